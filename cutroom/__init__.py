@@ -1,0 +1,1 @@
+"""Cutroom: video and audio work over one HTTP API."""

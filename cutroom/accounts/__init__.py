@@ -1,0 +1,1 @@
+"""Who calls: users, libraries, members, plans, scopes, keys and principals."""

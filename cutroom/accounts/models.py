@@ -1,0 +1,87 @@
+"""Users, libraries, members, API keys and OAuth access tokens at rest."""
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class User(Table):
+    """A person."""
+
+    __tablename__ = "users"
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(Text, unique=True)  # lower-cased before it gets here
+    name: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[Instant]
+
+
+class Library(Table):
+    """What a key is bound to: a person's own library, or one that a workspace shares.
+
+    A workspace is a library of that kind; its id is the `workspaceId` of the interface.
+    """
+
+    __tablename__ = "libraries"
+    __table_args__ = (CheckConstraint("kind IN ('personal', 'workspace')", name="kind"),)
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(Text)
+    plan: Mapped[str] = mapped_column(Text)
+    suspended_at: Mapped[Instant | None]
+    created_at: Mapped[Instant]
+
+
+class Member(Table):
+    """Who may work in a library, and as what. A personal library has one member: its owner."""
+
+    __tablename__ = "members"
+    __table_args__ = (
+        CheckConstraint("role IN ('owner', 'admin', 'editor', 'viewer')", name="role"),
+        Index("members_user_id_idx", "user_id"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(ForeignKey("libraries.id"), primary_key=True)
+    user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    role: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[Instant]
+
+
+class ApiKey(Table):
+    """A key: only its keyed hash is kept, and its last four characters for recognition."""
+
+    __tablename__ = "api_keys"
+    __table_args__ = (Index("api_keys_library_id_idx", "library_id", "id"),)
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    library_id: Mapped[Id] = mapped_column(ForeignKey("libraries.id"))
+    user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"))
+    name: Mapped[str] = mapped_column(Text)
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    hint: Mapped[str] = mapped_column(Text)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    # Keys from before scopes existed, made for speech alone: no scopes stored, full speech access.
+    legacy_speech: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[Instant]
+    last_used_at: Mapped[Instant | None]
+    revoked_at: Mapped[Instant | None]
+
+
+class OAuthToken(Table):
+    """An access token that a person granted to a client, bound to one library."""
+
+    __tablename__ = "oauth_tokens"
+    __table_args__ = (Index("oauth_tokens_library_id_idx", "library_id", "id"),)
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    library_id: Mapped[Id] = mapped_column(ForeignKey("libraries.id"))
+    user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"))
+    client_id: Mapped[str] = mapped_column(Text)
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    created_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    revoked_at: Mapped[Instant | None]

@@ -1,0 +1,130 @@
+"""Creating and changing users, workspaces, members and keys."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import asyncpg
+
+from cutroom.accounts.keys import KEY_PREFIX, mint_credential
+from cutroom.accounts.plans import PlanName, Plans
+from cutroom.accounts.principals import CREDENTIAL_PURPOSE, Role
+from cutroom.accounts.scopes import Scope, mint_scopes
+from cutroom.errors import Code, CutroomError, not_found
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.secrecy import Secrecy
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """A user and the personal library that came with it."""
+
+    user_id: str
+    library_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key at birth: the only moment its secret is known."""
+
+    key_id: str
+    secret: str
+    scopes: frozenset[Scope]
+
+
+async def create_user(connection: Connection, email: str, *, name: str, plan: PlanName, now: datetime) -> NewUser:
+    """A person and their personal library."""
+    user_id = new_id()
+    user = {"id": user_id, "email": email.strip().lower(), "name": name, "created_at": now}
+    try:
+        await insert(connection, "users", user)
+    except asyncpg.UniqueViolationError as error:
+        raise CutroomError(Code.ALREADY_EXISTS, message="A user with this e-mail address exists.") from error
+    library_id = await _create_library(connection, "personal", owner_id=user_id, name=name, plan=plan, now=now)
+    return NewUser(user_id=user_id, library_id=library_id)
+
+
+async def create_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:
+    """A shared library; its id is the workspace id."""
+    return await _create_library(connection, "workspace", owner_id=owner_id, name=name, plan=plan, now=now)
+
+
+async def _create_library(
+    connection: Connection, kind: str, *, owner_id: str, name: str, plan: PlanName, now: datetime
+) -> str:
+    library_id = new_id()
+    library = {"id": library_id, "kind": kind, "name": name, "plan": plan.value, "created_at": now}
+    await insert(connection, "libraries", library)
+    await put_member(connection, library_id, user_id=owner_id, role=Role.OWNER, now=now)
+    return library_id
+
+
+async def put_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
+    """Let a user in, or change the role they have."""
+    await connection.execute(
+        """INSERT INTO members (library_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (library_id, user_id) DO UPDATE SET role = excluded.role""",
+        library_id,
+        user_id,
+        role.value,
+        now,
+    )
+
+
+async def remove_member(connection: Connection, library_id: str, *, user_id: str) -> None:
+    done = await connection.execute("DELETE FROM members WHERE library_id = $1 AND user_id = $2", library_id, user_id)
+    if done == "DELETE 0":
+        raise not_found()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMinter:
+    """Makes keys under the plan's rules."""
+
+    secrecy: Secrecy
+    plans: Plans
+
+    async def create_key(
+        self,
+        connection: Connection,
+        library_id: str,
+        *,
+        user_id: str,
+        name: str,
+        scopes: Iterable[Scope],
+        now: datetime,
+    ) -> NewKey:
+        """A key for a member of the library; no scopes asked for means all of them."""
+        row = await connection.fetchrow(
+            """SELECT l.plan FROM libraries l JOIN members m ON m.library_id = l.id AND m.user_id = $2
+               WHERE l.id = $1""",
+            library_id,
+            user_id,
+        )
+        if row is None:
+            raise not_found()
+        granted = mint_scopes(scopes, self.plans[row["plan"]])
+        secret = mint_credential(KEY_PREFIX)
+        key_id = new_id()
+        key = {
+            "id": key_id,
+            "library_id": library_id,
+            "user_id": user_id,
+            "name": name,
+            "hash": self.secrecy.keyed_hash(CREDENTIAL_PURPOSE, secret),
+            "hint": secret[-4:],
+            "scopes": sorted(granted),
+            "created_at": now,
+        }
+        await insert(connection, "api_keys", key)
+        return NewKey(key_id=key_id, secret=secret, scopes=granted)
+
+
+async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> None:
+    """From the next request on, the key opens nothing."""
+    done = await connection.execute(
+        "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", key_id, now
+    )
+    if done == "UPDATE 0":
+        raise not_found()

@@ -1,0 +1,1 @@
+"""Money: integer milli-credits in a double-entry, append-only ledger."""

@@ -1,0 +1,1 @@
+"""The processes: each file builds and wires one."""

@@ -1,0 +1,74 @@
+"""The HTTP process."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import uvicorn
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from cutroom.errors import invalid_field
+from cutroom.library.routes import router as library
+from cutroom.platform.ids import new_id
+from cutroom.platform.settings import Settings
+from cutroom.platform.telemetry import configure_logging, configure_tracing, serve_metrics
+from cutroom.web.app import create_app
+from cutroom.web.edge import Edge
+from cutroom.web.runtime import Runtime, open_runtime
+from cutroom.webhooks.routes import router as webhooks
+
+ROUTERS = (library, webhooks)
+
+
+def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:
+    return create_app(open_parts, ROUTERS)
+
+
+def build_service(settings: Settings) -> ASGIApp:
+    """The application as it is served."""
+    registry = CollectorRegistry()
+    serve_metrics(registry, settings.metrics_port, host=settings.api_host)
+    app = build_app(lambda: open_runtime(settings))
+    return Edge(app, registry=registry, tracer=configure_tracing(settings, "cutroom-api"))
+
+
+class EnvelopeProtocol(HttpToolsProtocol):
+    """Even bytes that are not HTTP are answered in the error envelope."""
+
+    def send_400_response(self, msg: str) -> None:
+        body = json.dumps(invalid_field("request", msg).envelope()).encode()
+        lines = [
+            b"HTTP/1.1 400 Bad Request",
+            b"content-type: application/json",
+            b"content-length: " + str(len(body)).encode(),
+            b"x-request-id: " + new_id().encode(),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+        self.transport.close()
+
+
+def main() -> None:
+    settings = Settings()
+    configure_logging(settings.log_level)
+    uvicorn.run(
+        build_service(settings),
+        host=settings.api_host,
+        port=settings.api_port,
+        loop="uvloop",
+        http=EnvelopeProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        forwarded_allow_ips=settings.trusted_proxies,
+        timeout_graceful_shutdown=30,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+"""The whole schema in one place, for migrations: importing a models file registers its tables."""
+
+import cutroom.accounts.models
+import cutroom.credits.models
+import cutroom.library.models
+import cutroom.web.models
+import cutroom.webhooks.models  # noqa: F401
+from cutroom.platform.tables import Table
+
+METADATA = Table.metadata

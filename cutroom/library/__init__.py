@@ -1,0 +1,1 @@
+"""Videos, folders, characters and brand voices of one library."""

@@ -1,0 +1,106 @@
+"""Videos, folders, characters and brand voices at rest.
+
+Every key starts with the library: one index serves both "this one" and "newest first", whatever the number of
+other libraries, and the tables can be partitioned by library without changing a query.
+"""
+
+from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, SmallInteger, Text, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+STATES = "'queued', 'processing', 'ready', 'failed'"
+
+
+class Video(Table):
+    """A video or a piece of audio, and how far ingest and transcription have come."""
+
+    __tablename__ = "videos"
+    __table_args__ = (
+        CheckConstraint(f"status IN ({STATES})", name="status"),
+        CheckConstraint(f"import_status IN ({STATES})", name="import_status"),
+        CheckConstraint(f"transcript_status IN ({STATES})", name="transcript_status"),
+        CheckConstraint("media_type IN ('video', 'audio')", name="media_type"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    status: Mapped[str] = mapped_column(Text)
+    title: Mapped[str | None] = mapped_column(Text)
+    description: Mapped[str | None] = mapped_column(Text)
+    duration_seconds: Mapped[float | None] = mapped_column(Double)
+    provider: Mapped[str | None] = mapped_column(Text)
+    media_type: Mapped[str | None] = mapped_column(Text)
+    default_language_code: Mapped[str | None] = mapped_column(Text)
+    folder_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    import_status: Mapped[str | None] = mapped_column(Text)
+    import_language: Mapped[str | None] = mapped_column(Text)
+    transcript_status: Mapped[str | None] = mapped_column(Text)
+    transcript_language: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[Instant]
+
+
+class Folder(Table):
+    """A folder; depth 1 is the root level."""
+
+    __tablename__ = "folders"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["library_id", "parent_id"], ["folders.library_id", "folders.id"], name="folders_parent_fkey"
+        ),
+        CheckConstraint("depth BETWEEN 1 AND 3", name="depth"),
+        CheckConstraint("char_length(name) BETWEEN 1 AND 120", name="name"),
+        CheckConstraint("(parent_id IS NULL) = (depth = 1)", name="root"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    parent_id: Mapped[Id | None]
+    name: Mapped[str] = mapped_column(Text)
+    depth: Mapped[int] = mapped_column(SmallInteger)
+    created_at: Mapped[Instant]
+
+
+class Character(Table):
+    """A person or figure that thumbnails may show."""
+
+    __tablename__ = "characters"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[Instant]
+
+
+class CharacterImage(Table):
+    """A reference picture of a character, in the object store."""
+
+    __tablename__ = "character_images"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["library_id", "character_id"],
+            ["characters.library_id", "characters.id"],
+            name="character_images_character_fkey",
+            ondelete="CASCADE",
+        ),
+        Index("character_images_character_idx", "library_id", "character_id", "id"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    character_id: Mapped[Id]
+    storage_path: Mapped[str] = mapped_column(Text)
+
+
+class BrandVoice(Table):
+    """Branding guidelines for descriptions and thumbnails."""
+
+    __tablename__ = "brand_voices"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    guidelines: Mapped[str] = mapped_column(Text)
+    colors: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
+    created_at: Mapped[Instant]

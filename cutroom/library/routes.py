@@ -1,0 +1,87 @@
+"""The library's operations."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from cutroom.accounts.scopes import Scope
+from cutroom.errors import Code
+from cutroom.library import service
+from cutroom.library.schemas import (
+    BrandVoiceList,
+    CharacterList,
+    Folder,
+    FolderList,
+    NewFolder,
+    Video,
+    VideoPage,
+)
+from cutroom.web.operation import Access, operation
+from cutroom.web.paging import DEFAULT_PAGE, MAX_PAGE
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Library"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+FolderId = Annotated[str, Path(alias="folderId", min_length=1, description="The folder's id.")]
+_VIDEOS = "videos"
+
+
+@router.get("/videos", summary="List videos")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
+async def list_videos(
+    call: CurrentCall,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")] = DEFAULT_PAGE,
+    page_token: Annotated[
+        str | None, Query(alias="pageToken", description="Where to go on: the last page's `nextPageToken`.")
+    ] = None,
+) -> VideoPage:
+    """The library's videos, newest first. A page costs the same however deep it lies."""
+    tokens, library_id = call.runtime.page_tokens, call.principal.library_id
+    before = tokens.read(page_token, listing=_VIDEOS, library_id=library_id) if page_token is not None else None
+    videos, more = await service.list_videos(call.connection, call.principal, before=before, limit=limit)
+    token = tokens.after(videos[-1].id, listing=_VIDEOS, library_id=library_id) if more else None
+    return VideoPage.model_construct(videos=videos, next_page_token=token)
+
+
+@router.get("/videos/{videoId}", summary="Get a video")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
+    """One video with its state and, when it can be played, its URLs."""
+    return await service.get_video(call.connection, call.principal, video_id)
+
+
+@router.get("/folders", summary="List folders")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def list_folders(call: CurrentCall) -> FolderList:
+    """Every folder of the library, each after the one it stands in."""
+    return FolderList(folders=await service.list_folders(call.connection, call.principal))
+
+
+@router.post("/folders", status_code=201, summary="Create a folder")
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.NOT_FOUND,))
+async def create_folder(call: CurrentCall, wanted: NewFolder) -> Folder:
+    """A new folder at the root, or in another folder, up to three levels deep."""
+    return await service.create_folder(call.connection, call.principal, wanted, now=call.now)
+
+
+@router.get("/folders/{folderId}", summary="Get a folder")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def get_folder(call: CurrentCall, folder_id: FolderId) -> Folder:
+    """One folder with the names above it."""
+    return await service.get_folder(call.connection, call.principal, folder_id)
+
+
+@router.get("/characters", summary="List characters")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def list_characters(call: CurrentCall) -> CharacterList:
+    """The figures that thumbnails of this library may show."""
+    characters = await service.list_characters(call.connection, call.principal, call.runtime.storage)
+    return CharacterList(characters=characters)
+
+
+@router.get("/brand-voices", summary="List brand voices")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def list_brand_voices(call: CurrentCall) -> BrandVoiceList:
+    """The branding guidelines that thumbnails and descriptions may follow."""
+    return BrandVoiceList(brand_voices=await service.list_brand_voices(call.connection, call.principal))

@@ -1,0 +1,20 @@
+"""What a folder may be called and where it may stand."""
+
+RESERVED_FOLDER = "All Videos"
+MAX_FOLDER_NAME = 120
+MAX_FOLDER_DEPTH = 3
+MAX_FOLDERS = 1_000  # in one library: the list is not paged
+
+
+def is_reserved(name: str) -> bool:
+    """The name of the whole library is taken, however it is written."""
+    return " ".join(name.split()).casefold() == RESERVED_FOLDER.casefold()
+
+
+def fault_in_name(name: str) -> str | None:
+    """What is wrong with a folder's name, if anything; the name has been trimmed."""
+    if not 1 <= len(name) <= MAX_FOLDER_NAME:
+        return f"A folder's name has 1 to {MAX_FOLDER_NAME} characters."
+    if is_reserved(name):
+        return f"`{RESERVED_FOLDER}` is reserved."
+    return None

@@ -1,0 +1,167 @@
+"""Reading and arranging what is in a library."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import invalid_field, not_found
+from cutroom.library.rules import MAX_FOLDER_DEPTH, MAX_FOLDERS, is_reserved
+from cutroom.library.schemas import (
+    BrandVoice,
+    Character,
+    Folder,
+    NewFolder,
+    Progress,
+    ReferenceImage,
+    State,
+    Video,
+)
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import is_id, new_id
+from cutroom.platform.storage import Storage
+
+MAX_CHARACTERS = 500  # listed at most, newest first
+MAX_BRAND_VOICES = 500
+
+_VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
+    folder_ids, import_status, import_language, transcript_status, transcript_language, created_at"""
+GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
+LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
+    ORDER BY id DESC LIMIT $3"""  # noqa: S608
+GET_FOLDER_AND_ABOVE = """WITH RECURSIVE up AS (
+        SELECT id, parent_id, name, depth FROM folders WHERE library_id = $1 AND id = $2
+        UNION ALL
+        SELECT f.id, f.parent_id, f.name, f.depth FROM up JOIN folders f ON f.library_id = $1 AND f.id = up.parent_id
+    ) SELECT id, parent_id, name FROM up ORDER BY depth"""
+LIST_FOLDERS = "SELECT id, parent_id, name FROM folders WHERE library_id = $1 ORDER BY depth, id LIMIT $2"
+NEWEST = "~"  # sorts after every id
+
+
+async def get_video(connection: Connection, principal: Principal, video_id: str) -> Video:
+    row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
+    if row is None:
+        raise not_found()
+    return _video(row, principal)
+
+
+async def list_videos(
+    connection: Connection, principal: Principal, *, before: str | None, limit: int
+) -> tuple[list[Video], bool]:
+    """Videos older than the given one, newest first, and whether there are more."""
+    rows = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
+    return [_video(row, principal) for row in rows[:limit]], len(rows) > limit
+
+
+def _video(row: asyncpg.Record, principal: Principal) -> Video:
+    # model_construct: the row is ours, and checking it again would double the cost of the hottest read.
+    return Video.model_construct(
+        id=row["id"],
+        status=row["status"],
+        title=row["title"],
+        description=row["description"],
+        duration=row["duration_seconds"],
+        provider=row["provider"],
+        media_type=row["media_type"],
+        default_language_code=row["default_language_code"],
+        workspace_id=principal.workspace_id,
+        folder_ids=row["folder_ids"] or None,
+        created_at=row["created_at"],
+        import_=_progress(row["import_status"], row["import_language"]),
+        transcript=_progress(row["transcript_status"], row["transcript_language"]),
+    )
+
+
+def _progress(status: State | None, language: str | None) -> Progress | None:
+    return Progress.model_construct(status=status, language=language) if status else None
+
+
+async def create_folder(connection: Connection, principal: Principal, wanted: NewFolder, *, now: datetime) -> Folder:
+    """A folder at the root or below another one of the same library."""
+    held = await connection.fetchval("SELECT count(*) FROM folders WHERE library_id = $1", principal.library_id)
+    if held >= MAX_FOLDERS:
+        raise invalid_field("name", f"A library holds at most {MAX_FOLDERS} folders.")
+    above: list[str] = []
+    if wanted.parent_id is not None:
+        if is_reserved(wanted.parent_id):
+            raise invalid_field("parentId", "The whole library cannot be a parent; leave parentId out.")
+        above = (await get_folder(connection, principal, wanted.parent_id)).path
+    if len(above) >= MAX_FOLDER_DEPTH:
+        raise invalid_field("parentId", f"Folders nest at most {MAX_FOLDER_DEPTH} levels deep.")
+    folder_id = new_id()
+    row = {
+        "library_id": principal.library_id,
+        "id": folder_id,
+        "parent_id": wanted.parent_id,
+        "name": wanted.name,
+        "depth": len(above) + 1,
+        "created_at": now,
+    }
+    await insert(connection, "folders", row)
+    return _folder(row, above, principal)
+
+
+async def get_folder(connection: Connection, principal: Principal, folder_id: str) -> Folder:
+    rows = await connection.fetch(GET_FOLDER_AND_ABOVE, principal.library_id, folder_id)
+    if not rows:
+        raise not_found()
+    *above, row = rows
+    return _folder(row, [each["name"] for each in above], principal)
+
+
+async def list_folders(connection: Connection, principal: Principal) -> list[Folder]:
+    """Every folder, each after the one it stands in."""
+    rows = await connection.fetch(LIST_FOLDERS, principal.library_id, MAX_FOLDERS)
+    folders: dict[str, Folder] = {}
+    for row in rows:
+        above = folders[row["parent_id"]].path if row["parent_id"] else []
+        folders[row["id"]] = _folder(row, above, principal)
+    return list(folders.values())
+
+
+def _folder(row: Mapping[str, Any] | asyncpg.Record, above: list[str], principal: Principal) -> Folder:
+    return Folder(
+        id=row["id"],
+        name=row["name"],
+        parent_id=row["parent_id"],
+        path=[*above, row["name"]],
+        workspace_id=principal.workspace_id,
+    )
+
+
+async def list_characters(connection: Connection, principal: Principal, storage: Storage) -> list[Character]:
+    rows = await connection.fetch(
+        """SELECT c.id, c.name, c.created_at,
+               coalesce(array_agg(i.id ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS image_ids,
+               coalesce(array_agg(i.storage_path ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS paths
+           FROM characters c
+           LEFT JOIN character_images i ON i.library_id = c.library_id AND i.character_id = c.id
+           WHERE c.library_id = $1 GROUP BY c.library_id, c.id ORDER BY c.id DESC LIMIT $2""",
+        principal.library_id,
+        MAX_CHARACTERS,
+    )
+    return [
+        Character(
+            id=row["id"],
+            name=row["name"],
+            reference_images=[
+                ReferenceImage(id=image_id, url=await storage.read_url(path))
+                for image_id, path in zip(row["image_ids"], row["paths"], strict=True)
+            ],
+            created_at=row["created_at"],
+            workspace_id=principal.workspace_id,
+        )
+        for row in rows
+    ]
+
+
+async def list_brand_voices(connection: Connection, principal: Principal) -> list[BrandVoice]:
+    rows = await connection.fetch(
+        """SELECT id, name, guidelines, colors, created_at FROM brand_voices
+           WHERE library_id = $1 ORDER BY id DESC LIMIT $2""",
+        principal.library_id,
+        MAX_BRAND_VOICES,
+    )
+    return [BrandVoice(**dict(row), workspace_id=principal.workspace_id) for row in rows]

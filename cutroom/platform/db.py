@@ -1,0 +1,85 @@
+"""PostgreSQL: one pool a process, every connection confined to one library by row-level security."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any, TypeAlias
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+# A pooled connection forgets its library when it goes back (the pool resets all session settings),
+# so code that forgets to enter a library sees no rows instead of somebody else's.
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+
+STATEMENT_TIMEOUT_MS = 15_000
+LOCK_TIMEOUT_MS = 5_000
+IDLE_TRANSACTION_TIMEOUT_MS = 60_000
+ACQUIRE_TIMEOUT_SECONDS = 10
+CONNECT_TIMEOUT_SECONDS = 10
+
+
+class Database:
+    """The pool, and the two ways to take a connection from it."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+        self.pool = pool
+
+    @classmethod
+    async def connect(cls, url: str, size: int, *, application: str) -> "Database":
+        pool = await asyncpg.create_pool(
+            url,
+            min_size=1,
+            max_size=size,
+            init=_prepare,
+            timeout=CONNECT_TIMEOUT_SECONDS,
+            server_settings={
+                "application_name": application,
+                "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+                "lock_timeout": str(LOCK_TIMEOUT_MS),
+                "idle_in_transaction_session_timeout": str(IDLE_TRANSACTION_TIMEOUT_MS),
+                "jit": "off",  # every query here is short; compiling it would cost more than running it
+            },
+        )
+        return cls(pool)
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection that sees no library's rows until it enters one."""
+        connection = await self.pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)
+        try:
+            yield connection
+        finally:
+            await self.pool.release(connection)
+
+    @asynccontextmanager
+    async def transaction(self, library_id: str) -> AsyncIterator[Connection]:
+        """One transaction inside one library; it commits unless the block raises."""
+        async with self.connection() as connection, connection.transaction():
+            await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
+            yield connection
+
+
+async def _prepare(connection: Connection) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + json.dumps(value, separators=(",", ":")).encode(),
+        decoder=lambda data: json.loads(data[1:]),  # the first byte is the version of jsonb's wire format
+    )
+
+
+async def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Insert one row; table and column names come from code, never from callers."""
+    await connection.execute(_insert_sql(table, tuple(row)), *row.values())
+
+
+@cache
+def _insert_sql(table: str, columns: tuple[str, ...]) -> str:
+    places = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608

@@ -1,0 +1,48 @@
+"""All settings of one installation, read once from CUTROOM_* environment variables."""
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What differs between installations. What differs between plans is in accounts/plans.toml."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore")
+
+    # Where the parts are.
+    database_url: SecretStr
+    owner_database_url: SecretStr | None = None  # migrations and the operator command line only
+    redis_url: SecretStr
+    temporal_address: str = "127.0.0.1:7233"
+    temporal_namespace: str = "default"
+    s3_endpoint: str | None = None
+    s3_bucket: str = "media"
+    s3_region: str = "us-east-1"
+    s3_access_key: SecretStr
+    s3_secret_key: SecretStr
+
+    # The one secret from which every other key is derived (platform/secrecy.py).
+    secret_key: SecretStr = Field(min_length=32)
+
+    # The HTTP process.
+    api_host: str = "127.0.0.1"
+    api_port: int = 8700
+    public_url: str | None = None  # how callers reach us, when that differs from host and port
+    trusted_proxies: str = "127.0.0.1"  # whose X-Forwarded-For is believed; comma-separated
+    metrics_port: int | None = None
+    worker_metrics_port: int | None = None
+    database_pool_size: int = Field(default=20, ge=1, le=500)
+
+    # Limits that do not belong to a plan.
+    failed_credentials_per_minute: int = Field(default=120, ge=1)
+    plans_file: Path | None = None
+
+    # Telemetry.
+    log_level: str = "INFO"
+    otlp_endpoint: str | None = None
+
+    @property
+    def base_url(self) -> str:
+        return self.public_url or f"http://{self.api_host}:{self.api_port}"

@@ -1,0 +1,1 @@
+"""The request envelope: identity, limits, replay, transaction, errors, request ids."""

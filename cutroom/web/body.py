@@ -1,0 +1,99 @@
+"""Reading a request's JSON body: bounded, strict, and with a canonical hash for replay."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
+from starlette.requests import Request
+
+from cutroom.errors import CutroomError, invalid_field
+from cutroom.platform.secrecy import content_hash
+
+MAX_BODY_BYTES = 1024 * 1024
+MAX_DEPTH = 64
+BODY = "body"
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body as it came, with the fault that makes it unusable if there is one.
+
+    A fault is carried and not raised, because the answer to a malformed body is retained like any other.
+    """
+
+    document: Any
+    hash: bytes
+    fault: CutroomError | None
+
+
+async def read_body(request: Request) -> Body:
+    """Take the whole body in; one that is too large is refused before it is read to its end."""
+    raw = await _read_bounded(request)
+    if not raw:
+        return Body(document=None, hash=content_hash(b""), fault=None)
+    try:
+        document = _parse(raw, request.headers.get("content-type", ""))
+        return Body(document=document, hash=content_hash(rfc8785.dumps(document)), fault=None)
+    except CutroomError as error:
+        fault = error
+    except rfc8785.CanonicalizationError:
+        fault = invalid_field(BODY, "This is not JSON that every reader understands alike (RFC 8785).")
+    return Body(document=None, hash=content_hash(b"raw:" + raw), fault=fault)
+
+
+async def _read_bounded(request: Request) -> bytes:
+    too_large = invalid_field(BODY, f"A body holds at most {MAX_BODY_BYTES} bytes.")
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
+        raise too_large
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > MAX_BODY_BYTES:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _parse(raw: bytes, content_type: str) -> Any:  # noqa: ANN401 (any JSON value)
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        raise invalid_field("Content-Type", "Send the body as application/json.")
+    try:
+        document = json.loads(raw.decode(), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except CutroomError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise invalid_field(BODY, "This is not valid JSON.") from error
+    _check(document, depth=1)
+    return document
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise invalid_field(BODY, "A name occurs twice in one object.")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise invalid_field(BODY, f"{name} is not JSON.")
+
+
+def _check(value: Any, *, depth: int) -> None:  # noqa: ANN401 (any JSON value)
+    """Refuse what nests too deep, and NUL, which no text column can hold."""
+    if depth > MAX_DEPTH:
+        raise invalid_field(BODY, f"Objects and arrays nest at most {MAX_DEPTH} deep.")
+    if isinstance(value, str):
+        if "\x00" in value:
+            raise invalid_field(BODY, "A string contains the NUL character.")
+    elif isinstance(value, list):
+        for item in value:
+            _check(item, depth=depth + 1)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check(name, depth=depth)
+            _check(item, depth=depth + 1)

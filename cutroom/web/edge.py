@@ -1,0 +1,102 @@
+"""The outermost layer: a request id, one spelling per path, one log line, and no way past the error envelope."""
+
+import json
+import logging
+import time
+
+from opentelemetry import propagate, trace
+from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cutroom.errors import Code, CutroomError
+from cutroom.platform.ids import new_id
+from cutroom.platform.telemetry import RequestMetrics, request_id
+
+_access = logging.getLogger("cutroom.access")
+_log = logging.getLogger(__name__)
+MAX_LOGGED_PATH = 200
+
+
+class Exchange:
+    """One request and what was answered."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.scope = scope
+        self.id = new_id()
+        self.status = 0
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
+        await self._send(message)
+
+    @property
+    def route(self) -> str:
+        """The template of the path, never the path itself: metrics need a bounded set."""
+        return getattr(self.scope.get("route"), "path", "unmatched")
+
+    async def send_internal_error(self) -> None:
+        body = json.dumps(CutroomError(Code.INTERNAL).envelope()).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self.send({"type": "http.response.start", "status": 500, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
+
+
+class Edge:
+    """Wraps the application."""
+
+    def __init__(self, app: ASGIApp, *, registry: CollectorRegistry, tracer: trace.Tracer | None) -> None:
+        self._app = app
+        self._metrics = RequestMetrics(registry)
+        self._tracer = tracer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange, started = Exchange(scope, send), time.perf_counter()
+        request_id.set(exchange.id)
+        if len(scope["path"]) > 1:
+            scope["path"] = scope["path"].rstrip("/") or "/"
+        try:
+            await self._traced(exchange, receive)
+        except Exception:
+            _log.exception("an error went past the envelope")
+            if not exchange.status:
+                await exchange.send_internal_error()
+        finally:
+            self._record(exchange, time.perf_counter() - started)
+
+    async def _traced(self, exchange: Exchange, receive: Receive) -> None:
+        if self._tracer is None:
+            await self._app(exchange.scope, receive, exchange.send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in exchange.scope["headers"]}
+        with self._tracer.start_as_current_span(
+            exchange.scope["method"], context=propagate.extract(headers), kind=trace.SpanKind.SERVER
+        ) as span:
+            await self._app(exchange.scope, receive, exchange.send)
+            span.update_name(f"{exchange.scope['method']} {exchange.route}")
+            span.set_attribute("http.response.status_code", exchange.status)
+            span.set_attribute("http.route", exchange.route)
+            span.set_attribute("cutroom.request_id", exchange.id)
+
+    def _record(self, exchange: Exchange, seconds: float) -> None:
+        scope, route = exchange.scope, exchange.route
+        self._metrics.answered.labels(scope["method"], route, str(exchange.status)).inc()
+        self._metrics.seconds.labels(scope["method"], route).observe(seconds)
+        principal = scope.get("cutroom.principal")
+        _access.info(
+            "request",
+            extra={
+                "method": scope["method"],
+                "route": route,
+                "path": scope["path"][:MAX_LOGGED_PATH],
+                "status": exchange.status,
+                "milliseconds": round(seconds * 1000, 1),
+                "key_id": principal.id if principal else None,
+                "library_id": principal.library_id if principal else None,
+            },
+        )

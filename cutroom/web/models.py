@@ -1,0 +1,22 @@
+"""Retained answers at rest."""
+
+from sqlalchemy import Index, LargeBinary, SmallInteger, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class RetainedAnswer(Table):
+    """The first answer to an Idempotency-Key, kept for 24 hours; sealed, for it may hold a secret."""
+
+    __tablename__ = "retained_answers"
+    __table_args__ = (Index("retained_answers_created_at_idx", "created_at"),)
+
+    principal_id: Mapped[Id] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    library_id: Mapped[Id]
+    path: Mapped[str] = mapped_column(Text)
+    body_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    status: Mapped[int] = mapped_column(SmallInteger)
+    sealed_body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[Instant]

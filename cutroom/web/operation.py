@@ -1,0 +1,60 @@
+"""What a route declares about itself, and who may therefore use it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from cutroom.accounts.principals import Principal
+from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
+from cutroom.errors import Code, CutroomError
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Awaitable[Any]])
+_DECLARATION = "cutroom_operation"
+
+
+class Access(StrEnum):
+    """What an operation does to the library; a viewer may only read."""
+
+    READ = "read"
+    WRITE = "write"
+    PRODUCE = "produce"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a route declares about itself."""
+
+    scope: Scope
+    access: Access
+    errors: tuple[Code, ...] = ()  # beyond those that follow from its method and path
+
+    @property
+    def speech(self) -> bool:
+        """Speech operations take tokens and a header of their own, and do not replay."""
+        return self.scope in SPEECH_SCOPES
+
+    def authorize(self, principal: Principal) -> None:
+        """Scope first, then the workspace role, then the plan."""
+        if self.scope not in principal.scopes:
+            raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": [self.scope.value]})
+        if self.access is not Access.READ and not principal.may_write:
+            produces = self.access is Access.PRODUCE
+            raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
+        if self.speech and not principal.plan.speech:
+            raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
+
+
+def operation(*, scope: Scope, access: Access, errors: tuple[Code, ...] = ()) -> Callable[[Endpoint], Endpoint]:
+    """Declare an endpoint's scope and access; a route without this declaration does not start."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _DECLARATION, Operation(scope=scope, access=access, errors=errors))
+        return endpoint
+
+    return declare
+
+
+def operation_of(endpoint: Callable[..., Any]) -> Operation:
+    declared: Operation = getattr(endpoint, _DECLARATION)
+    return declared

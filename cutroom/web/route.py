@@ -1,0 +1,186 @@
+"""The request envelope: what every operation passes through, in one order, before and after its own work."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Depends
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cutroom.accounts.principals import Principal, UnknownCredential
+from cutroom.errors import Code, CutroomError
+from cutroom.platform.db import Connection
+from cutroom.web.body import Body, read_body
+from cutroom.web.idempotency import Replayable, canonical_path, is_retained, key_of
+from cutroom.web.openapi import describe
+from cutroom.web.operation import Operation, operation_of
+from cutroom.web.problems import problem_of
+from cutroom.web.runtime import Runtime
+
+TWIN_WAIT_SECONDS = 5.0  # how long a duplicate waits for the first request to finish
+TWIN_POLL_SECONDS = 0.05
+CALL = "cutroom.call"
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a handler gets: who calls, a connection confined to their library, the parts."""
+
+    principal: Principal
+    connection: Connection
+    runtime: Runtime
+    now: datetime
+
+
+async def _current_call(request: Request) -> Call:
+    call: Call = request.scope[CALL]
+    return call
+
+
+CurrentCall = Annotated[Call, Depends(_current_call)]
+
+
+class DocumentRequest(Request):
+    """A request whose body has been read and parsed, once, by us."""
+
+    def __init__(self, request: Request, document: Any) -> None:  # noqa: ANN401 (any JSON value)
+        super().__init__(request.scope, request.receive)
+        self._body = b"" if document is None else b"{}"  # only asked whether there is one
+        self._json = document
+
+
+class EnvelopeRoute(APIRoute):
+    """A route of the API: the envelope around FastAPI's validation and the handler."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
+        self.operation = operation_of(endpoint)
+        describe(self.operation, path, options)
+        super().__init__(path, endpoint, **options)
+
+    def get_route_handler(self) -> Handler:
+        work = super().get_route_handler()
+        declared = self.operation
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await Envelope(request, declared, work).answer()
+            except Exception as error:  # noqa: BLE001 (whatever it was, the caller gets the envelope)
+                return problem_of(error)
+
+        return answer
+
+
+class Envelope:
+    """One request on its way through: authentication, limits, scope, replay, validation, work."""
+
+    def __init__(self, request: Request, declared: Operation, work: Handler) -> None:
+        self.request = request
+        self.operation = declared
+        self.work = work
+        self.runtime: Runtime = request.app.state.runtime
+        self.now = self.runtime.clock()
+
+    async def answer(self) -> Response:
+        credential = credential_of(self.request.headers, speech=self.operation.speech)
+        async with self.runtime.database.connection() as connection:
+            principal = await self._identify(connection, credential)
+            if self.request.method == "GET":
+                return await self._admitted(principal, lambda: self._read(principal, connection))
+        # The connection is given back first: a write may wait for its twin, and must not hold one meanwhile.
+        return await self._admitted(principal, lambda: self._write(principal))
+
+    async def _identify(self, connection: Connection, credential: str) -> Principal:
+        runtime = self.runtime
+        try:
+            principal = await runtime.doorkeeper.admit(
+                connection, credential, now=self.now, speech=self.operation.speech
+            )
+        except UnknownCredential:
+            client = self.request.client
+            await runtime.limits.count_failure(client.host if client else "unknown")
+            raise
+        runtime.last_use.note(principal.id, self.now)
+        self.request.scope["cutroom.principal"] = principal
+        return principal
+
+    async def _admitted(self, principal: Principal, answer: Callable[[], Awaitable[Response]]) -> Response:
+        admission = await self.runtime.limits.take(principal)
+        try:
+            self.operation.authorize(principal)
+            response = await answer()
+        except Exception as error:  # noqa: BLE001 (an error answer carries the limits' headers too)
+            response = problem_of(error)
+        finally:
+            await self.runtime.limits.give_back(admission)
+        response.headers.update(admission.headers)
+        return response
+
+    async def _read(self, principal: Principal, connection: Connection) -> Response:
+        return await self._work(self.request, principal, connection)
+
+    async def _write(self, principal: Principal) -> Response:
+        if self.request.method != "POST" or self.operation.speech:
+            async with self.runtime.database.transaction(principal.library_id) as connection:
+                return await self._work(self.request, principal, connection)
+        key = key_of(self.request)
+        body = await read_body(self.request)
+        if key is None:
+            async with self.runtime.database.transaction(principal.library_id) as connection:
+                return await self._document_work(principal, connection, body)
+        path = canonical_path(self.request.url.path)
+        asked = Replayable(principal=principal, key=key, path=path, body_hash=body.hash, now=self.now)
+        return await self._once(asked, body)
+
+    async def _once(self, asked: Replayable, body: Body) -> Response:
+        """Do the work once for this key, or answer as the first time; wait a little for a twin at work."""
+        deadline = time.monotonic() + TWIN_WAIT_SECONDS
+        while True:
+            async with self.runtime.database.transaction(asked.principal.library_id) as connection:
+                if await self.runtime.replays.claim(connection, asked):
+                    return await self._recall_or_work(connection, asked, body)
+            if time.monotonic() >= deadline:
+                raise CutroomError(Code.CONFLICT, headers={"Retry-After": "1"})
+            await asyncio.sleep(TWIN_POLL_SECONDS)
+
+    async def _recall_or_work(self, connection: Connection, asked: Replayable, body: Body) -> Response:
+        """Inside the claim's transaction: the work, or its undoing, and its answer are committed together."""
+        replays = self.runtime.replays
+        recalled = await replays.recall(connection, asked)
+        if recalled is not None:
+            return recalled
+        try:
+            async with connection.transaction():
+                response = await self._document_work(asked.principal, connection, body)
+        except Exception as error:  # noqa: BLE001 (an error is an answer too, and is retained)
+            response = problem_of(error)
+        if is_retained(response):
+            await replays.retain(connection, asked, response)
+        return response
+
+    async def _document_work(self, principal: Principal, connection: Connection, body: Body) -> Response:
+        if body.fault is not None:
+            raise body.fault
+        return await self._work(DocumentRequest(self.request, body.document), principal, connection)
+
+    async def _work(self, request: Request, principal: Principal, connection: Connection) -> Response:
+        request.scope[CALL] = Call(principal=principal, connection=connection, runtime=self.runtime, now=self.now)
+        return await self.work(request)
+
+
+def credential_of(headers: Headers, *, speech: bool) -> str:
+    """The caller's credential from the first header that carries one."""
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and bearer.strip():
+        return bearer.strip()
+    found = headers.get("x-api-key") or (headers.get("xi-api-key") if speech else None)
+    if not found:
+        raise CutroomError(Code.UNAUTHENTICATED)
+    return found

@@ -1,0 +1,68 @@
+"""What the HTTP process is made of, built once and passed to every request."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from cutroom.accounts.keys import LastUse
+from cutroom.accounts.plans import load_plans
+from cutroom.accounts.principals import Doorkeeper
+from cutroom.platform.clock import Clock, system_clock
+from cutroom.platform.db import Database
+from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.settings import Settings
+from cutroom.platform.storage import Storage
+from cutroom.web.idempotency import Replays
+from cutroom.web.limits import REDIS_TIMEOUT_SECONDS, Limits
+from cutroom.web.paging import PageTokens
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The parts; handlers reach them through their call."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    storage: Storage
+    secrecy: Secrecy
+    doorkeeper: Doorkeeper
+    limits: Limits
+    replays: Replays
+    page_tokens: PageTokens
+    last_use: LastUse
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[Runtime]:
+    """Connect to everything, and close it again."""
+    secrecy = Secrecy(settings.secret_key.get_secret_value())
+    database = await Database.connect(
+        settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
+    )
+    redis = Redis.from_url(
+        settings.redis_url.get_secret_value(),
+        socket_timeout=REDIS_TIMEOUT_SECONDS,
+        socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),  # one try: the request does not wait for a Redis that is away
+    )
+    try:
+        yield Runtime(
+            settings=settings,
+            clock=clock,
+            database=database,
+            storage=Storage.connect(settings),
+            secrecy=secrecy,
+            doorkeeper=Doorkeeper(secrecy=secrecy, plans=load_plans(settings.plans_file)),
+            limits=Limits(redis, failures_per_minute=settings.failed_credentials_per_minute),
+            replays=Replays(secrecy),
+            page_tokens=PageTokens(secrecy),
+            last_use=LastUse(database),
+        )
+    finally:
+        await redis.aclose()
+        await database.close()

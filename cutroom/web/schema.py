@@ -1,0 +1,70 @@
+"""How objects look on the wire: camelCase names, omitted optionals, language codes, the error envelope."""
+
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema
+
+T = TypeVar("T")
+
+
+class Wire(BaseModel):
+    """A body of a request or a response. Unknown fields are ignored, as the contract's variants need."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """A field that is left out has no default to document."""
+        schema = handler(core_schema)
+        for field in handler.resolve_ref_schema(schema).get("properties", {}).values():
+            if field.get("default", ...) is None:
+                del field["default"]
+        return schema
+
+
+# An optional field without a value is left out, and never null. `title: Omittable[str] = None`
+Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
+
+Uri = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
+
+LANGUAGE_PATTERN = r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"
+
+
+def canonical_language(code: str) -> str:
+    """`PT-br` and `pt-BR` are one language; a four-letter subtag is a script, as in `zh-Hant`."""
+    language, _, rest = code.partition("-")
+    if not rest:
+        return language.lower()
+    return f"{language.lower()}-{rest.title() if len(rest) == 4 else rest.upper()}"
+
+
+LanguageCode = Annotated[
+    str,
+    StringConstraints(min_length=2, max_length=16, pattern=LANGUAGE_PATTERN),
+    AfterValidator(canonical_language),
+]
+
+
+class ErrorBody(Wire):
+    """What went wrong."""
+
+    code: str = Field(description="One of the closed set of error codes; branch on this, not on the message.")
+    message: str = Field(description="A sentence for a person.")
+    details: dict[str, Any] = Field(description="Machine-readable context; empty when there is none.")
+
+
+class ErrorEnvelope(Wire):
+    """The shape of every error."""
+
+    error: ErrorBody

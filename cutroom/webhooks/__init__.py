@@ -1,0 +1,1 @@
+"""Customer endpoints that are told what happened."""

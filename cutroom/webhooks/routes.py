@@ -1,0 +1,39 @@
+"""The webhook registry's operations."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.errors import Code
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+from cutroom.webhooks import service
+from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpointList
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Webhooks"])
+
+EndpointId = Annotated[str, Path(alias="endpointId", min_length=1, description="The endpoint's id.")]
+
+
+@router.get("/webhook-endpoints", summary="List webhook endpoints")
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ)
+async def list_webhook_endpoints(call: CurrentCall) -> WebhookEndpointList:
+    """The destinations that are told of this library's events, newest first."""
+    return WebhookEndpointList(webhook_endpoints=await service.list_endpoints(call.connection, call.principal))
+
+
+@router.post("/webhook-endpoints", status_code=201, summary="Register a webhook endpoint")
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE, errors=(Code.ALREADY_EXISTS,))
+async def create_webhook_endpoint(call: CurrentCall, wanted: NewWebhookEndpoint) -> CreatedWebhookEndpoint:
+    """Tell a public HTTPS destination what happens. The signing secret is in this answer and in no other."""
+    return await service.create_endpoint(
+        call.connection, call.principal, wanted, secrecy=call.runtime.secrecy, now=call.now
+    )
+
+
+@router.delete("/webhook-endpoints/{endpointId}", status_code=204, summary="Delete a webhook endpoint")
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE)
+async def delete_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId) -> None:
+    """Nothing more is sent to it from now on."""
+    await service.delete_endpoint(call.connection, call.principal, endpoint_id, now=call.now)

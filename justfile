@@ -1,0 +1,59 @@
+# Cutroom's recipes: `just` lists them.
+
+set dotenv-path := ".data/cutroom.env"
+
+export PYTHONUNBUFFERED := "1"
+
+# List the recipes.
+default:
+    @just --list --unsorted
+
+# Install what is missing: Debian packages by apt, Python packages by uv.
+setup:
+    dev/bootstrap
+
+# Start (default), stop, or show PostgreSQL, Redis, Temporal and SeaweedFS: `just services [start|stop|status]`.
+services action="start":
+    uv run python -m dev.services {{action}}
+
+# Services, migrations, API and worker, with merged logs; Ctrl-C stops the API and the worker.
+dev:
+    uv run python -m dev.run
+
+# Every part with its version and health, and how to mend what is missing.
+doctor:
+    uv run python -m dev.doctor
+
+# Bring the database of `just services` to the newest schema.
+migrate:
+    uv run alembic upgrade head
+
+# Exactly what CI checks before it runs a test.
+check:
+    uv lock --check
+    uv run ruff format --check .
+    uv run ruff check .
+    uv run mypy
+    uv run lint-imports
+    uv run python -m dev.lint
+
+# Format, and mend what can be mended by itself.
+fix:
+    uv run ruff format .
+    uv run ruff check --fix .
+
+# The tests; they start the services themselves. `just test tests/web -k replay`
+test *args:
+    uv run pytest {{args}}
+
+# A proof acts as a user on running services and prints its figures: `just prove envelope --short`.
+prove name *args:
+    uv run python -m proofs.{{replace(name, "-", "_")}} {{args}}
+
+# Measure against the bare parts: `just bench api`.
+bench name *args:
+    uv run python -m bench.{{replace(name, "-", "_")}} {{args}}
+
+# Print the OpenAPI document.
+openapi:
+    @uv run python -m cutroom.entrypoints.openapi

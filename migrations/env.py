@@ -1,0 +1,31 @@
+"""Runs migrations as the owner of the schema (CUTROOM_OWNER_DATABASE_URL)."""
+
+import asyncio
+import os
+
+from alembic import context
+from sqlalchemy import Connection, pool
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from cutroom.entrypoints.schema import METADATA
+
+# Two deployments that migrate at once must not interleave.
+MIGRATION_LOCK = 6_118_720_141
+
+
+def _migrate(connection: Connection) -> None:
+    context.configure(connection=connection, target_metadata=METADATA, compare_server_default=False)
+    with context.begin_transaction():
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+        context.run_migrations()
+
+
+async def _run() -> None:
+    url = os.environ["CUTROOM_OWNER_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://", 1)
+    engine = create_async_engine(url, poolclass=pool.NullPool)
+    async with engine.connect() as connection:
+        await connection.run_sync(_migrate)
+    await engine.dispose()
+
+
+asyncio.run(_run())
