@@ -6,6 +6,8 @@ import secrets
 import zlib
 from datetime import datetime
 
+import asyncpg
+
 from cutroom.platform.db import Database
 
 KEY_PREFIX = "cr_"
@@ -62,5 +64,5 @@ class LastUse:
             await asyncio.sleep(LAST_USE_FLUSH_SECONDS)
             try:
                 await self.flush()
-            except Exception:
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 _log.exception("last use of keys was not recorded")

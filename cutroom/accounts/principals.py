@@ -43,7 +43,7 @@ class Principal:
 CREDENTIAL_PURPOSE = "credential"
 
 
-class UnknownCredential(CutroomError):
+class UnknownCredentialError(CutroomError):
     """Well formed, so worth a lookup, and then not found: the only kind of failure that can be a guess."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Doorkeeper:
             raise CutroomError(Code.INVALID_API_KEY)
         row = await connection.fetchrow(sql, *arguments)
         if row is None:
-            raise UnknownCredential
+            raise UnknownCredentialError
         if row["role"] is None:
             raise CutroomError(Code.PERMISSION_DENIED)
         library_id: str = row["library_id"]

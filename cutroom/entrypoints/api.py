@@ -14,7 +14,7 @@ from cutroom.errors import invalid_field
 from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.telemetry import configure_logging, configure_tracing, serve_metrics
+from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.web.app import create_app
 from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
@@ -32,7 +32,8 @@ def build_service(settings: Settings) -> ASGIApp:
     registry = CollectorRegistry()
     serve_metrics(registry, settings.metrics_port, host=settings.api_host)
     app = build_app(lambda: open_runtime(settings))
-    return Edge(app, registry=registry, tracer=configure_tracing(settings, "cutroom-api"))
+    tracer = configure_tracing(settings, "cutroom-api")
+    return Edge(app, registry=registry, tracer=tracer, access_log=AccessLog(settings.log_level))
 
 
 class EnvelopeProtocol(HttpToolsProtocol):
@@ -65,6 +66,7 @@ def main() -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=settings.trusted_proxies is not None,
         forwarded_allow_ips=settings.trusted_proxies,
         timeout_graceful_shutdown=30,
     )

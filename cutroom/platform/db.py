@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -47,14 +47,11 @@ class Database:
     async def close(self) -> None:
         await self.pool.close()
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
         """A connection that sees no library's rows until it enters one."""
-        connection = await self.pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)
-        try:
-            yield connection
-        finally:
-            await self.pool.release(connection)
+        # A timeout costs a task of its own, so it is set only when there is something to wait for.
+        busy = self.pool.get_size() == self.pool.get_max_size() and not self.pool.get_idle_size()
+        return self.pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS if busy else None)
 
     @asynccontextmanager
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:

@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     api_host: str = "127.0.0.1"
     api_port: int = 8700
     public_url: str | None = None  # how callers reach us, when that differs from host and port
-    trusted_proxies: str = "127.0.0.1"  # whose X-Forwarded-For is believed; comma-separated
+    trusted_proxies: str | None = None  # whose X-Forwarded-For is believed; comma-separated addresses
     metrics_port: int | None = None
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)

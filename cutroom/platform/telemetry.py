@@ -22,6 +22,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 # Whatever else goes wrong, a credential or the query of a URL does not get into a log.
 _SECRET = re.compile(r"\b(cr_|oat_|whsec_)[0-9A-Za-z+/=]{8,}")
 _QUERY = re.compile(r"(\bhttps?://[^\s\"'?\\]+)\?[^\s\"'\\]*")
+_ENCODER = json.JSONEncoder(default=str, ensure_ascii=False)
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -44,7 +45,21 @@ class JsonLines(logging.Formatter):
         line.update((name, value) for name, value in vars(record).items() if name not in _STANDARD)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return redact(json.dumps(line, default=str, ensure_ascii=False))
+        return redact(_ENCODER.encode(line))
+
+
+class AccessLog:
+    """One line per request, in the same form. It goes past the logging machinery, which would cost more than it."""
+
+    def __init__(self, level: str) -> None:
+        self.enabled = logging.getLevelNamesMapping()[level] <= logging.INFO
+
+    def write(self, fields: dict[str, Any]) -> None:
+        if self.enabled:
+            time = datetime.now(UTC).isoformat(timespec="milliseconds")
+            line = {"time": time, "level": "INFO", "logger": "cutroom.access", "message": "request", **fields}
+            sys.stdout.write(_ENCODER.encode(line) + "\n")
+            sys.stdout.flush()
 
 
 def configure_logging(level: str) -> None:

@@ -1,19 +1,15 @@
 """The outermost layer: a request id, one spelling per path, one log line, and no way past the error envelope."""
 
-import json
-import logging
 import time
 
 from opentelemetry import propagate, trace
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
-from cutroom.platform.telemetry import RequestMetrics, request_id
+from cutroom.platform.telemetry import AccessLog, RequestMetrics, redact, request_id
+from cutroom.web.problems import problem_of
 
-_access = logging.getLogger("cutroom.access")
-_log = logging.getLogger(__name__)
 MAX_LOGGED_PATH = 200
 
 
@@ -37,18 +33,15 @@ class Exchange:
         """The template of the path, never the path itself: metrics need a bounded set."""
         return getattr(self.scope.get("route"), "path", "unmatched")
 
-    async def send_internal_error(self) -> None:
-        body = json.dumps(CutroomError(Code.INTERNAL).envelope()).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await self.send({"type": "http.response.start", "status": 500, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body})
-
 
 class Edge:
     """Wraps the application."""
 
-    def __init__(self, app: ASGIApp, *, registry: CollectorRegistry, tracer: trace.Tracer | None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, registry: CollectorRegistry, tracer: trace.Tracer | None, access_log: AccessLog
+    ) -> None:
         self._app = app
+        self._access_log = access_log
         self._metrics = RequestMetrics(registry)
         self._tracer = tracer
 
@@ -62,10 +55,10 @@ class Edge:
             scope["path"] = scope["path"].rstrip("/") or "/"
         try:
             await self._traced(exchange, receive)
-        except Exception:
-            _log.exception("an error went past the envelope")
-            if not exchange.status:
-                await exchange.send_internal_error()
+        except Exception as error:
+            if exchange.status:
+                raise
+            await problem_of(error)(scope, receive, exchange.send)
         finally:
             self._record(exchange, time.perf_counter() - started)
 
@@ -88,15 +81,15 @@ class Edge:
         self._metrics.answered.labels(scope["method"], route, str(exchange.status)).inc()
         self._metrics.seconds.labels(scope["method"], route).observe(seconds)
         principal = scope.get("cutroom.principal")
-        _access.info(
-            "request",
-            extra={
+        self._access_log.write(
+            {
+                "request_id": exchange.id,
                 "method": scope["method"],
                 "route": route,
-                "path": scope["path"][:MAX_LOGGED_PATH],
+                "path": redact(scope["path"][:MAX_LOGGED_PATH]),
                 "status": exchange.status,
                 "milliseconds": round(seconds * 1000, 1),
                 "key_id": principal.id if principal else None,
                 "library_id": principal.library_id if principal else None,
-            },
+            }
         )

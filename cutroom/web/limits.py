@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
-
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
+from cutroom.platform.redis import BatchingRedis, RedisAwayError, Script
 
 LEASE_SECONDS = 120  # longer than any request may take; a process that dies gives its leases back so late
-REDIS_TIMEOUT_SECONDS = 0.25
 REDIS_PAUSE_SECONDS = 1.0  # after a failure, how long to do without Redis before it is asked again
 LOCAL_SUBJECTS = 10_000  # how many keys the in-process limits remember
 
-_SCRIPT = Path(__file__).with_name("limits.lua").read_text()
+_SCRIPT = Script(Path(__file__).with_name("limits.lua").read_text())
 _MICROSECONDS = 1_000_000
 _log = logging.getLogger(__name__)
 
@@ -68,9 +65,8 @@ class Admission:
 class Limits:
     """Admits requests. Redis decides; while it cannot, each process decides by itself and by the same rule."""
 
-    def __init__(self, redis: Redis, *, failures_per_minute: int) -> None:
+    def __init__(self, redis: BatchingRedis, *, failures_per_minute: int) -> None:
         self._redis = redis
-        self._script = redis.register_script(_SCRIPT)
         self._local = LocalLimits()
         self._failures = Rate(failures_per_minute)
         self._away_until = 0.0
@@ -88,14 +84,12 @@ class Limits:
             raise _refusal(verdict, headers)
         return Admission(subject=subject, lease=lease, local=local, headers=headers)
 
-    async def give_back(self, admission: Admission) -> None:
+    def give_back(self, admission: Admission) -> None:
+        """The request is over. A lease that cannot be given back to Redis runs out by itself."""
         if admission.local:
             self._local.give_back(admission.subject)
-            return
-        try:
-            await self._redis.zrem(_keys(admission.subject)[1], admission.lease)
-        except (RedisError, OSError, TimeoutError):
-            self._pause()  # the lease runs out by itself
+        else:
+            self._redis.tell(("ZREM", _keys(admission.subject)[1], admission.lease))
 
     async def count_failure(self, address: str) -> None:
         """Count a guess at a credential; guessing stops when it is too fast, or when it cannot be counted."""
@@ -109,10 +103,10 @@ class Limits:
         if time.monotonic() < self._away_until:
             return None
         keys = _keys(subject) if lease else _keys(subject)[:1]
-        arguments: list[int | str] = [rate.interval_us, rate.per_minute, leases, LEASE_SECONDS * 1000, lease]
+        arguments = (rate.interval_us, rate.per_minute, leases, LEASE_SECONDS * 1000, lease)
         try:
-            outcome, remaining, full_us, retry_us = await self._script(keys=keys, args=arguments)
-        except (RedisError, OSError, TimeoutError):
+            outcome, remaining, full_us, retry_us = await self._redis.run(_SCRIPT, keys, arguments=arguments)
+        except RedisAwayError:
             self._pause()
             return None
         return Verdict(Outcome(outcome), remaining, full_us, retry_us)

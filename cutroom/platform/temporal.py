@@ -1,0 +1,67 @@
+"""Temporal: the connection, the task queues, and the schedules that keep the house."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from functools import partial
+
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+
+from cutroom.platform.settings import Settings
+
+
+class Queue(StrEnum):
+    """Task queues, by the resource that their work needs."""
+
+    CONTROL = "control"  # short, on the database
+    MEDIA = "media"  # FFmpeg
+    SPEECH = "speech"  # speech engines
+    VISION = "vision"  # picture engines
+    EGRESS = "egress"  # the network
+
+
+@dataclass(frozen=True, slots=True)
+class Recurring:
+    """A workflow that starts by itself, never twice at a time."""
+
+    workflow: str
+    every: timedelta
+    queue: Queue = Queue.CONTROL
+
+
+async def connect(settings: Settings) -> Client:
+    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace)
+
+
+async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:
+    """Create the schedules, or bring those that exist up to date."""
+    for each in recurring:
+        update = ScheduleUpdate(schedule=_schedule(each))
+        try:
+            await client.create_schedule(each.workflow, update.schedule)
+        except ScheduleAlreadyRunningError:
+            await client.get_schedule_handle(each.workflow).update(partial(_replace, update))
+
+
+def _replace(update: ScheduleUpdate, _current: ScheduleUpdateInput) -> ScheduleUpdate:
+    return update
+
+
+def _schedule(each: Recurring) -> Schedule:
+    return Schedule(
+        action=ScheduleActionStartWorkflow(each.workflow, id=each.workflow, task_queue=each.queue),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=each.every)]),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP),
+    )

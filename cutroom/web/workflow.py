@@ -1,0 +1,24 @@
+"""The hourly sweep of retained answers."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from cutroom.web.activities import AnswerActivities
+
+SWEEP_TIMEOUT = timedelta(minutes=10)
+SWEEP_HEARTBEAT = timedelta(seconds=30)
+
+
+@workflow.defn(name="forget-answers")
+class ForgetAnswers:
+    """Started by a schedule; a run that is missed is made up by the next one."""
+
+    @workflow.run
+    async def run(self) -> int:
+        return await workflow.execute_activity_method(
+            AnswerActivities.forget_answers,
+            start_to_close_timeout=SWEEP_TIMEOUT,
+            heartbeat_timeout=SWEEP_HEARTBEAT,
+        )

@@ -1,0 +1,1 @@
+"""Tools to run, inspect and check Cutroom on a developer's machine."""

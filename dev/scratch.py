@@ -1,0 +1,159 @@
+"""For tests, proofs and benchmarks: a fresh database on the running services, and people with keys in it."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from cutroom.accounts import service
+from cutroom.accounts.plans import PlanName, load_plans
+from cutroom.accounts.principals import Role
+from cutroom.accounts.scopes import Scope
+from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
+from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.settings import Settings
+from dev import services
+from dev.environment import PROJECT, locked
+
+REDIS_DATABASES = 15  # of Redis's sixteen, number 0 is the development server's
+GENEROUS_PLANS = PROJECT / "dev" / "generous_plans.toml"
+
+
+async def scratch(name: str) -> Settings:
+    """Settings of a new, migrated, empty database; an earlier one of the same name is dropped."""
+    variables = services.environment()
+    owner_url = variables["CUTROOM_OWNER_DATABASE_URL"]
+    template = await _template(owner_url)
+    database = f"cutroom_{name}"
+    connection = await asyncpg.connect(owner_url)
+    try:
+        await connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
+        await connection.execute(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
+    finally:
+        await connection.close()
+    for variable in ("CUTROOM_DATABASE_URL", "CUTROOM_OWNER_DATABASE_URL"):
+        variables[variable] = _with_path(variables[variable], database)
+    number = 1 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:2]) % REDIS_DATABASES
+    variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))
+    variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
+    for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
+        del variables[variable]
+    return Settings.model_validate({key.removeprefix("CUTROOM_").lower(): value for key, value in variables.items()})
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The settings as variables, for a process of its own."""
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("CUTROOM_")}
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if value is not None:
+            plain = value.get_secret_value() if hasattr(value, "get_secret_value") else value
+            variables[f"CUTROOM_{name.upper()}"] = str(plain)
+    return variables
+
+
+async def _template(owner_url: str) -> str:
+    """A migrated database to copy from, made once for each state of the migrations."""
+    digest = hashlib.sha256()
+    for path in sorted((PROJECT / "migrations").rglob("*.py")):
+        digest.update(path.read_bytes())
+    template = f"cutroom_template_{digest.hexdigest()[:12]}"
+    with locked("template"):
+        connection = await asyncpg.connect(owner_url)
+        try:
+            if await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", template):
+                return template
+            fresh = f"{template}_new"
+            await connection.execute(f'DROP DATABASE IF EXISTS "{fresh}" WITH (FORCE)')
+            await connection.execute(f'CREATE DATABASE "{fresh}"')
+            migrate(_with_path(owner_url, fresh))
+            await connection.execute(f'ALTER DATABASE "{fresh}" RENAME TO "{template}"')
+        finally:
+            await connection.close()
+    return template
+
+
+def migrate(owner_url: str) -> None:
+    alembic = Path(sys.executable).with_name("alembic")
+    subprocess.run(
+        [alembic, "upgrade", "head"],
+        cwd=PROJECT,
+        env={**os.environ, "CUTROOM_OWNER_DATABASE_URL": owner_url},
+        check=True,
+        timeout=120,
+    )
+
+
+def _with_path(url: str, path: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{path}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user with a personal library."""
+
+    user_id: str
+    library_id: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """A key as its holder knows it."""
+
+    id: str
+    secret: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secret}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Makes people, workspaces and keys, as the operator would."""
+
+    settings: Settings
+    connection: "asyncpg.Connection[asyncpg.Record]"
+
+    @classmethod
+    async def open(cls, settings: Settings) -> "Accounts":
+        assert settings.owner_database_url is not None
+        return cls(settings, await asyncpg.connect(settings.owner_database_url.get_secret_value()))
+
+    async def close(self) -> None:
+        await self.connection.close()
+
+    async def person(self, plan: PlanName = PlanName.BUSINESS) -> Person:
+        email = f"{new_id()}@example.com"
+        made = await service.create_user(self.connection, email, name="Test", plan=plan, now=system_clock())
+        return Person(user_id=made.user_id, library_id=made.library_id, email=email)
+
+    async def workspace(self, owner: Person, plan: PlanName = PlanName.BUSINESS) -> str:
+        return await service.create_workspace(
+            self.connection, "Team", owner_id=owner.user_id, plan=plan, now=system_clock()
+        )
+
+    async def member(self, workspace_id: str, person: Person, *, role: Role) -> None:
+        await service.put_member(self.connection, workspace_id, user_id=person.user_id, role=role, now=system_clock())
+
+    async def key(self, person: Person, *, library_id: str | None = None, scopes: Iterable[Scope] = ()) -> Keyring:
+        minter = service.KeyMinter(
+            secrecy=Secrecy(self.settings.secret_key.get_secret_value()), plans=load_plans(self.settings.plans_file)
+        )
+        made = await minter.create_key(
+            self.connection,
+            library_id or person.library_id,
+            user_id=person.user_id,
+            name="test",
+            scopes=scopes,
+            now=system_clock(),
+        )
+        return Keyring(id=made.key_id, secret=made.secret)

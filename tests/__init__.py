@@ -1,0 +1,1 @@
+"""Tests mirror the paths of what they test."""
