@@ -8,6 +8,7 @@ RESET = "\033[0m"
 DIM = "\033[2m"
 LEVEL_COLOURS = {"DEBUG": "\033[2m", "WARNING": "\033[33m", "ERROR": "\033[31m", "CRITICAL": "\033[1;31m"}
 PROCESS_COLOURS = {"api": "\033[36m", "worker": "\033[35m"}
+HIDDEN = frozenset({"color_message"})  # uvicorn says everything twice
 PREFIX_WIDTH = 7
 TIME_OF_DAY = slice(11, 23)  # of an ISO 8601 time with milliseconds
 
@@ -30,7 +31,8 @@ class Renderer:
         time = str(fields.pop("time", ""))[TIME_OF_DAY]
         level = str(fields.pop("level", "")).upper()
         message, exception = fields.pop("message"), fields.pop("exception", None)
-        values = " ".join(f"{name}={_value(value)}" for name, value in fields.items())
+        shown = {name: value for name, value in fields.items() if value is not None and name not in HIDDEN}
+        values = " ".join(f"{name}={_value(value)}" for name, value in shown.items())
         parts = (
             self._paint(time, DIM),
             self._paint(f"{level:<7}", LEVEL_COLOURS.get(level, "")),

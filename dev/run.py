@@ -15,7 +15,7 @@ from dev.logs import Renderer
 from dev.process import ServiceError
 
 PROGRAMS = {"api": "cutroom.entrypoints.api", "worker": "cutroom.entrypoints.worker"}
-STOP_SECONDS = 20.0
+STOP_SECONDS = 40.0  # both let work under way finish for 30 s
 LINE_LIMIT_BYTES = 1024 * 1024
 
 
