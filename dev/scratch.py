@@ -1,10 +1,12 @@
 """For tests, proofs and benchmarks: a fresh database on the running services, and people with keys in it."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -45,7 +47,21 @@ async def scratch(name: str) -> Settings:
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
         del variables[variable]
-    return Settings.model_validate({key.removeprefix("CUTROOM_").lower(): value for key, value in variables.items()})
+    given = {key.removeprefix("CUTROOM_").lower(): value for key, value in variables.items()}
+    # What is not given is its default, and not what the caller's environment says of the development server.
+    defaults = {name: field.default for name, field in Settings.model_fields.items() if not field.is_required()}
+    return Settings.model_validate({**defaults, **given})
+
+
+def write_plans(path: Path, *, free: Mapping[str, int]) -> Path:
+    """Plans without practical limits but for the free one, which is changed as given."""
+    plans = tomllib.loads(GENEROUS_PLANS.read_text())
+    plans["free"].update(free)
+    lines = []
+    for name, fields in plans.items():
+        lines += [f"[{name}]", *(f"{field} = {json.dumps(value)}" for field, value in fields.items())]
+    path.write_text("\n".join(lines) + "\n")
+    return path
 
 
 def environment_of(settings: Settings) -> dict[str, str]:

@@ -11,6 +11,8 @@ from cutroom.errors import CutroomError, invalid_field
 from cutroom.platform.secrecy import content_hash
 
 MAX_BODY_BYTES = 1024 * 1024
+# A client that is still sending would meet a reset instead of our answer: let it finish, up to here.
+MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
 BODY = "body"
 
@@ -28,7 +30,7 @@ class Body:
 
 
 async def read_body(request: Request) -> Body:
-    """Take the whole body in; one that is too large is refused before it is read to its end."""
+    """Take the whole body in; of one that is too large, nothing is kept."""
     raw = await _read_bounded(request)
     if not raw:
         return Body(document=None, hash=content_hash(b""), fault=None)
@@ -43,16 +45,15 @@ async def read_body(request: Request) -> Body:
 
 
 async def _read_bounded(request: Request) -> bytes:
-    too_large = invalid_field(BODY, f"A body holds at most {MAX_BODY_BYTES} bytes.")
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
-        raise too_large
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > MAX_BODY_BYTES:
-            raise too_large
-        chunks.append(chunk)
+        if size <= MAX_BODY_BYTES:
+            chunks.append(chunk)
+        elif size > MAX_DISCARDED_BYTES:
+            break
+    if size > MAX_BODY_BYTES:
+        raise invalid_field(BODY, f"A body holds at most {MAX_BODY_BYTES} bytes.")
     return b"".join(chunks)
 
 

@@ -4,6 +4,7 @@ import time
 
 from opentelemetry import propagate, trace
 from prometheus_client import CollectorRegistry
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutroom.platform.ids import new_id
@@ -34,6 +35,14 @@ class Exchange:
         return getattr(self.scope.get("route"), "path", "unmatched")
 
 
+def _methods(scope: Scope) -> list[str]:
+    """What the path allows: each method is a route of its own, so the one that was met knows only its own."""
+    routes = [route for route in scope["app"].routes if isinstance(route, Route)]
+    return sorted(
+        {method for route in routes if route.path_regex.match(scope["path"]) for method in route.methods or ()}
+    )
+
+
 class Edge:
     """Wraps the application."""
 
@@ -58,7 +67,10 @@ class Edge:
         except Exception as error:
             if exchange.status:
                 raise
-            await problem_of(error)(scope, receive, exchange.send)
+            problem = problem_of(error)
+            if problem.status_code == 405:
+                problem.headers["Allow"] = ", ".join(_methods(scope))
+            await problem(scope, receive, exchange.send)
         finally:
             self._record(exchange, time.perf_counter() - started)
 

@@ -1,0 +1,105 @@
+"""Libraries for the access proof, each with a row behind every kind of path parameter, and keys to them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from cutroom.accounts.keys import TOKEN_PREFIX, mint_credential
+from cutroom.accounts.principals import CREDENTIAL_PURPOSE
+from cutroom.accounts.scopes import ALL_SCOPES, Scope
+from cutroom.credits import ledger
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.secrecy import Secrecy
+from dev.scratch import Accounts, Keyring, Person
+
+CREDITS = 10_000  # enough for whatever one request may cost
+TOKEN_LIFETIME = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A library, a key to it, and what is in it."""
+
+    person: Person
+    library_id: str
+    key: Keyring
+    ids: Mapping[str, str]  # by the name of the path parameter that takes them
+    marks: frozenset[str]  # strings that only an answer about this library can hold
+
+
+@dataclass(frozen=True, slots=True)
+class Founder:
+    """Makes libraries that are alike in everything but whose they are."""
+
+    accounts: Accounts
+
+    async def personal(self, scopes: Iterable[Scope] = ()) -> Holding:
+        person = await self.accounts.person()
+        return await self._fill(person, person.library_id, scopes)
+
+    async def workspace(self, person: Person | None = None) -> Holding:
+        """A shared library of this person, or of a new one."""
+        founder = person or await self.accounts.person()
+        return await self._fill(founder, await self.accounts.workspace(founder), ())
+
+    async def _fill(self, person: Person, library_id: str, scopes: Iterable[Scope]) -> Holding:
+        mark = f"mark{new_id()}"
+        async with self.accounts.connection.transaction():
+            ids = await self._seed(library_id, user_id=person.user_id, mark=mark)
+            key = await self.accounts.key(person, library_id=library_id, scopes=scopes)
+        marks = frozenset({mark, library_id, *ids.values()})
+        return Holding(person=person, library_id=library_id, key=key, ids=ids, marks=marks)
+
+    async def _seed(self, library_id: str, *, user_id: str, mark: str) -> dict[str, str]:
+        """One row behind every path parameter, by the parameter's name; a paged list has at least two."""
+        ids = {name: new_id() for name in ("videoId", "folderId", "endpointId")}
+        character_id = new_id()
+        here = {"library_id": library_id, "created_at": system_clock()}
+        video = {**here, "status": "ready", "title": mark, "media_type": "video", "duration_seconds": 60.0}
+        endpoint = {
+            **here,
+            "id": ids["endpointId"],
+            "user_id": user_id,
+            "url": f"https://{mark}.example.com/",
+            "events": ["video.ready"],
+            "sealed_secret": b"sealed",
+        }
+        image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
+        rows = [
+            ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
+            ("videos", {**video, "id": new_id()}),
+            ("folders", {**here, "id": ids["folderId"], "name": mark, "depth": 1}),
+            ("characters", {**here, "id": character_id, "name": mark}),
+            ("character_images", image),
+            ("brand_voices", {**here, "id": new_id(), "name": mark, "guidelines": mark}),
+            ("webhook_endpoints", endpoint),
+        ]
+        for table, row in rows:
+            await insert(self.accounts.connection, table, row)
+        await ledger.grant(
+            self.accounts.connection,
+            library_id,
+            millicredits=CREDITS * ledger.MILLICREDITS,
+            reference=mark,
+            now=system_clock(),
+        )
+        return ids
+
+    async def token(self, holding: Holding, lifetime: timedelta = TOKEN_LIFETIME) -> str:
+        """An OAuth access token to the library, with every scope."""
+        secret, now = mint_credential(TOKEN_PREFIX), system_clock()
+        secrecy = Secrecy(self.accounts.settings.secret_key.get_secret_value())
+        row = {
+            "id": new_id(),
+            "library_id": holding.library_id,
+            "user_id": holding.person.user_id,
+            "client_id": "proof",
+            "hash": secrecy.keyed_hash(CREDENTIAL_PURPOSE, secret),
+            "scopes": sorted(ALL_SCOPES),
+            "created_at": now,
+            "expires_at": now + lifetime,
+        }
+        await insert(self.accounts.connection, "oauth_tokens", row)
+        return secret

@@ -1,0 +1,88 @@
+"""What the database's own catalogue says of its tables, so that a new table needs no mention here."""
+
+from dataclasses import dataclass
+
+import asyncpg
+
+from cutroom.platform.db import Connection
+
+ROLE = "cutroom_app"
+_RELATIONS = """
+SELECT format('%I', c.relname) AS name, c.relkind::text AS kind, c.relispartition AS is_partition,
+       c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS is_walled,
+       pg_get_userbyid(c.relowner) = $1 AS is_owned,
+       has_table_privilege($1, c.oid, 'SELECT') AS readable,
+       has_table_privilege($1, c.oid, 'TRUNCATE') AS can_truncate,
+       array_agg(format('%I', a.attname) ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+GROUP BY c.oid ORDER BY c.relname
+"""
+_NEEDED_COLUMNS = """
+SELECT format('%I', a.attname) AS name, format_type(a.atttypid, a.atttypmod) AS type, t.typcategory::text AS category
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'library_id'
+  AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+"""
+_RULES = "SELECT format('%I', conname) AS name FROM pg_constraint WHERE conrelid = $1::text::regclass AND contype = ANY($2)"
+_PLAIN_VALUES = {"S": "x", "N": "0", "D": "2026-01-01", "B": "false", "A": "{}", "T": "0 s"}  # by kind of type
+_OTHER_VALUES = {"bytea": "", "json": "{}", "jsonb": "{}", "uuid": "00000000-0000-0000-0000-000000000000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or view, and how it stands behind the wall."""
+
+    name: str
+    is_table: bool
+    has_library: bool
+    readable: bool  # by the application's role
+    columns: tuple[str, ...]  # that can be inserted
+    fault: str | None
+
+
+async def read_relations(connection: Connection) -> list[Relation]:
+    return [_relation(row) for row in await connection.fetch(_RELATIONS, ROLE)]
+
+
+def _relation(row: asyncpg.Record) -> Relation:
+    is_table, has_library = row["kind"] in {"r", "p"}, "library_id" in row["columns"]
+    fault = None
+    if row["is_owned"] or row["can_truncate"]:
+        fault = "the application's role owns it or may empty it, and so steps around its policy"
+    elif is_table and has_library and not row["is_walled"] and (row["readable"] or not row["is_partition"]):
+        fault = "it has a library_id, but no row-level security with a policy"
+    return Relation(
+        name=row["name"],
+        is_table=is_table,
+        has_library=has_library,
+        readable=row["readable"],
+        columns=tuple(row["columns"]),
+        fault=fault,
+    )
+
+
+async def fill_empty_tables(connection: Connection, library_id: str) -> None:
+    """Give the library a row in each table where no request has left one, so that the wall has something to hide.
+
+    The row is nonsense, so the table's rules are dropped first; only on a database that is thrown away.
+    """
+    for relation in await read_relations(connection):
+        if relation.is_table and relation.has_library:
+            sql = f"SELECT EXISTS (SELECT FROM {relation.name} WHERE library_id = $1)"  # noqa: S608
+            if not await connection.fetchval(sql, library_id):
+                await _fill(connection, relation.name, library_id)
+
+
+async def _fill(connection: Connection, table: str, library_id: str) -> None:
+    for rule in await connection.fetch(_RULES, table, [b"c", b"f"]):
+        await connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT {rule['name']}")
+    await connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    names, values = ["library_id"], ["$1"]
+    for column in await connection.fetch(_NEEDED_COLUMNS, table):
+        value = _OTHER_VALUES.get(column["type"], _PLAIN_VALUES.get(column["category"]))
+        if value is None:
+            raise RuntimeError(f"no value for {column['type']} is known; add one for {table}.{column['name']} here")
+        names.append(column["name"])
+        values.append(f"'{value}'::{column['type']}")
+    await connection.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(values)})", library_id)  # noqa: S608

@@ -1,0 +1,92 @@
+"""Real services, one fresh database a run, and a new person for every test that asks for one."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+
+from cutroom.entrypoints.api import build_app
+from cutroom.platform.clock import system_clock
+from cutroom.platform.settings import Settings
+from cutroom.platform.telemetry import AccessLog
+from cutroom.web.edge import Edge
+from cutroom.web.runtime import Runtime, open_runtime
+from dev import services
+from dev.scratch import Accounts, Keyring, Person, scratch
+
+
+class MovableClock:
+    """The system's time, shifted at will."""
+
+    def __init__(self) -> None:
+        self.shift = timedelta()
+
+    def __call__(self) -> datetime:
+        return system_clock() + self.shift
+
+
+@pytest.fixture(scope="session")
+async def settings() -> Settings:
+    services.start_all()
+    return await scratch("tests")
+
+
+@pytest.fixture(scope="session")
+async def accounts(settings: Settings) -> AsyncIterator[Accounts]:
+    opened = await Accounts.open(settings)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def person(accounts: Accounts) -> Person:
+    return await accounts.person()
+
+
+@pytest.fixture
+async def key(accounts: Accounts, person: Person) -> Keyring:
+    return await accounts.key(person)
+
+
+@pytest.fixture(scope="session")
+def session_clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+def clock(session_clock: MovableClock) -> MovableClock:
+    """The API's clock, set right again for each test."""
+    session_clock.shift = timedelta()
+    return session_clock
+
+
+@pytest.fixture(scope="session")
+async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Edge]:
+    """The API as it is served, inside this process."""
+    app = build_app(lambda: open_runtime(settings, session_clock))
+    async with app.router.lifespan_context(app):
+        yield Edge(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
+
+
+@pytest.fixture(scope="session")
+async def runtime(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Runtime]:
+    """The parts of an API process, for tests of a part."""
+    async with open_runtime(settings, session_clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def anonymous(service: Edge) -> AsyncIterator[httpx.AsyncClient]:
+    """A caller without a key."""
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test/v1") as client:
+        yield client
+
+
+@pytest.fixture
+async def api(anonymous: httpx.AsyncClient, key: Keyring) -> httpx.AsyncClient:
+    """A caller with every scope in a personal library of their own."""
+    anonymous.headers.update(key.headers)
+    return anonymous
