@@ -7,11 +7,16 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
 
 from cutroom.accounts import service
 from cutroom.accounts.plans import PlanName, load_plans
@@ -25,6 +30,7 @@ from dev import services
 from dev.environment import PROJECT, locked
 
 REDIS_DATABASES = 15  # of Redis's sixteen, number 0 is the development server's
+NAMESPACE_RETENTION_SECONDS = 24 * 60 * 60
 GENEROUS_PLANS = PROJECT / "dev" / "generous_plans.toml"
 
 
@@ -47,10 +53,22 @@ async def scratch(name: str) -> Settings:
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
         del variables[variable]
+    variables["CUTROOM_TEMPORAL_NAMESPACE"] = await _namespace(variables["CUTROOM_TEMPORAL_ADDRESS"], database)
     given = {key.removeprefix("CUTROOM_").lower(): value for key, value in variables.items()}
     # What is not given is its default, and not what the caller's environment says of the development server.
     defaults = {name: field.default for name, field in Settings.model_fields.items() if not field.is_required()}
     return Settings.model_validate({**defaults, **given})
+
+
+async def _namespace(address: str, name: str) -> str:
+    """A Temporal namespace of its own, so that no other worker takes its tasks."""
+    client = await Client.connect(address)
+    wanted = RegisterNamespaceRequest(
+        namespace=name, workflow_execution_retention_period=Duration(seconds=NAMESPACE_RETENTION_SECONDS)
+    )
+    with suppress(RPCError):  # it exists from an earlier run; anything worse shows at once when it is used
+        await client.workflow_service.register_namespace(wanted)
+    return name
 
 
 def write_plans(path: Path, *, free: Mapping[str, int]) -> Path:

@@ -30,7 +30,7 @@ def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) ->
 def build_service(settings: Settings) -> ASGIApp:
     """The application as it is served."""
     registry = CollectorRegistry()
-    serve_metrics(registry, settings.metrics_port, host=settings.api_host)
+    serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     app = build_app(lambda: open_runtime(settings))
     tracer = configure_tracing(settings, "cutroom-api")
     return Edge(app, registry=registry, tracer=tracer, access_log=AccessLog(settings.log_level))

@@ -31,6 +31,7 @@ class Settings(BaseSettings):
     api_port: int = 8700
     public_url: str | None = None  # how callers reach us, when that differs from host and port
     trusted_proxies: str | None = None  # whose X-Forwarded-For is believed; comma-separated addresses
+    metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)

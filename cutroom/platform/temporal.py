@@ -18,6 +18,7 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from cutroom.platform.settings import Settings
 
@@ -42,7 +43,12 @@ class Recurring:
 
 
 async def connect(settings: Settings) -> Client:
-    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace)
+    """A client whose runtime tells its own metrics when settings name a port for them."""
+    runtime = Runtime.default()
+    if settings.worker_metrics_port is not None:
+        bind = f"{settings.metrics_host}:{settings.worker_metrics_port}"
+        runtime = Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=bind)))
+    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace, runtime=runtime)
 
 
 async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:

@@ -1,0 +1,67 @@
+"""The OpenAPI document says what is so, and its examples are valid."""
+
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from cutroom.accounts.scopes import Scope
+from cutroom.entrypoints.api import build_app
+from cutroom.errors import MEANINGS
+from cutroom.web.openapi import document
+
+DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
+OPERATIONS = [
+    pytest.param(path, method, operation, id=f"{method} {path}")
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+]
+
+
+async def test_it_is_served_as_it_is_printed(anonymous: httpx.AsyncClient) -> None:
+    assert (await anonymous.get("/openapi.json")).json() == DOCUMENT
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    assert DOCUMENT["info"]["version"] == "1.0.0"
+
+
+async def test_the_interactive_docs_need_nothing_from_outside(anonymous: httpx.AsyncClient) -> None:
+    page = await anonymous.get("http://cutroom.test/docs")
+    assert page.status_code == 200
+    assert "https://" not in page.text
+    script = await anonymous.get("http://cutroom.test/docs/assets/swagger-ui-bundle.js")
+    assert script.status_code == 200
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_is_described(path: str, method: str, operation: dict[str, Any]) -> None:
+    assert operation["summary"]
+    assert operation["description"]
+    if path == "/v1/health":
+        return
+    assert operation["x-required-scope"] in set(Scope)
+    assert operation["security"]
+    assert {"401", "403", "429", "500"} <= set(operation["responses"])
+    headers = [parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "header"]
+    assert ("Idempotency-Key" in headers) == (method == "post")
+
+
+@pytest.mark.parametrize("operation", [case.values[2] for case in OPERATIONS], ids=[case.id for case in OPERATIONS])
+def test_every_error_is_documented_in_the_envelope_with_its_own_message(operation: dict[str, Any]) -> None:
+    for status, response in operation["responses"].items():
+        if not status.startswith(("4", "5")):
+            continue
+        media = response["content"]["application/json"]
+        assert media["schema"] == {"$ref": "#/components/schemas/ErrorEnvelope"}
+        for code, example in media["examples"].items():
+            error = example["value"]["error"]
+            meaning = next(meaning for known, meaning in MEANINGS.items() if known == code)
+            assert (error["code"], error["message"], meaning.status) == (code, meaning.message, int(status))
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
+def test_examples_of_a_schema_are_valid(name: str) -> None:
+    schema = DOCUMENT["components"]["schemas"][name]
+    validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
+    for example in schema.get("examples", []):
+        validator.validate(example)

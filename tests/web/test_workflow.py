@@ -1,0 +1,48 @@
+"""The sweep of retained answers: on the real Temporal, and replayed from a recorded history."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+from temporalio.client import Client, WorkflowHistory
+from temporalio.worker import Replayer
+
+from cutroom.entrypoints.worker import build_worker
+from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
+from cutroom.platform.settings import Settings
+from cutroom.platform.temporal import Queue, connect
+from cutroom.web.runtime import Runtime
+from cutroom.web.workflow import ForgetAnswers
+from dev.scratch import Accounts, Person
+
+HISTORY = Path(__file__).parents[1] / "histories" / "forget-answers.json"
+
+
+async def _remaining(accounts: Accounts, person: Person) -> list[str]:
+    rows = await accounts.connection.fetch(
+        "SELECT key FROM retained_answers WHERE library_id = $1 ORDER BY key", person.library_id
+    )
+    return [row["key"] for row in rows]
+
+
+async def test_answers_past_their_day_are_forgotten_and_younger_ones_kept(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person, settings: Settings, runtime: Runtime
+) -> None:
+    for key in ("old", "young"):
+        await api.post("/folders", json={"name": key}, headers={"Idempotency-Key": key})
+    await accounts.connection.execute(
+        "UPDATE retained_answers SET created_at = $2 WHERE library_id = $1 AND key = 'old'",
+        person.library_id,
+        system_clock() - timedelta(hours=24, minutes=1),
+    )
+    client: Client = await connect(settings)
+    async with build_worker(client, runtime.database):
+        forgotten = await client.execute_workflow(ForgetAnswers.run, id=new_id(), task_queue=Queue.CONTROL)
+    assert forgotten >= 1
+    assert await _remaining(accounts, person) == ["young"]
+
+
+async def test_a_recorded_history_replays() -> None:
+    history = WorkflowHistory.from_json("forget-answers", HISTORY.read_text())
+    await Replayer(workflows=[ForgetAnswers]).replay_workflow(history)
