@@ -5,13 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
 START_SECONDS = 30.0
 API_MODULE = "cutroom.entrypoints.api"
@@ -30,7 +28,7 @@ class Server:
     environment: Mapping[str, str]
     arguments: Sequence[str] = ("-m", API_MODULE)
     port: int = field(default_factory=free_port)
-    log: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
+    log: int = field(default_factory=lambda: os.memfd_create("server-log"))
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -63,7 +61,7 @@ class Server:
             return False
 
     def read_log(self) -> str:
-        return os.pread(self.log.fileno(), 10_000_000, 0).decode(errors="replace")
+        return os.pread(self.log, 10_000_000, 0).decode(errors="replace")
 
     def wait(self, seconds: float = 30.0) -> int:
         assert self.process is not None

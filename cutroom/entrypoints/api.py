@@ -1,8 +1,8 @@
 """The HTTP process."""
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,6 +20,7 @@ from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
+SERVICE = "cutroom-api"
 ROUTERS = (library, webhooks)
 
 
@@ -31,9 +32,21 @@ def build_service(settings: Settings) -> ASGIApp:
     """The application as it is served."""
     registry = CollectorRegistry()
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
-    app = build_app(lambda: open_runtime(settings))
-    tracer = configure_tracing(settings, "cutroom-api")
-    return Edge(app, registry=registry, tracer=tracer, access_log=AccessLog(settings.log_level))
+    tracing = configure_tracing(settings, SERVICE)
+
+    @asynccontextmanager
+    async def open_parts() -> AsyncIterator[Runtime]:
+        async with open_runtime(settings) as runtime:
+            yield runtime
+        if tracing is not None:
+            tracing.shutdown()
+
+    return Edge(
+        build_app(open_parts),
+        registry=registry,
+        tracer=tracing.get_tracer(SERVICE) if tracing else None,
+        access_log=AccessLog(settings.log_level),
+    )
 
 
 class EnvelopeProtocol(HttpToolsProtocol):

@@ -69,14 +69,14 @@ def configure_logging(level: str) -> None:
     logging.captureWarnings(capture=True)
 
 
-def configure_tracing(settings: Settings, service: str) -> trace.Tracer | None:
-    """A tracer that sends spans to the collector that settings name; none named, none made."""
+def configure_tracing(settings: Settings, service: str) -> TracerProvider | None:
+    """Send spans to the collector that settings name; none named, none made. Shut it down to send the last ones."""
     if settings.otlp_endpoint is None:
         return None
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.otlp_endpoint)))
     trace.set_tracer_provider(provider)
-    return provider.get_tracer(service)
+    return provider
 
 
 def serve_metrics(registry: CollectorRegistry, port: int | None, *, host: str) -> None:

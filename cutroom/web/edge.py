@@ -9,7 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.telemetry import AccessLog, RequestMetrics, redact, request_id
-from cutroom.web.problems import problem_of
+from cutroom.web.idempotency import REPLAYED
+from cutroom.web.problems import CODE, problem_of
 
 MAX_LOGGED_PATH = 200
 
@@ -92,6 +93,10 @@ class Edge:
         scope, route = exchange.scope, exchange.route
         self._metrics.answered.labels(scope["method"], route, str(exchange.status)).inc()
         self._metrics.seconds.labels(scope["method"], route).observe(seconds)
+        if (code := scope.get(CODE)) is not None:
+            self._metrics.refused.labels(code.value).inc()
+        if REPLAYED in scope:
+            self._metrics.replayed.inc()
         principal = scope.get("cutroom.principal")
         self._access_log.write(
             {
@@ -100,6 +105,7 @@ class Edge:
                 "route": route,
                 "path": redact(scope["path"][:MAX_LOGGED_PATH]),
                 "status": exchange.status,
+                "code": code,
                 "milliseconds": round(seconds * 1000, 1),
                 "key_id": principal.id if principal else None,
                 "library_id": principal.library_id if principal else None,

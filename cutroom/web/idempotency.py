@@ -16,6 +16,7 @@ HEADER = "Idempotency-Key"
 MAX_KEY_LENGTH = 255
 RETENTION = timedelta(hours=24)
 VERSION_PREFIX = "/v1"
+REPLAYED = "cutroom.replayed"  # where the edge sees that an answer is not a new one
 _PURPOSE = "retained-answer"
 
 

@@ -5,6 +5,7 @@ import logging
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from cutroom.errors import Code, CutroomError, invalid_fields
 
@@ -23,6 +24,7 @@ _MESSAGES = {
     "string_pattern_mismatch": "This does not have the required form.",
 }
 MAX_FIELDS = 50
+CODE = "cutroom.code"  # where the edge finds the code of an error answer
 
 
 class Problem(JSONResponse):
@@ -34,6 +36,10 @@ class Problem(JSONResponse):
             headers["WWW-Authenticate"] = "Bearer"
         super().__init__(error.envelope(), status_code=error.status, headers=headers)
         self.code = error.code
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[CODE] = self.code
+        await super().__call__(scope, receive, send)
 
 
 def problem_of(error: Exception) -> Problem:

@@ -20,7 +20,7 @@ from cutroom.accounts.principals import Principal, UnknownCredentialError
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.web.body import Body, read_body
-from cutroom.web.idempotency import Replayable, canonical_path, is_retained, key_of
+from cutroom.web.idempotency import REPLAYED, Replayable, canonical_path, is_retained, key_of
 from cutroom.web.openapi import describe
 from cutroom.web.operation import Operation, operation_of
 from cutroom.web.problems import problem_of
@@ -192,6 +192,7 @@ class Envelope:
         replays = self.runtime.replays
         recalled = await replays.recall(connection, asked)
         if recalled is not None:
+            self.request.scope[REPLAYED] = True
             return recalled
         try:
             async with connection.transaction():

@@ -85,6 +85,7 @@ async def test_a_lease_that_nobody_gave_back_runs_out(limits: Limits, settings: 
     async with Redis.from_url(settings.redis_url.get_secret_value()) as client:
         leases = f"limits:{{{caller.id}}}:leases"
         (name,) = await client.zrange(leases, 0, -1)
+        assert isinstance(name, bytes)
         await client.zincrby(leases, -121_000, name)
     await limits.take(caller)
 
