@@ -2,7 +2,10 @@
 
 import cutroom.accounts.models
 import cutroom.credits.models
+import cutroom.jobs.models
 import cutroom.library.models
+import cutroom.platform.outbox
+import cutroom.products.ingest.models
 import cutroom.web.models
 import cutroom.webhooks.models  # noqa: F401
 from cutroom.platform.tables import Table

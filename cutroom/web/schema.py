@@ -1,5 +1,6 @@
 """How objects look on the wire: camelCase names, omitted optionals, language codes, the error envelope."""
 
+import re
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -39,6 +40,10 @@ Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=lambda value: v
 Uri = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 
 LANGUAGE_PATTERN = r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"
+
+
+def is_language(code: str) -> bool:
+    return len(code) <= 16 and re.fullmatch(LANGUAGE_PATTERN, code) is not None
 
 
 def canonical_language(code: str) -> str:

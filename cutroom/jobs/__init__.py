@@ -1,0 +1,1 @@
+"""The job envelope: deterministic ids, legal transitions, begin, finish or fail."""

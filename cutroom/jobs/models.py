@@ -1,0 +1,47 @@
+"""Jobs at rest."""
+
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Index, SmallInteger, Text, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+UNFINISHED = "status IN ('queued', 'processing')"
+
+
+class Job(Table):
+    """A piece of work, whoever does it and however often it was tried."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        CheckConstraint("status IN ('queued', 'processing', 'ready', 'failed')", name="status"),
+        CheckConstraint("progress BETWEEN 0 AND 100", name="progress"),
+        CheckConstraint("(status = 'failed') = (error_code IS NOT NULL)", name="error"),
+        CheckConstraint("(status IN ('ready', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
+        Index("jobs_video_idx", "library_id", "video_id", text("created_at DESC"), text("id DESC")),
+        Index("jobs_unfinished_idx", "library_id", "status", postgresql_where=text(UNFINISHED)),
+        Index("jobs_untouched_idx", "updated_at", postgresql_where=text(UNFINISHED)),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    type: Mapped[str] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(Text)
+    video_id: Mapped[Id | None]
+    language: Mapped[str | None] = mapped_column(Text)
+    product: Mapped[str | None] = mapped_column(Text)
+    automation_type: Mapped[str | None] = mapped_column(Text)
+    attempt: Mapped[int] = mapped_column(SmallInteger)
+    plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its workflow is told
+    waits_for: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
+    stage: Mapped[str | None] = mapped_column(Text)
+    progress: Mapped[int] = mapped_column(SmallInteger)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    error_code: Mapped[str | None] = mapped_column(Text)
+    error_message: Mapped[str | None] = mapped_column(Text)
+    error_details: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    created_at: Mapped[Instant]
+    updated_at: Mapped[Instant]
+    finished_at: Mapped[Instant | None]

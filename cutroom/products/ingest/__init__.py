@@ -1,0 +1,1 @@
+"""A video gets in: uploads and imports."""

@@ -1,0 +1,30 @@
+"""Where videos came from, at rest."""
+
+from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class Source(Table):
+    """A video's source; its URL is sealed, for signed links carry secrets."""
+
+    __tablename__ = "sources"
+    __table_args__ = (
+        CheckConstraint("type IN ('youtube', 'dropbox', 'google_drive', 'https', 'upload')", name="type"),
+        # The same source twice in one library is refused, unless its earlier import failed.
+        Index("sources_fingerprint_key", "library_id", "fingerprint", unique=True, postgresql_where=text("is_live")),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    video_id: Mapped[Id] = mapped_column(primary_key=True)
+    type: Mapped[str] = mapped_column(Text)
+    fingerprint: Mapped[str | None] = mapped_column(Text)
+    sealed_url: Mapped[bytes | None] = mapped_column(LargeBinary)
+    file_name: Mapped[str | None] = mapped_column(Text)
+    content_type: Mapped[str | None] = mapped_column(Text)
+    storage_path: Mapped[str] = mapped_column(Text)
+    size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    sha256: Mapped[bytes | None] = mapped_column(LargeBinary)
+    is_live: Mapped[bool] = mapped_column(server_default=text("true"))
+    created_at: Mapped[Instant]
