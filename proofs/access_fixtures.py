@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from cutroom.accounts.keys import TOKEN_PREFIX, mint_credential
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE
@@ -67,7 +68,7 @@ class Founder:
             "sealed_secret": b"sealed",
         }
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
-        rows = [
+        rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
             ("videos", {**video, "id": new_id()}),
             ("folders", {**here, "id": ids["folderId"], "name": mark, "depth": 1}),

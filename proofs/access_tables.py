@@ -24,8 +24,10 @@ FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'library_id'
   AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
 """
-_RULES = "SELECT format('%I', conname) AS name FROM pg_constraint WHERE conrelid = $1::text::regclass AND contype = ANY($2)"
-_PLAIN_VALUES = {"S": "x", "N": "0", "D": "2026-01-01", "B": "false", "A": "{}", "T": "0 s"}  # by kind of type
+_RULES = (
+    "SELECT format('%I', conname) AS name FROM pg_constraint WHERE conrelid = $1::text::regclass AND contype = ANY($2)"
+)
+_PLAIN_VALUES = {"N": "0", "D": "2026-01-01", "B": "false", "A": "{}", "T": "0 s"}  # by kind of type
 _OTHER_VALUES = {"bytea": "", "json": "{}", "jsonb": "{}", "uuid": "00000000-0000-0000-0000-000000000000"}
 
 
@@ -80,7 +82,8 @@ async def _fill(connection: Connection, table: str, library_id: str) -> None:
     await connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     names, values = ["library_id"], ["$1"]
     for column in await connection.fetch(_NEEDED_COLUMNS, table):
-        value = _OTHER_VALUES.get(column["type"], _PLAIN_VALUES.get(column["category"]))
+        values_by_kind = {**_PLAIN_VALUES, "S": library_id}  # a text may have to be unique
+        value = _OTHER_VALUES.get(column["type"], values_by_kind.get(column["category"]))
         if value is None:
             raise RuntimeError(f"no value for {column['type']} is known; add one for {table}.{column['name']} here")
         names.append(column["name"])

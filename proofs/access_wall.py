@@ -85,7 +85,7 @@ class Wall:
     async def _own_rows(self, relation: Relation, library_id: str, *, seen: int) -> int:
         if relation.name in SHARED:
             return seen
-        condition = "library_id = $1" if relation.has_library else OWN_ROWS.get(relation.name, "$1 IS NULL")
+        condition = "library_id = $1" if relation.has_library else OWN_ROWS.get(relation.name, "$1::text IS NULL")
         sql = f"SELECT count(*) FROM {relation.name} WHERE {condition}"  # noqa: S608 (names from the catalogue)
         own = int(await self.schema_owner.fetchval(sql, library_id))
         return own if relation.readable else 0

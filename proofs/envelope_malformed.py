@@ -97,6 +97,7 @@ LOOKUPS = [
     lookup("PATCH", "/v1/videos/x", method="PATCH", status=405, code="METHOD_NOT_ALLOWED"),
     lookup("a method nobody knows", "/v1/videos", method="BREW", status=400, code="INVALID_ARGUMENT"),
     lookup("NUL as an id", "/v1/videos/%00", status=404, code="NOT_FOUND"),
+    lookup("NUL as a folder's id", "/v1/folders/%00", status=404, code="NOT_FOUND"),
     lookup("an id of 5,000 characters", "/v1/videos/" + "x" * 5000, status=404, code="NOT_FOUND"),
     lookup("an id that is not UTF-8", "/v1/folders/%FF%FE", status=404, code="NOT_FOUND"),
     lookup("a path in an id", "/v1/folders/..%2F..%2Fetc", status=404, code="NOT_FOUND"),

@@ -95,9 +95,12 @@ def create_user(email: Email, *, name: str = "", plan: Plan = PlanName.FREE) -> 
 
 @workspaces.command("create")
 def create_workspace(
-    title: Annotated[str, typer.Argument(metavar="NAME")], *, owner: str, plan: Plan = PlanName.FREE
+    title: Annotated[str, typer.Argument(metavar="NAME", help="What the workspace is called.")],
+    *,
+    owner: Annotated[str, typer.Option(help="The e-mail address of an existing person.")],
+    plan: Plan = PlanName.FREE,
 ) -> None:
-    """Create a workspace owned by an existing person (--owner E-MAIL)."""
+    """Create a workspace that an existing person owns."""
 
     async def work(connection: Connection, _settings: Settings) -> str:
         owner_id = await _user_id(connection, owner)

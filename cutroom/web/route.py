@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
 from cutroom.accounts.principals import Principal, UnknownCredentialError
-from cutroom.errors import Code, CutroomError
+from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
 from cutroom.web.body import Body, read_body
 from cutroom.web.idempotency import REPLAYED, Replayable, canonical_path, is_retained, key_of
@@ -209,6 +209,8 @@ class Envelope:
         return await self._work(DocumentRequest(self.request, body.document), principal, connection)
 
     async def _work(self, request: Request, principal: Principal, connection: Connection) -> Response:
+        if any("\x00" in piece for piece in request.path_params.values()):  # no text in PostgreSQL holds it
+            raise not_found()
         request.scope[CALL] = Call(principal=principal, connection=connection, runtime=self.runtime, now=self.now)
         return await self.work(request)
 
