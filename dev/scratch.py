@@ -60,6 +60,15 @@ async def scratch(name: str) -> Settings:
     return Settings.model_validate({**defaults, **given})
 
 
+async def drop_scratch(name: str) -> None:
+    """Remove a scratch database; its Temporal namespace is left, for a namespace costs nothing."""
+    connection = await asyncpg.connect(services.environment()["CUTROOM_OWNER_DATABASE_URL"])
+    try:
+        await connection.execute(f'DROP DATABASE IF EXISTS "cutroom_{name}" WITH (FORCE)')
+    finally:
+        await connection.close()
+
+
 async def _namespace(address: str, name: str) -> str:
     """A Temporal namespace of its own, so that no other worker takes its tasks."""
     client = await Client.connect(address)

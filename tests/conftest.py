@@ -1,5 +1,6 @@
 """Real services, one fresh database a run, and a new person for every test that asks for one."""
 
+import os
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
@@ -14,7 +15,7 @@ from cutroom.platform.telemetry import AccessLog
 from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
 from dev import services
-from dev.scratch import Accounts, Keyring, Person, scratch
+from dev.scratch import Accounts, Keyring, Person, drop_scratch, scratch
 
 
 class MovableClock:
@@ -28,9 +29,11 @@ class MovableClock:
 
 
 @pytest.fixture(scope="session")
-async def settings() -> Settings:
+async def settings() -> AsyncIterator[Settings]:
     services.start_all()
-    return await scratch("tests")
+    name = f"tests_{os.getpid()}"  # two runs side by side do not meet
+    yield await scratch(name)
+    await drop_scratch(name)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+DOWNLOAD_TIERS = ("full", "sample")
 BUNDLED_PLANS = Path(__file__).with_name("plans.toml")
 
 
@@ -29,6 +30,15 @@ class Plan:
     hosting: bool
     usage_billing: bool
     download: str
+
+    def __post_init__(self) -> None:
+        for limit in (self.requests_per_minute, self.requests_at_once, self.unfinished_jobs):
+            if type(limit) is not int or limit < 1:
+                raise ValueError(f"plan {self.name}: a limit is a whole number from 1 up")
+        if not all(isinstance(flag, bool) for flag in (self.speech, self.hosting, self.usage_billing)):
+            raise ValueError(f"plan {self.name}: speech, hosting and usage_billing are true or false")
+        if self.download not in DOWNLOAD_TIERS:
+            raise ValueError(f"plan {self.name}: download is one of {', '.join(DOWNLOAD_TIERS)}")
 
 
 Plans = dict[str, Plan]

@@ -56,24 +56,33 @@ async def _create_library(
     library_id = new_id()
     library = {"id": library_id, "kind": kind, "name": name, "plan": plan.value, "created_at": now}
     await insert(connection, "libraries", library)
-    await put_member(connection, library_id, user_id=owner_id, role=Role.OWNER, now=now)
+    owner = {"library_id": library_id, "user_id": owner_id, "role": Role.OWNER.value, "created_at": now}
+    await insert(connection, "members", owner)
     return library_id
 
 
 async def put_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
-    """Let a user in, or change the role they have."""
-    await connection.execute(
-        """INSERT INTO members (library_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+    """Let a user into a workspace, or change the role they have; a personal library has its owner only."""
+    done = await connection.execute(
+        """INSERT INTO members (library_id, user_id, role, created_at)
+           SELECT id, $2, $3, $4 FROM libraries WHERE id = $1 AND kind = 'workspace'
            ON CONFLICT (library_id, user_id) DO UPDATE SET role = excluded.role""",
         library_id,
         user_id,
         role.value,
         now,
     )
+    if done == "INSERT 0 0":
+        raise not_found()
 
 
 async def remove_member(connection: Connection, library_id: str, *, user_id: str) -> None:
-    done = await connection.execute("DELETE FROM members WHERE library_id = $1 AND user_id = $2", library_id, user_id)
+    done = await connection.execute(
+        """DELETE FROM members m USING libraries l
+           WHERE m.library_id = $1 AND m.user_id = $2 AND l.id = m.library_id AND l.kind = 'workspace'""",
+        library_id,
+        user_id,
+    )
     if done == "DELETE 0":
         raise not_found()
 

@@ -71,7 +71,10 @@ async def _user_id(connection: Connection, email: str) -> str:
 async def _library_id(connection: Connection, email: str, workspace: str | None) -> str:
     """The workspace when one is named, else the person's own library."""
     if workspace is not None:
-        return workspace
+        found = await connection.fetchval("SELECT id FROM libraries WHERE id = $1 AND kind = 'workspace'", workspace)
+        if found is None:
+            raise not_found()
+        return str(found)
     found = await connection.fetchval(
         """SELECT l.id FROM libraries l JOIN members m ON m.library_id = l.id JOIN users u ON u.id = m.user_id
            WHERE l.kind = 'personal' AND u.email = $1""",
@@ -173,7 +176,7 @@ def revoke_key(key_id: str) -> None:
 @credit.command("grant")
 def grant_credits(
     email: Email,
-    credits_: Annotated[float, typer.Argument(metavar="CREDITS", min=0.001)],
+    credits_: Annotated[float, typer.Argument(metavar="CREDITS", min=0.001, max=1_000_000_000)],
     *,
     workspace: Annotated[str | None, typer.Option(help="Grant to this workspace instead.")] = None,
     reference: Annotated[str | None, typer.Option(help="Grants with one reference happen once.")] = None,

@@ -11,17 +11,19 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cutroom.errors import invalid_field
+from cutroom.jobs.routes import router as jobs
 from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
+from cutroom.products.ingest.routes import router as ingest
 from cutroom.web.app import create_app
 from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
-ROUTERS = (library, webhooks)
+ROUTERS = (ingest, library, jobs, webhooks)
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

@@ -6,6 +6,7 @@ import cutroom.jobs.models
 import cutroom.library.models
 import cutroom.platform.outbox
 import cutroom.products.ingest.models
+import cutroom.products.uploads.models
 import cutroom.web.models
 import cutroom.webhooks.models  # noqa: F401
 from cutroom.platform.tables import Table

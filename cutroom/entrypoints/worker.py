@@ -1,36 +1,124 @@
-"""The worker process: runs workflows and activities."""
+"""The worker process: relays the outbox, and runs workflows and activities of the queues it serves."""
 
 import asyncio
 import logging
 import signal
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from cutroom.jobs.activities import JobActivities
+from cutroom.jobs.workflow import SweepJobs
+from cutroom.media.sandbox import Mode, Sandbox
+from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.egress import Egress
+from cutroom.platform.relay import Relay
+from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
+from cutroom.platform.storage import Storage
 from cutroom.platform.telemetry import configure_logging
 from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedules
+from cutroom.products.ingest.activities import IngestActivities
+from cutroom.products.ingest.rules import SourceType
+from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
+from cutroom.products.ingest.workflow import ImportVideo
+from cutroom.products.transcripts.workflow import MakeTranscript
 from cutroom.web.activities import AnswerActivities
 from cutroom.web.workflow import ForgetAnswers
+from cutroom.webhooks.activities import DeliveryActivities
+from cutroom.webhooks.workflow import DeliverWebhook, ForgetEvents
 
-RECURRING = (Recurring(workflow="forget-answers", every=timedelta(hours=1)),)
+RECURRING = (
+    Recurring(workflow="forget-answers", every=timedelta(hours=1)),
+    Recurring(workflow="forget-events", every=timedelta(days=1)),
+    Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
+)
 GRACE = timedelta(seconds=30)  # for what is running when the process is told to stop
 
+Activity = Callable[..., Any]
 _log = logging.getLogger(__name__)
 
 
-def build_worker(client: Client, database: Database, *, clock: Clock = system_clock) -> Worker:
-    answers = AnswerActivities(database=database, clock=clock)
-    return Worker(
-        client,
-        task_queue=Queue.CONTROL,
-        workflows=[ForgetAnswers],
-        activities=[answers.forget_answers],
-        graceful_shutdown_timeout=GRACE,
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the activities are made of."""
+
+    settings: Settings
+    client: Client
+    database: Database
+    storage: Storage
+    egress: Egress
+    clock: Clock = system_clock
+
+
+def build_workers(parts: Parts) -> list[Worker]:
+    """One worker for each queue that settings name."""
+    served = {Queue(name.strip()) for name in parts.settings.worker_queues.split(",")}
+    activities = _activities(parts)
+    at_once = {Queue.MEDIA: parts.settings.media_tasks_at_once}
+    workflows: dict[Queue, Sequence[type]] = {
+        Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, MakeTranscript],
+        Queue.EGRESS: [DeliverWebhook],
+    }
+    return [
+        Worker(
+            parts.client,
+            task_queue=queue,
+            workflows=workflows.get(queue, []),
+            activities=activities[queue],
+            max_concurrent_activities=at_once.get(queue, 100),
+            graceful_shutdown_timeout=GRACE,
+        )
+        for queue in Queue
+        if queue in served and activities.get(queue)
+    ]
+
+
+def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
+    settings, secrecy = parts.settings, Secrecy(parts.settings.secret_key.get_secret_value())
+    answers = AnswerActivities(database=parts.database, clock=parts.clock)
+    jobs = JobActivities(database=parts.database, client=parts.client, clock=parts.clock)
+    https = HttpsSource(parts.egress)
+    ingest = IngestActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=Workbench(parts.storage, settings.work_folder, max_bytes=settings.work_folder_bytes),
+        sandbox=Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe),
+        sources={
+            SourceType.HTTPS: https,
+            SourceType.DROPBOX: DropboxSource(parts.egress),
+            SourceType.GOOGLE_DRIVE: GoogleDriveSource(parts.egress),
+        },
+        secrecy=secrecy,
+        clock=parts.clock,
     )
+    deliveries = DeliveryActivities(database=parts.database, sender=parts.egress, secrecy=secrecy, clock=parts.clock)
+    return {
+        Queue.CONTROL: [
+            answers.forget_answers,
+            jobs.begin_job,
+            jobs.finish_job,
+            jobs.fail_job,
+            jobs.sweep_jobs,
+            deliveries.forget_events,
+        ],
+        Queue.MEDIA: [
+            ingest.inspect_source,
+            ingest.make_poster,
+            ingest.make_piece,
+            ingest.join_sound,
+            ingest.join_picture,
+            ingest.clear_pieces,
+        ],
+        Queue.EGRESS: [ingest.fetch_source, deliveries.attempt_delivery],
+    }
 
 
 async def run(settings: Settings) -> None:
@@ -42,13 +130,17 @@ async def run(settings: Settings) -> None:
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
-    try:
-        await ensure_schedules(client, RECURRING)
-        async with build_worker(client, database):
-            _log.info("worker ready", extra={"queues": [Queue.CONTROL.value]})
-            await stopped.wait()
-    finally:
-        await database.close()
+    parts = Parts(settings, client, database, Storage.connect(settings), Egress())
+    await ensure_schedules(client, RECURRING)
+    relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(database.close)
+        relaying = asyncio.create_task(relay.run())
+        for worker in build_workers(parts):
+            await stack.enter_async_context(worker)
+        _log.info("worker ready", extra={"queues": settings.worker_queues})
+        await stopped.wait()
+        relaying.cancel()
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ class Job(Table):
         CheckConstraint("(status IN ('ready', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
         Index("jobs_video_idx", "library_id", "video_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_unfinished_idx", "library_id", "status", postgresql_where=text(UNFINISHED)),
+        Index("jobs_principal_idx", "library_id", "principal_id", postgresql_where=text(UNFINISHED)),
         Index("jobs_untouched_idx", "updated_at", postgresql_where=text(UNFINISHED)),
     )
 
@@ -33,6 +34,7 @@ class Job(Table):
     language: Mapped[str | None] = mapped_column(Text)
     product: Mapped[str | None] = mapped_column(Text)
     automation_type: Mapped[str | None] = mapped_column(Text)
+    principal_id: Mapped[Id | None]  # the key that asked for it, whose unfinished jobs are limited
     attempt: Mapped[int] = mapped_column(SmallInteger)
     plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its workflow is told
     waits_for: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first

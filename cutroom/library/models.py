@@ -39,6 +39,7 @@ class Video(Table):
     transcript_status: Mapped[str | None] = mapped_column(Text)
     transcript_language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[Instant]
+    poster_path: Mapped[str | None] = mapped_column(Text)
 
 
 class Folder(Table):

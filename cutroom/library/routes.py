@@ -39,7 +39,9 @@ async def list_videos(
     """The library's videos, newest first. A page costs the same however deep it lies."""
     tokens, library_id = call.runtime.page_tokens, call.principal.library_id
     before = tokens.read(page_token, listing=_VIDEOS, library_id=library_id) if page_token is not None else None
-    videos, more = await service.list_videos(call.connection, call.principal, before=before, limit=limit)
+    videos, more = await service.list_videos(
+        call.connection, call.principal, before=before, limit=limit, storage=call.runtime.storage
+    )
     token = tokens.after(videos[-1].id, listing=_VIDEOS, library_id=library_id) if more else None
     return VideoPage.model_construct(videos=videos, next_page_token=token)
 
@@ -48,7 +50,7 @@ async def list_videos(
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
     """One video with its state and, when it can be played, its URLs."""
-    return await service.get_video(call.connection, call.principal, video_id)
+    return await service.get_video(call.connection, call.principal, video_id, storage=call.runtime.storage)
 
 
 @router.get("/folders", summary="List folders")

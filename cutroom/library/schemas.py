@@ -90,7 +90,7 @@ class NewFolder(Wire):
         Field(description="`All Videos` is reserved.", json_schema_extra={"minLength": 1, "maxLength": 120}),
     ]
     parent_id: Annotated[
-        Omittable[str], Field(min_length=1, description="An existing folder; left out for the root.")
+        Omittable[Annotated[str, Field(min_length=1)]], Field(description="An existing folder; left out for the root.")
     ] = None
 
 

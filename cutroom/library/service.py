@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import asyncpg
 
@@ -27,7 +27,7 @@ MAX_CHARACTERS = 500  # listed at most, newest first
 MAX_BRAND_VOICES = 500
 
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
-    folder_ids, import_status, import_language, transcript_status, transcript_language, created_at"""
+    folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path"""
 GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
     ORDER BY id DESC LIMIT $3"""  # noqa: S608
@@ -40,22 +40,35 @@ LIST_FOLDERS = "SELECT id, parent_id, name FROM folders WHERE library_id = $1 OR
 NEWEST = "~"  # sorts after every id
 
 
-async def get_video(connection: Connection, principal: Principal, video_id: str) -> Video:
+async def get_video(
+    connection: Connection, principal: Principal, video_id: str, *, storage: Storage | None = None
+) -> Video:
+    """One video; with a storage to sign them, its URLs too."""
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
-    return _video(row, principal)
+    posters = await _poster_urls([row], storage)
+    return video_of(row, workspace_id=principal.workspace_id, poster_url=posters.get(row["id"]))
 
 
 async def list_videos(
-    connection: Connection, principal: Principal, *, before: str | None, limit: int
+    connection: Connection, principal: Principal, *, before: str | None, limit: int, storage: Storage
 ) -> tuple[list[Video], bool]:
     """Videos older than the given one, newest first, and whether there are more."""
-    rows = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
-    return [_video(row, principal) for row in rows[:limit]], len(rows) > limit
+    found = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
+    rows, posters = found[:limit], await _poster_urls(found[:limit], storage)
+    videos = [video_of(row, workspace_id=principal.workspace_id, poster_url=posters.get(row["id"])) for row in rows]
+    return videos, len(found) > limit
 
 
-def _video(row: asyncpg.Record, principal: Principal) -> Video:
+async def _poster_urls(rows: list[asyncpg.Record], storage: Storage | None) -> dict[str, str]:
+    paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
+    if storage is None or not paths:
+        return {}
+    return dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True))
+
+
+def video_of(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str | None = None) -> Video:
     # model_construct: the row is ours, and checking it again would double the cost of the hottest read.
     return Video.model_construct(
         id=row["id"],
@@ -63,10 +76,11 @@ def _video(row: asyncpg.Record, principal: Principal) -> Video:
         title=row["title"],
         description=row["description"],
         duration=row["duration_seconds"],
+        poster_url=poster_url,
         provider=row["provider"],
         media_type=row["media_type"],
         default_language_code=row["default_language_code"],
-        workspace_id=principal.workspace_id,
+        workspace_id=workspace_id,
         folder_ids=row["folder_ids"] or None,
         created_at=row["created_at"],
         import_=_progress(row["import_status"], row["import_language"]),
@@ -76,6 +90,32 @@ def _video(row: asyncpg.Record, principal: Principal) -> Video:
 
 def _progress(status: State | None, language: str | None) -> Progress | None:
     return Progress.model_construct(status=status, language=language) if status else None
+
+
+async def show_progress(
+    connection: Connection, library_id: str, video_id: str, *, of: Literal["import", "transcript"], state: State
+) -> None:
+    """Show on the video how far its import or transcript has come; the import's state is the video's own."""
+    if of == "import":
+        await connection.execute(
+            "UPDATE videos SET status = $3, import_status = $3 WHERE library_id = $1 AND id = $2",
+            library_id,
+            video_id,
+            state,
+        )
+    else:
+        await connection.execute(
+            "UPDATE videos SET transcript_status = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, state
+        )
+
+
+async def video_for_event(connection: Connection, library_id: str, video_id: str) -> Video:
+    """A video as the API shows it, when nobody in particular is asking."""
+    row = await connection.fetchrow(GET_VIDEO, library_id, video_id)
+    if row is None:
+        raise not_found()
+    kind = await connection.fetchval("SELECT kind FROM libraries WHERE id = $1", library_id)
+    return video_of(row, workspace_id=library_id if kind == "workspace" else None)
 
 
 async def create_folder(connection: Connection, principal: Principal, wanted: NewFolder, *, now: datetime) -> Folder:

@@ -49,9 +49,8 @@ class Database:
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
         """A connection that sees no library's rows until it enters one."""
-        # A timeout costs a task of its own, so it is set only when there is something to wait for.
-        busy = self.pool.get_size() == self.pool.get_max_size() and not self.pool.get_idle_size()
-        return self.pool.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS if busy else None)
+        # A timeout costs a task of its own, so it is set only when no connection lies ready.
+        return self.pool.acquire(timeout=None if self.pool.get_idle_size() else ACQUIRE_TIMEOUT_SECONDS)
 
     @asynccontextmanager
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:

@@ -1,6 +1,7 @@
 """All settings of one installation, read once from CUTROOM_* environment variables."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -35,6 +36,16 @@ class Settings(BaseSettings):
     metrics_port: int | None = None
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)
+
+    # The worker process.
+    worker_queues: str = "control,media,speech,vision,egress"  # comma-separated: which queues it serves
+    running_jobs_per_library: int = Field(default=8, ge=1)
+    media_tasks_at_once: int = Field(default=2, ge=1)
+    work_folder: Path = Path("/var/tmp/cutroom")  # noqa: S108 (local copies of media; bounded, and private to us)
+    work_folder_bytes: int = Field(default=50 * 1024**3, ge=1024**3)
+    ffmpeg: Path = Path("/usr/bin/ffmpeg")
+    ffprobe: Path = Path("/usr/bin/ffprobe")
+    sandbox: Literal["required", "off"] = "required"  # off only where the container itself is the sandbox
 
     # Limits that do not belong to a plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)

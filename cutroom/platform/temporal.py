@@ -1,7 +1,7 @@
 """Temporal: the connection, the task queues, and the schedules that keep the house."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
@@ -54,15 +54,16 @@ async def connect(settings: Settings) -> Client:
 async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:
     """Create the schedules, or bring those that exist up to date."""
     for each in recurring:
-        update = ScheduleUpdate(schedule=_schedule(each))
+        schedule = _schedule(each)
         try:
-            await client.create_schedule(each.workflow, update.schedule)
+            await client.create_schedule(each.workflow, schedule)
         except ScheduleAlreadyRunningError:
-            await client.get_schedule_handle(each.workflow).update(partial(_replace, update))
+            await client.get_schedule_handle(each.workflow).update(partial(_renewed, schedule))
 
 
-def _replace(update: ScheduleUpdate, _current: ScheduleUpdateInput) -> ScheduleUpdate:
-    return update
+def _renewed(schedule: Schedule, current: ScheduleUpdateInput) -> ScheduleUpdate:
+    """What an operator paused stays paused."""
+    return ScheduleUpdate(schedule=replace(schedule, state=current.description.schedule.state))
 
 
 def _schedule(each: Recurring) -> Schedule:

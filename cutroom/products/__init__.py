@@ -1,1 +1,1 @@
-"""What people come for: one folder per product."""
+"""What a library can be asked to make, one folder each."""

@@ -1,6 +1,7 @@
 """From whatever was raised to the one error envelope."""
 
 import logging
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -58,10 +59,26 @@ def _validation(error: RequestValidationError) -> CutroomError:
     faults = []
     for fault in error.errors()[:MAX_FIELDS]:
         kind, *rest = fault["loc"]
+        if kind == "body":
+            rest = _present(rest, error.body, missing=fault["type"] == "missing")
         path = ".".join(str(piece) for piece in rest) or str(kind)
         message = _MESSAGES.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         faults.append((path, message))
     return invalid_fields(faults)
+
+
+def _present(pieces: list[str | int], document: Any, *, missing: bool) -> list[str | int]:  # noqa: ANN401 (JSON)
+    """The path as the caller wrote it: the schema library also names the variants of a union that it tried."""
+    found: list[str | int] = []
+    for number, piece in enumerate(pieces, 1):
+        inside = (isinstance(document, dict) and piece in document) or (
+            isinstance(document, list) and isinstance(piece, int) and piece < len(document)
+        )
+        if inside:
+            document = document[piece]
+        if inside or (missing and number == len(pieces)):
+            found.append(piece)
+    return found
 
 
 def _http(error: HTTPException) -> CutroomError:

@@ -13,7 +13,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
-from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 T = TypeVar("T")
@@ -26,16 +26,22 @@ class Wire(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """A field that is left out has no default to document."""
+        """A field that may be left out has no default to document, and is never null."""
         schema = handler(core_schema)
         for field in handler.resolve_ref_schema(schema).get("properties", {}).values():
             if field.get("default", ...) is None:
                 del field["default"]
+                _drop_null(field)
         return schema
 
 
+def _drop_null(field: dict[str, Any]) -> None:
+    others = [option for option in field.pop("anyOf", []) if option != {"type": "null"}]
+    field.update(others[0] if len(others) == 1 else {"anyOf": others} if others else {})
+
+
 # An optional field without a value is left out, and never null. `title: Omittable[str] = None`
-Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
+Omittable = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 
 Uri = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 

@@ -1,7 +1,9 @@
-"""Webhook endpoints at rest; the signing secret is sealed."""
+"""Webhook endpoints, events and delivery attempts at rest; the signing secret is sealed."""
 
-from sqlalchemy import Index, LargeBinary, Text, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Index, LargeBinary, SmallInteger, Text, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.tables import Id, Instant, Table
@@ -30,3 +32,38 @@ class WebhookEndpoint(Table):
     sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
+    disabled_at: Mapped[Instant | None]  # by its own receiver's wish; it stays listed, and gets nothing more
+    disabled_reason: Mapped[str | None] = mapped_column(Text)
+
+
+class Event(Table):
+    """Something that happened, as every endpoint is told of it, however often it is tried."""
+
+    __tablename__ = "events"
+    __table_args__ = (Index("events_created_at_idx", "created_at"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    type: Mapped[str] = mapped_column(Text)
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or the Video, as the API returned it
+    created_at: Mapped[Instant]
+
+
+class DeliveryAttempt(Table):
+    """One try to tell one endpoint of one event; written once and never changed."""
+
+    __tablename__ = "delivery_attempts"
+    __table_args__ = (
+        CheckConstraint("outcome IN ('delivered', 'refused', 'gone', 'unreachable')", name="outcome"),
+        CheckConstraint("(outcome = 'unreachable') = (status IS NULL)", name="status"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    event_id: Mapped[Id] = mapped_column(primary_key=True)
+    endpoint_id: Mapped[Id] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    at: Mapped[Instant]
+    status: Mapped[int | None] = mapped_column(SmallInteger)
+    outcome: Mapped[str] = mapped_column(Text)
+    milliseconds: Mapped[int]
+    asked_pause_seconds: Mapped[int | None]  # the receiver's Retry-After, within our bound

@@ -273,7 +273,7 @@ $$;
 CREATE FUNCTION ledger_transaction_is_balanced() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF (SELECT sum(millicredits) FROM ledger_entries
-         WHERE library_id = NEW.library_id AND transaction_id = NEW.transaction_id) <> 0 THEN
+         WHERE library_id = NEW.library_id AND transaction_id = NEW.transaction_id) IS DISTINCT FROM 0 THEN
         RAISE EXCEPTION 'ledger transaction % does not sum to zero', NEW.transaction_id
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;

@@ -16,6 +16,7 @@ CREATE TABLE jobs (
     language text,
     product text,
     automation_type text,
+    principal_id text COLLATE "C",
     attempt smallint NOT NULL,
     plan jsonb NOT NULL,
     waits_for text[] NOT NULL,
@@ -36,6 +37,8 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_video_idx ON jobs (library_id, video_id, created_at DESC, id DESC);
 
 CREATE INDEX jobs_unfinished_idx ON jobs (library_id, status) WHERE status IN ('queued', 'processing');
+
+CREATE INDEX jobs_principal_idx ON jobs (library_id, principal_id) WHERE status IN ('queued', 'processing');
 
 CREATE INDEX jobs_untouched_idx ON jobs (updated_at) WHERE status IN ('queued', 'processing');
 
@@ -94,16 +97,20 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
       FROM outbox o JOIN allowed USING (id) FOR UPDATE OF o SKIP LOCKED
 $$;
 
+-- Temporal has them now: from here on their jobs count as running, or the cap would lag behind.
 CREATE FUNCTION drop_outbox(ids bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    DELETE FROM outbox WHERE id = ANY (ids)
+    WITH gone AS (DELETE FROM outbox WHERE id = ANY (ids) RETURNING library_id, argument, is_job)
+    UPDATE jobs j SET status = 'processing', updated_at = now() FROM gone
+     WHERE gone.is_job AND j.library_id = gone.library_id AND j.id = gone.argument ->> 'job_id'
+       AND j.attempt = (gone.argument ->> 'attempt')::smallint AND j.status = 'queued'
 $$;
 
 CREATE FUNCTION untouched_jobs(since timestamptz, at_most integer)
 RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, waits_for text[],
-               in_outbox boolean)
+               updated_at timestamptz, in_outbox boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.waits_for,
+    SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.waits_for, j.updated_at,
            EXISTS (SELECT FROM outbox o WHERE o.is_job AND o.library_id = j.library_id
                       AND o.argument ->> 'job_id' = j.id)
       FROM jobs j WHERE j.status IN ('queued', 'processing') AND j.updated_at < since

@@ -1,6 +1,40 @@
-"""The library's operations, on a real database."""
+"""The library's folders, characters and brand voices, on a real database and a real store."""
+
+from datetime import datetime
+from typing import Any
 
 import httpx
+import obstore
+import pytest
+
+from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
+from cutroom.web.runtime import Runtime
+from dev.scratch import Accounts, Person
+from tests.library.conftest import AddRow
+
+CREATED = datetime.fromisoformat("2026-05-04T03:02:01+00:00")
+OLDER, NEWER = new_id(CREATED.timestamp()), new_id(CREATED.timestamp() + 60)
+
+
+async def make(api: httpx.AsyncClient, name: str, parent_id: str | None = None) -> dict[str, Any]:
+    body = {"name": name} if parent_id is None else {"name": name, "parentId": parent_id}
+    created = await api.post("/folders", json=body)
+    assert created.status_code == 201, created.text
+    folder: dict[str, Any] = created.json()
+    return folder
+
+
+def check_refused(answer: httpx.Response, path: str) -> None:
+    assert answer.status_code == 400, answer.text
+    error = answer.json()["error"]
+    assert error["code"] == "INVALID_ARGUMENT"
+    assert [field["path"] for field in error["details"]["fields"]] == [path]
+
+
+def check_not_found(answer: httpx.Response) -> None:
+    assert answer.status_code == 404, answer.text
+    assert answer.json() == {"error": {"code": "NOT_FOUND", "message": "Resource not found.", "details": {}}}
 
 
 async def test_a_folder_is_created_listed_and_read(api: httpx.AsyncClient) -> None:
@@ -10,3 +44,228 @@ async def test_a_folder_is_created_listed_and_read(api: httpx.AsyncClient) -> No
     assert folder == {"id": folder["id"], "name": "Interviews", "parentId": None, "path": ["Interviews"]}
     assert (await api.get("/folders")).json() == {"folders": [folder]}
     assert (await api.get(f"/folders/{folder['id']}")).json() == folder
+
+
+async def test_folders_nest_three_levels_and_no_deeper(api: httpx.AsyncClient) -> None:
+    one = await make(api, "One")
+    two = await make(api, "Two", one["id"])
+    three = await make(api, "Three", two["id"])
+    assert three == {
+        "id": three["id"],
+        "name": "Three",
+        "parentId": two["id"],
+        "path": ["One", "Two", "Three"],
+    }
+    assert (await api.get(f"/folders/{three['id']}")).json() == three
+    check_refused(await api.post("/folders", json={"name": "Four", "parentId": three["id"]}), "parentId")
+    assert len((await api.get("/folders")).json()["folders"]) == 3
+
+
+async def test_folders_are_listed_parents_first_whatever_their_age(api: httpx.AsyncClient) -> None:
+    old = await make(api, "Old")
+    below = await make(api, "Below", old["id"])
+    new = await make(api, "New")
+    deep = await make(api, "Deep", below["id"])
+    also_below = await make(api, "Also below", new["id"])
+    listed = (await api.get("/folders")).json()["folders"]
+    assert listed == [old, new, below, also_below, deep]
+    seen: set[str | None] = {None}
+    for folder in listed:
+        assert folder["parentId"] in seen
+        seen.add(folder["id"])
+
+
+async def test_two_folders_may_have_one_name(api: httpx.AsyncClient) -> None:
+    first, second = await make(api, "Twin"), await make(api, "Twin")
+    assert first["id"] != second["id"]
+
+
+@pytest.mark.parametrize("parent_id", ["nope", "01j9z3k4m5n6p7q8r9s0t1v2w3", "x" * 5_000, "ü", "' OR 1=1 --", "%00"])
+async def test_an_unknown_parent_is_not_found(api: httpx.AsyncClient, parent_id: str) -> None:
+    check_not_found(await api.post("/folders", json={"name": "New", "parentId": parent_id}))
+
+
+async def test_a_parent_in_another_library_is_not_found(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
+    mine = await make(api, "Mine")
+    other = await accounts.person()
+    theirs = (await accounts.key(other)).headers
+    team = (await accounts.key(person, library_id=await accounts.workspace(person))).headers
+    for headers in (theirs, team):  # a stranger's library, and another one of the same person
+        body = {"name": "New", "parentId": mine["id"]}
+        check_not_found(await api.post("/folders", json=body, headers=headers))
+        check_not_found(await api.get(f"/folders/{mine['id']}", headers=headers))
+        assert (await api.get("/folders", headers=headers)).json() == {"folders": []}
+
+
+@pytest.mark.parametrize("parent_id", ["All Videos", "all videos", "ALL  VIDEOS"])
+async def test_the_whole_library_is_no_parent(api: httpx.AsyncClient, parent_id: str) -> None:
+    check_refused(await api.post("/folders", json={"name": "New", "parentId": parent_id}), "parentId")
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "name"),
+        ({"name": None}, "name"),
+        ({"name": 7}, "name"),
+        ({"name": ["a"]}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": " \t\n\u00a0"}, "name"),
+        ({"name": "a" * 121}, "name"),
+        ({"name": "🎬" * 121}, "name"),
+        ({"name": "All Videos"}, "name"),
+        ({"name": "  all   videos "}, "name"),
+        ({"name": "a", "parentId": ""}, "parentId"),
+        ({"name": "a", "parentId": 7}, "parentId"),
+        ({"name": "nul \x00"}, "body"),
+        ([], "body"),
+        ("name", "body"),
+    ],
+)
+async def test_a_malformed_folder_is_refused_by_field(api: httpx.AsyncClient, body: object, path: str) -> None:
+    check_refused(await api.post("/folders", json=body), path)
+    assert (await api.get("/folders")).json() == {"folders": []}
+
+
+async def test_a_name_that_is_no_unicode_is_refused(api: httpx.AsyncClient) -> None:
+    content = b'{"name": "half a pair \\ud83c"}'
+    answer = await api.post("/folders", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["code"] == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "a" * 120, "🎬" * 120, "Überblick 字幕 ñ", "'; DROP TABLE folders; --", "a/b\\c"]
+)
+async def test_a_name_comes_back_as_it_was_given(api: httpx.AsyncClient, name: str) -> None:
+    folder = await make(api, name)
+    assert (await api.get(f"/folders/{folder['id']}")).json()["name"] == name
+
+
+async def test_everything_of_a_workspace_says_so(api: httpx.AsyncClient, accounts: Accounts, add: AddRow) -> None:
+    owner = await accounts.person()
+    workspace_id = await accounts.workspace(owner)
+    api.headers.update((await accounts.key(owner, library_id=workspace_id)).headers)
+    folder = await make(api, "Team")
+    assert folder["workspaceId"] == workspace_id
+    video_id = await add("videos", library_id=workspace_id, status="ready")
+    await add("characters", library_id=workspace_id, name="Ada")
+    await add("brand_voices", library_id=workspace_id, name="Calm", guidelines="Whisper.")
+    answers = [
+        (await api.get(f"/folders/{folder['id']}")).json(),
+        *(await api.get("/folders")).json()["folders"],
+        (await api.get(f"/videos/{video_id}")).json(),
+        *(await api.get("/videos")).json()["videos"],
+        *(await api.get("/characters")).json()["characters"],
+        *(await api.get("/brand-voices")).json()["brandVoices"],
+    ]
+    assert [answer.get("workspaceId") for answer in answers] == [workspace_id] * 6
+
+
+BAD_IDS = [
+    "nope",
+    "01j9z3k4m5n6p7q8r9s0t1v2w3",
+    "01J9Z3K4M5N6P7Q8R9S0T1V2W3",
+    "%00",
+    "01j9z3k4m5n6p7q8r9s0t1v2w%00",
+    "%ff",
+    "%C3%BC",
+    "%F0%9F%8E%AC",
+    "..",
+    "%20",
+    "%27%20OR%201%3D1",
+    "x" * 5_000,
+]
+
+
+@pytest.mark.parametrize("folder_id", BAD_IDS)
+async def test_a_folder_that_is_not_there_is_not_found(api: httpx.AsyncClient, folder_id: str) -> None:
+    check_not_found(await api.get(f"/folders/{folder_id}"))
+
+
+async def test_a_library_holds_a_thousand_folders_and_lists_them_all(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
+    rows = [(person.library_id, new_id(), f"Folder {n}", 1, system_clock()) for n in range(999)]
+    await accounts.connection.copy_records_to_table(
+        "folders", records=rows, columns=["library_id", "id", "name", "depth", "created_at"]
+    )
+    last = await make(api, "The thousandth", rows[0][1])
+    listed = (await api.get("/folders")).json()["folders"]
+    assert len(listed) == 1_000
+    assert listed[-1] == last
+    check_refused(await api.post("/folders", json={"name": "One too many"}), "name")
+
+
+async def test_characters_are_listed_newest_first_with_pictures_that_download(
+    api: httpx.AsyncClient, runtime: Runtime, add: AddRow
+) -> None:
+    old = await add("characters", id=OLDER, name="Ada", created_at=CREATED)
+    new = await add("characters", id=NEWER, name="Bob without pictures", created_at=CREATED)
+    pictures: dict[str, bytes] = {}
+    for content in (b"first picture", b"second picture"):
+        path = f"tests/{new_id()}.png"
+        await obstore.put_async(runtime.storage.store, path, content)
+        pictures[await add("character_images", character_id=old, storage_path=path)] = content
+    answer = await api.get("/characters")
+    assert answer.status_code == 200
+    bob, ada = answer.json()["characters"]
+    assert bob == {
+        "id": new,
+        "name": "Bob without pictures",
+        "referenceImages": [],
+        "createdAt": "2026-05-04T03:02:01Z",
+    }
+    assert ada == {
+        "id": old,
+        "name": "Ada",
+        "referenceImages": ada["referenceImages"],
+        "createdAt": "2026-05-04T03:02:01Z",
+    }
+    assert [set(image) for image in ada["referenceImages"]] == [{"id", "url"}] * 2
+    async with httpx.AsyncClient() as browser:
+        downloaded = {image["id"]: (await browser.get(image["url"])).content for image in ada["referenceImages"]}
+    assert list(downloaded.items()) == sorted(pictures.items())
+
+
+async def test_brand_voices_are_listed_newest_first_and_colours_only_when_there_are_some(
+    api: httpx.AsyncClient, add: AddRow
+) -> None:
+    colors = ["#ff0000", "#00ff00"]
+    old = await add("brand_voices", id=OLDER, name="Loud", guidelines="SHOUT.", colors=colors, created_at=CREATED)
+    new = await add("brand_voices", id=NEWER, name="Calm", guidelines="Whisper.", created_at=CREATED)
+    assert (await api.get("/brand-voices")).json() == {
+        "brandVoices": [
+            {"id": new, "name": "Calm", "guidelines": "Whisper.", "createdAt": "2026-05-04T03:02:01Z"},
+            {
+                "id": old,
+                "name": "Loud",
+                "guidelines": "SHOUT.",
+                "colors": colors,
+                "createdAt": "2026-05-04T03:02:01Z",
+            },
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "empty"),
+    [
+        ("/folders", {"folders": []}),
+        ("/videos", {"videos": []}),
+        ("/characters", {"characters": []}),
+        ("/brand-voices", {"brandVoices": []}),
+    ],
+)
+async def test_a_list_shows_nothing_of_another_library(
+    api: httpx.AsyncClient, accounts: Accounts, add: AddRow, path: str, empty: dict[str, list[object]]
+) -> None:
+    other = (await accounts.person()).library_id
+    await add("folders", library_id=other, name="Theirs", depth=1)
+    await add("videos", library_id=other, status="ready")
+    await add("characters", library_id=other, name="Theirs")
+    await add("brand_voices", library_id=other, name="Theirs", guidelines="x")
+    answer = await api.get(path)
+    assert (answer.status_code, answer.json()) == (200, empty)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import httpx
 from temporalio.client import Client, WorkflowHistory
-from temporalio.worker import Replayer
+from temporalio.worker import Replayer, Worker
 
-from cutroom.entrypoints.worker import build_worker
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.temporal import Queue, connect
+from cutroom.web.activities import AnswerActivities
 from cutroom.web.runtime import Runtime
 from cutroom.web.workflow import ForgetAnswers
 from dev.scratch import Accounts, Person
@@ -37,7 +37,8 @@ async def test_answers_past_their_day_are_forgotten_and_younger_ones_kept(
         system_clock() - timedelta(hours=24, minutes=1),
     )
     client: Client = await connect(settings)
-    async with build_worker(client, runtime.database):
+    answers = AnswerActivities(database=runtime.database, clock=system_clock)
+    async with Worker(client, task_queue=Queue.CONTROL, workflows=[ForgetAnswers], activities=[answers.forget_answers]):
         forgotten = await client.execute_workflow(ForgetAnswers.run, id=new_id(), task_queue=Queue.CONTROL)
     assert forgotten >= 1
     assert await _remaining(accounts, person) == ["young"]

@@ -1,1 +1,1 @@
-"""A video gets in: uploads and imports."""
+"""How a video gets in: uploads, and imports from a URL."""

@@ -1,0 +1,100 @@
+"""The job envelope's activities: begin, finish, fail, and the sweep for what is stuck."""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutroom.errors import Code
+from cutroom.jobs import lifecycle
+from cutroom.jobs.ids import JobType
+from cutroom.jobs.lifecycle import Failure, JobRef
+from cutroom.jobs.service import job_start, workflow_id
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+from cutroom.platform.outbox import enqueue
+
+UNTOUCHED_AFTER = timedelta(minutes=2)
+STUCK_AFTER = timedelta(hours=24)  # a workflow that runs but has reported nothing for so long
+WAITS_AT_MOST = timedelta(days=8)  # longer than an upload session lives
+SWEEP_BATCH = 200
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JobActivities:
+    """What every job's workflow calls around its own steps."""
+
+    database: Database
+    client: Client
+    clock: Clock
+
+    @activity.defn(name="begin_job")
+    async def begin_job(self, ref: JobRef) -> dict[str, Any] | None:
+        async with self.database.transaction(ref.library_id) as connection:
+            return await lifecycle.begin(connection, ref, now=self.clock())
+
+    @activity.defn(name="finish_job")
+    async def finish_job(self, ref: JobRef, result: dict[str, Any]) -> None:
+        async with self.database.transaction(ref.library_id) as connection:
+            await lifecycle.finish(connection, ref, result=result, now=self.clock())
+
+    @activity.defn(name="fail_job")
+    async def fail_job(self, ref: JobRef, failure: Failure) -> None:
+        async with self.database.transaction(ref.library_id) as connection:
+            await lifecycle.fail(connection, ref, failure=failure, now=self.clock())
+
+    @activity.defn(name="sweep_jobs")
+    async def sweep_jobs(self) -> int:
+        """Look at jobs that nobody has touched for a while, and mend those that nothing else will; how many."""
+        async with self.database.connection() as connection:
+            since = self.clock() - UNTOUCHED_AFTER
+            rows = await connection.fetch("SELECT * FROM untouched_jobs($1, $2)", since, SWEEP_BATCH)
+        mended = 0
+        for row in rows:
+            activity.heartbeat(mended)
+            mended += await self._mend(row)
+        return mended
+
+    async def _mend(self, row: asyncpg.Record) -> bool:
+        ref = JobRef(row["library_id"], row["id"], row["attempt"])
+        age = self.clock() - row["updated_at"]
+        if row["in_outbox"] or (row["waits_for"] and age < WAITS_AT_MOST):
+            return False
+        if row["waits_for"]:
+            return await self._fail(ref, Code.FAILED_PRECONDITION, "What this job waited for never came.")
+        status = await self._workflow_status(ref)
+        if status is None:
+            return await self._start_again(ref, JobType(row["type"]))
+        if status is not WorkflowExecutionStatus.RUNNING:
+            return await self._fail(ref, Code.INTERNAL, "The work stopped without an end.")
+        if age < STUCK_AFTER:
+            return False
+        await self.client.get_workflow_handle(workflow_id(ref.job_id, ref.attempt)).terminate("stuck")
+        return await self._fail(ref, Code.INTERNAL, "The work reported nothing for a day and was given up.")
+
+    async def _start_again(self, ref: JobRef, job_type: JobType) -> bool:
+        _log.warning("a job's workflow had not been started", extra={"job_id": ref.job_id})
+        async with self.database.transaction(ref.library_id) as connection:
+            await enqueue(connection, job_start(ref.library_id, ref.job_id, job_type=job_type, attempt=ref.attempt))
+        return True
+
+    async def _workflow_status(self, ref: JobRef) -> WorkflowExecutionStatus | None:
+        handle = self.client.get_workflow_handle(workflow_id(ref.job_id, ref.attempt))
+        try:
+            return (await handle.describe()).status
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    async def _fail(self, ref: JobRef, code: Code, message: str) -> bool:
+        _log.error("a job was stuck", extra={"job_id": ref.job_id, "why": message})
+        async with self.database.transaction(ref.library_id) as connection:
+            return await lifecycle.fail(connection, ref, failure=Failure(code, message), now=self.clock())

@@ -1,0 +1,135 @@
+"""A job's life once its workflow runs: begin, report, finish or fail. Each is one transaction, safe to repeat."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from cutroom.errors import Code
+from cutroom.jobs.ids import JobType, parse_job_id
+from cutroom.jobs.service import GET_JOB, job_of, satisfy
+from cutroom.library.schemas import State
+from cutroom.library.service import show_progress, video_for_event
+from cutroom.platform.db import Connection
+from cutroom.webhooks.service import announce
+
+MAX_MESSAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """One attempt at one job; what every activity of it is told."""
+
+    library_id: str
+    job_id: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a job failed."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+async def begin(connection: Connection, ref: JobRef, *, now: datetime) -> dict[str, Any] | None:
+    """The job's plan, or nothing when this attempt is not the one to do it (any more)."""
+    plan: dict[str, Any] | None = await connection.fetchval(
+        """UPDATE jobs SET status = 'processing', updated_at = $4
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
+           RETURNING plan || jsonb_build_object('video_id', video_id)""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        now,
+    )
+    if plan is not None:
+        await _show(connection, ref, plan["video_id"], state="processing", now=now)
+    return plan
+
+
+async def report(connection: Connection, ref: JobRef, *, stage: str, progress: int, now: datetime) -> None:
+    """What the job is doing, and how far it has come; progress never goes back."""
+    await connection.execute(
+        """UPDATE jobs SET stage = $4, progress = greatest(progress, least($5, 99)), updated_at = $6
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        stage,
+        progress,
+        now,
+    )
+
+
+async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
+    """The job is ready: its result is stored, those that waited for it start, and endpoints are told."""
+    video_id = await connection.fetchval(
+        """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        result,
+        now,
+    )
+    if video_id is None:
+        return False
+    await _show(connection, ref, video_id, state="ready", now=now)
+    await satisfy(connection, ref.library_id, video_id=video_id, prerequisite=ref.job_id, now=now)
+    await _announce_job(connection, ref, type_="job.ready", now=now)
+    return True
+
+
+async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
+    """The job failed, and with it all that waited for it; each says why."""
+    video_id = await connection.fetchval(
+        """UPDATE jobs SET status = 'failed', error_code = $4, error_message = $5, error_details = $6,
+               updated_at = $7, finished_at = $7
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
+           RETURNING video_id""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        failure.code,
+        failure.message[:MAX_MESSAGE],
+        failure.details,
+        now,
+    )
+    if video_id is None:
+        return False
+    await _show(connection, ref, video_id, state="failed", now=now)
+    await _announce_job(connection, ref, type_="job.failed", now=now)
+    waiting = await connection.fetch(
+        """SELECT id, attempt FROM jobs
+           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]""",
+        ref.library_id,
+        video_id,
+        ref.job_id,
+    )
+    because = Failure(Code.FAILED_PRECONDITION, "A job that this one needs has failed.", details={"jobId": ref.job_id})
+    for row in waiting:
+        next_ref = JobRef(ref.library_id, row["id"], row["attempt"])
+        await fail(connection, next_ref, failure=because, now=now)
+    return True
+
+
+async def _show(connection: Connection, ref: JobRef, video_id: str, *, state: State, now: datetime) -> None:
+    """The import and the transcript show on their video; the end of its import is an event of the video."""
+    key = parse_job_id(ref.job_id)
+    if key is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
+        return
+    of: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
+    await show_progress(connection, ref.library_id, video_id, of=of, state=state)
+    if of == "import" and state in {"ready", "failed"}:
+        video = await video_for_event(connection, ref.library_id, video_id)
+        data = video.model_dump(mode="json", by_alias=True)
+        await announce(connection, ref.library_id, type=f"video.{state}", data=data, now=now)
+
+
+async def _announce_job(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
+    row = await connection.fetchrow(GET_JOB, ref.library_id, ref.job_id)
+    assert row is not None
+    data = job_of(row).model_dump(mode="json", by_alias=True)
+    await announce(connection, ref.library_id, type=type_, data=data, now=now)

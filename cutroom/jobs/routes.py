@@ -1,0 +1,32 @@
+"""Reading jobs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.jobs import service
+from cutroom.jobs.schemas import Job, JobList
+from cutroom.library.service import get_video
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Jobs"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+JobId = Annotated[str, Path(alias="jobId", min_length=1, description="The job's id.")]
+
+
+@router.get("/videos/{videoId}/jobs", summary="List a video's jobs")
+@operation(scope=Scope.JOBS_READ, access=Access.READ)
+async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
+    """Everything that was asked for on this video, newest first."""
+    await get_video(call.connection, call.principal, video_id)
+    return JobList(jobs=await service.list_jobs(call.connection, call.principal.library_id, video_id))
+
+
+@router.get("/jobs/{jobId}", summary="Get a job")
+@operation(scope=Scope.JOBS_READ, access=Access.READ)
+async def get_job(call: CurrentCall, job_id: JobId) -> Job:
+    """One job. Poll it until it is ready or failed, or have a webhook tell you."""
+    return await service.get_job(call.connection, call.principal.library_id, job_id)

@@ -1,0 +1,159 @@
+"""Asking for jobs, reading them, and releasing those that were waiting."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs.ids import JobKey, JobType, parse_job_id
+from cutroom.jobs.schemas import Job, JobError
+from cutroom.jobs.states import JobState
+from cutroom.platform.db import Connection
+from cutroom.platform.outbox import Start, enqueue
+
+MAX_LISTED = 1_000
+RETRY_SECONDS = 5  # told to a key that has too many unfinished jobs
+
+_COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
+    error_code, error_message, error_details"""
+GET_JOB = f"SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND id = $2"  # noqa: S608
+LIST_JOBS = f"""SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND video_id = $2
+    ORDER BY created_at DESC, id DESC LIMIT $3"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to ask for."""
+
+    key: JobKey
+    video_id: str
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    waits_for: Sequence[str] = ()
+
+
+async def ask_for(connection: Connection, principal: Principal, wanted: NewJob, *, now: datetime) -> tuple[Job, bool]:
+    """Ask for a job, and tell whether that began anything.
+
+    Ids converge: what is queued, processing or ready is answered as it is; what failed runs again under its id.
+    """
+    row = await connection.fetchrow(
+        "SELECT status, attempt FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
+        principal.library_id,
+        wanted.key.id,
+    )
+    if row is not None and row["status"] != JobState.FAILED:
+        return await get_job(connection, principal.library_id, wanted.key.id), False
+    await _check_unfinished(connection, principal)
+    attempt = 1 if row is None else row["attempt"] + 1
+    await _put(connection, principal, wanted, attempt=attempt, now=now)
+    if not wanted.waits_for:
+        await _start(connection, principal.library_id, wanted.key, attempt=attempt)
+    return await get_job(connection, principal.library_id, wanted.key.id), True
+
+
+async def _check_unfinished(connection: Connection, principal: Principal) -> None:
+    held = await connection.fetchval(
+        """SELECT count(*) FROM jobs
+           WHERE library_id = $1 AND principal_id = $2 AND status IN ('queued', 'processing')""",
+        principal.library_id,
+        principal.id,
+    )
+    if held >= principal.plan.unfinished_jobs:
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        raise CutroomError(Code.RATE_LIMITED, details={"limit": "unfinished_jobs"}, headers=headers)
+
+
+async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, attempt: int, now: datetime) -> None:
+    await connection.execute(
+        """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
+               principal_id, attempt, plan, waits_for, progress, created_at, updated_at)
+           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $12)
+           ON CONFLICT (library_id, id) DO UPDATE SET
+               status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
+               plan = excluded.plan, waits_for = excluded.waits_for, stage = NULL, progress = 0, result = NULL,
+               error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
+               updated_at = excluded.updated_at""",
+        principal.library_id,
+        wanted.key.id,
+        wanted.key.type,
+        wanted.video_id,
+        wanted.key.language,
+        wanted.key.product,
+        wanted.key.automation,
+        principal.id,
+        attempt,
+        dict(wanted.plan),
+        list(wanted.waits_for),
+        now,
+    )
+
+
+async def _start(connection: Connection, library_id: str, key: JobKey, *, attempt: int) -> None:
+    await enqueue(connection, job_start(library_id, key.id, job_type=key.type, attempt=attempt))
+
+
+def job_start(library_id: str, job_id: str, *, job_type: JobType, attempt: int) -> Start:
+    """How a job's workflow starts: its id is the job's, so Temporal starts each attempt once."""
+    return Start(
+        library_id=library_id,
+        workflow=job_type.value,
+        workflow_id=workflow_id(job_id, attempt),
+        argument={"library_id": library_id, "job_id": job_id, "attempt": attempt},
+        is_job=True,
+    )
+
+
+def workflow_id(job_id: str, attempt: int) -> str:
+    return job_id if attempt == 1 else f"{job_id}.{attempt}"
+
+
+async def satisfy(connection: Connection, library_id: str, *, video_id: str, prerequisite: str, now: datetime) -> None:
+    """Something that jobs of this video waited for has come; those that wait for nothing more are started."""
+    rows = await connection.fetch(
+        """UPDATE jobs SET waits_for = array_remove(waits_for, $3), updated_at = $4
+           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]
+           RETURNING id, attempt, waits_for""",
+        library_id,
+        video_id,
+        prerequisite,
+        now,
+    )
+    for row in rows:
+        key = parse_job_id(row["id"])
+        if key is not None and not row["waits_for"]:
+            await _start(connection, library_id, key, attempt=row["attempt"])
+
+
+async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:
+    row = await connection.fetchrow(GET_JOB, library_id, job_id) if parse_job_id(job_id) else None
+    if row is None:
+        raise not_found()
+    return job_of(row)
+
+
+async def list_jobs(connection: Connection, library_id: str, video_id: str) -> list[Job]:
+    return [job_of(row) for row in await connection.fetch(LIST_JOBS, library_id, video_id, MAX_LISTED)]
+
+
+def job_of(row: asyncpg.Record) -> Job:
+    error = None
+    if row["error_code"] is not None:
+        error = JobError(code=row["error_code"], message=row["error_message"], details=row["error_details"] or {})
+    processing = row["status"] == JobState.PROCESSING
+    return Job(
+        id=row["id"],
+        type=JobType(row["type"]),
+        status=JobState(row["status"]),
+        video_id=row["video_id"],
+        language=row["language"],
+        product=row["product"],
+        automation_type=row["automation_type"],
+        progress=row["progress"] if processing else None,
+        stage=row["stage"] if processing else None,
+        result=row["result"],
+        error=error,
+    )

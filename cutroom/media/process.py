@@ -1,0 +1,246 @@
+"""The only place that starts another program: bounded in time and output, and never left running."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+STDOUT_LIMIT_BYTES = 1024 * 1024
+STDERR_TAIL_BYTES = 16 * 1024
+LINE_LIMIT_BYTES = 8 * 1024
+DETAIL_LIMIT_CHARACTERS = 500
+CHUNK_BYTES = 64 * 1024
+KILL_SECONDS = 10.0
+PROGRESS_KEYS_LIMIT = 100
+SIGNAL_OFFSET = 128  # how a shell, and bubblewrap, report a death by signal
+
+OnLine = Callable[[str], Awaitable[None]]
+OnFraction = Callable[[float], Awaitable[None]]
+
+
+class Reason(StrEnum):
+    """Why media work ended without a result."""
+
+    NOT_A_FILE = "NOT_A_FILE"
+    EMPTY = "EMPTY"
+    UNSUPPORTED_FORMAT = "UNSUPPORTED_FORMAT"
+    UNSUPPORTED_CODEC = "UNSUPPORTED_CODEC"
+    NO_STREAMS = "NO_STREAMS"
+    TOO_MANY_STREAMS = "TOO_MANY_STREAMS"
+    PICTURE_TOO_LARGE = "PICTURE_TOO_LARGE"
+    FRAME_RATE_TOO_HIGH = "FRAME_RATE_TOO_HIGH"
+    TOO_MANY_CHANNELS = "TOO_MANY_CHANNELS"
+    DURATION_UNKNOWN = "DURATION_UNKNOWN"
+    TOO_LONG = "TOO_LONG"
+    ENCRYPTED = "ENCRYPTED"
+    TRUNCATED = "TRUNCATED"
+    UNREADABLE = "UNREADABLE"
+    OUT_OF_SYNC = "OUT_OF_SYNC"
+    TOO_SLOW = "TOO_SLOW"
+    TIMED_OUT = "TIMED_OUT"
+    TOO_MUCH_MEMORY = "TOO_MUCH_MEMORY"
+    TOO_MUCH_OUTPUT = "TOO_MUCH_OUTPUT"
+    CRASHED = "CRASHED"
+    DISK_FULL = "DISK_FULL"
+    KILLED = "KILLED"
+    TOOL_MISSING = "TOOL_MISSING"
+    SANDBOX_UNAVAILABLE = "SANDBOX_UNAVAILABLE"
+
+
+# What may go better next time, or elsewhere; everything else is the file's fault and stays so.
+# TIMED_OUT is by the wall clock, which a busy machine may cause; TOO_SLOW is by processor time, which it may not.
+RETRYABLE = frozenset(
+    {Reason.TIMED_OUT, Reason.DISK_FULL, Reason.KILLED, Reason.TOOL_MISSING, Reason.SANDBOX_UNAVAILABLE}
+)
+
+
+class MediaError(Exception):
+    """Media work that gave no result: a reason for programs, a sentence for a person, details for the log."""
+
+    def __init__(self, reason: Reason, sentence: str, *, detail: str = "") -> None:
+        super().__init__(f"{reason}: {sentence}")
+        self.reason = reason
+        self.sentence = sentence
+        self.detail = detail[-DETAIL_LIMIT_CHARACTERS:]
+
+    @property
+    def retryable(self) -> bool:
+        return self.reason in RETRYABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a program ended; `stdout` is empty when its lines were followed instead."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: str
+
+
+class Progress:
+    """Reads the `key=value` lines of ffmpeg's `-progress pipe:1` and tells the fraction done after each block."""
+
+    def __init__(self, length_seconds: float = 0.0, on_fraction: OnFraction | None = None) -> None:
+        self.values: dict[str, str] = {}
+        self._length_seconds = length_seconds
+        self._on_fraction = on_fraction
+
+    @property
+    def seconds(self) -> float:
+        """End of what has been written so far; ffmpeg says N/A, or a huge negative number, before the first packet."""
+        return max(0, self._integer("out_time_us")) / 1_000_000
+
+    @property
+    def frames(self) -> int:
+        return self._integer("frame")
+
+    async def read_line(self, line: str) -> None:
+        key, equals, value = line.partition("=")
+        if equals and (key in self.values or len(self.values) < PROGRESS_KEYS_LIMIT):
+            self.values[key.strip()] = value.strip()
+        if key == "progress" and self._on_fraction is not None and self._length_seconds > 0:
+            await self._on_fraction(min(1.0, self.seconds / self._length_seconds))
+
+    def _integer(self, key: str) -> int:
+        try:
+            return int(self.values.get(key, "0"))
+        except ValueError:
+            return 0
+
+
+async def run(
+    command: Sequence[str],
+    *,
+    seconds: float,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    on_line: OnLine | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Finished:
+    """Run a program to its end; it and its whole group are killed on timeout, on cancellation and on any error here."""
+    process = await _start(command, environment, folder=folder, pass_fds=pass_fds)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    tasks = (
+        asyncio.create_task(_read_stdout(process.stdout, on_line)),
+        asyncio.create_task(_read_tail(process.stderr)),
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            stdout, stderr = await asyncio.gather(*tasks)
+            exit_code = await process.wait()
+    except TimeoutError:
+        raise MediaError(Reason.TIMED_OUT, "Processing the file took too long.", detail=f"after {seconds} s") from None
+    finally:
+        await _end(process, tasks)
+    return Finished(exit_code, stdout, stderr.decode(errors="replace"))
+
+
+async def _start(
+    command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None, pass_fds: Sequence[int]
+) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            pass_fds=pass_fds,
+            start_new_session=True,  # a group of its own, which can be killed as one
+        )
+    except (FileNotFoundError, PermissionError) as error:
+        sentence = "A program that media work needs is not installed."
+        raise MediaError(Reason.TOOL_MISSING, sentence, detail=str(error)) from error
+
+
+async def _read_stdout(stream: asyncio.StreamReader, on_line: OnLine | None) -> bytes:
+    """Hand over each line, or keep everything; both are bounded."""
+    kept = b""
+    while chunk := await stream.read(CHUNK_BYTES):
+        kept += chunk
+        if on_line is not None:
+            *lines, kept = kept.split(b"\n")
+            for line in lines:
+                await on_line(line.decode(errors="replace"))
+        if len(kept) > (STDOUT_LIMIT_BYTES if on_line is None else LINE_LIMIT_BYTES):
+            raise MediaError(Reason.TOO_MUCH_OUTPUT, "The file describes itself at too great a length.")
+    return kept
+
+
+async def _read_tail(stream: asyncio.StreamReader) -> bytes:
+    tail = b""
+    while chunk := await stream.read(CHUNK_BYTES):
+        tail = (tail + chunk)[-STDERR_TAIL_BYTES:]
+    return tail
+
+
+async def _end(process: asyncio.subprocess.Process, tasks: Sequence[asyncio.Task[bytes]]) -> None:
+    """Kill what still runs and empty its pipes, since asyncio holds on to a pipe that nobody reads."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KILL_SECONDS):
+            for stream in (process.stdout, process.stderr):
+                while stream is not None and await stream.read(CHUNK_BYTES):
+                    pass
+            await process.wait()
+
+
+def check(finished: Finished) -> Finished:
+    """Turn an exit code other than 0 into an error that says why."""
+    if finished.exit_code == 0:
+        return finished
+    raise explain(finished)
+
+
+def explain(finished: Finished) -> MediaError:
+    code, text = finished.exit_code, finished.stderr
+    number = -code if code < 0 else code - SIGNAL_OFFSET
+    reason, sentence = _BY_SIGNAL.get(number) or _by_text(code, text)
+    return MediaError(reason, sentence, detail=f"exit code {code}: {text.strip()}")
+
+
+_TOO_SLOW = (Reason.TOO_SLOW, "Processing the file took too long.")
+_TOO_MUCH_OUTPUT = (Reason.TOO_MUCH_OUTPUT, "The file would grow too large in processing.")
+_CRASHED = (Reason.CRASHED, "The file could not be processed.")
+
+_BY_SIGNAL: Mapping[int, tuple[Reason, str]] = {
+    signal.SIGXCPU: _TOO_SLOW,
+    signal.SIGXFSZ: _TOO_MUCH_OUTPUT,
+    signal.SIGSEGV: _CRASHED,
+    signal.SIGABRT: _CRASHED,
+    signal.SIGBUS: _CRASHED,
+    signal.SIGFPE: _CRASHED,
+    signal.SIGILL: _CRASHED,
+    # The kernel when memory runs out, or a person; the limits of the sandbox end a program otherwise.
+    signal.SIGKILL: (Reason.KILLED, "Processing was interrupted."),
+}
+
+# In the words of ffmpeg and of the C library; the first that fits counts.
+_BY_TEXT: tuple[tuple[str, Reason, str], ...] = (
+    ("Cannot allocate memory", Reason.TOO_MUCH_MEMORY, "Processing the file takes too much memory."),
+    ("No space left on device", Reason.DISK_FULL, "There is no space left to process the file."),
+    ("File too large", *_TOO_MUCH_OUTPUT),
+    ("exceeds max_streams", Reason.TOO_MANY_STREAMS, "The file has too many streams."),
+    ("Picture size", Reason.PICTURE_TOO_LARGE, "The picture is too large."),
+    ("not on whitelist", Reason.UNSUPPORTED_CODEC, "The file uses a format that is not supported."),
+)
+
+
+def _by_text(code: int, text: str) -> tuple[Reason, str]:
+    if code == 127:
+        return Reason.TOOL_MISSING, "A program that media work needs is not installed."
+    for words, reason, sentence in _BY_TEXT:
+        if words in text:
+            return reason, sentence
+    return Reason.UNREADABLE, "The file is damaged, or is not what it claims to be."

@@ -1,0 +1,227 @@
+"""The import's steps: fetch the source, look at it in the sandbox, and make what later products work from."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from cutroom.errors import Code
+from cutroom.jobs import lifecycle
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.media import audio, video
+from cutroom.media.image import make_poster
+from cutroom.media.probe import MediaInfo, probe
+from cutroom.media.process import RETRYABLE, MediaError
+from cutroom.media.sandbox import Sandbox
+from cutroom.media.workbench import Workbench
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.storage import Storage
+from cutroom.products.ingest import service
+from cutroom.products.ingest.rules import SourceType
+from cutroom.products.ingest.sources import Source, SourceError
+
+HEARTBEAT_SECONDS = 2.0
+MAX_SOURCE_BYTES = 100 * 1024**3
+TRIES = 4  # of what may go better next time but is not our own parts being away
+
+Kind = Literal["sound", "picture"]
+INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What the workflow needs to know of a source; `info` is a MediaInfo as JSON."""
+
+    info: dict[str, Any]
+    sound_pieces: int
+    picture_pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class PieceOrder:
+    """One piece of sound or picture to make."""
+
+    kind: Kind
+    index: int
+    info: dict[str, Any]
+    progress: int  # of the whole import once it is made
+
+
+@dataclass(frozen=True, slots=True)
+class IngestActivities:
+    """Each writes to keys that follow from its input, so a repeat overwrites the same bytes."""
+
+    database: Database
+    storage: Storage
+    workbench: Workbench
+    sandbox: Sandbox
+    sources: Mapping[SourceType, Source]
+    secrecy: Secrecy
+    clock: Clock
+
+    @activity.defn(name="fetch_source")
+    async def fetch_source(self, ref: JobRef, video_id: str) -> None:
+        """Bring a source from its URL into the store; an upload is there already."""
+        async with self.database.transaction(ref.library_id) as connection:
+            source = await service.source_of(connection, ref.library_id, video_id)
+        if source.type is SourceType.UPLOAD:
+            return
+        url = self.secrecy.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
+        async with self._working(ref, "fetching", progress=2):
+            with self.workbench.drawer() as drawer:
+                sink = FileSink(drawer / "source")
+                found = await self.sources[source.type].download(
+                    url, sink, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard
+                )
+                await sink.close()
+                await self.storage.put(source.storage_path, sink.path)
+        async with self.database.transaction(ref.library_id) as connection:
+            title = found.title or found.file_name
+            await service.record_found(connection, ref.library_id, video_id, title=title)
+
+    @activity.defn(name="inspect_source")
+    async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
+        """Judge the file in the sandbox, and write down what it is."""
+        path = service.source_path(ref.library_id, video_id)
+        async with self._working(ref, "reading", progress=8), self.workbench.copy_of(path) as copy:
+            info = await probe(copy.path, sandbox=self.sandbox)
+        async with self.database.transaction(ref.library_id) as connection:
+            await service.record_media(
+                connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
+            )
+        return Inspected(
+            info=INFO.dump_python(info, mode="json"),
+            sound_pieces=len(audio.plan_audio(info)) if info.audio_streams else 0,
+            picture_pieces=len(video.plan_proxy(info)) if info.media_type == "video" else 0,
+        )
+
+    @activity.defn(name="make_poster")
+    async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        path = service.source_path(ref.library_id, video_id)
+        async with self._working(ref, "taking a poster", progress=12), self.workbench.copy_of(path) as copy:
+            with self.workbench.drawer() as drawer:
+                poster = await make_poster(copy.path, INFO.validate_python(info), output=drawer, sandbox=self.sandbox)
+                if poster is None:
+                    return
+                stored = service.derived_path(ref.library_id, video_id, "poster.jpg")
+                await self.storage.put(stored, poster)
+        async with self.database.transaction(ref.library_id) as connection:
+            await service.record_poster(connection, ref.library_id, video_id, path=stored)
+
+    @activity.defn(name="make_piece")
+    async def make_piece(self, ref: JobRef, video_id: str, order: PieceOrder) -> None:
+        """One piece of at most a minute's work; its files get names of their own in the store."""
+        info, path = INFO.validate_python(order.info), service.source_path(ref.library_id, video_id)
+        stage = "copying the sound" if order.kind == "sound" else "copying the picture"
+        async with self._working(ref, stage, progress=order.progress), self.workbench.copy_of(path) as copy:
+            with self.workbench.drawer() as drawer:
+                for made in await self._make(order, info, copy.path, drawer):
+                    await self.storage.put(_piece_path(ref, video_id, made.name), made)
+
+    async def _make(self, order: PieceOrder, info: MediaInfo, source: Path, drawer: Path) -> list[Path]:
+        if order.kind == "sound":
+            piece = audio.plan_audio(info)[order.index]
+            files = await audio.make_audio_piece(source, info, piece, output=drawer, sandbox=self.sandbox)
+            return [files.speech, files.mix, files.proxy]
+        piece = video.plan_proxy(info)[order.index]
+        return [await video.make_proxy_piece(source, info, piece, output=drawer, sandbox=self.sandbox)]
+
+    @activity.defn(name="join_sound")
+    async def join_sound(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        """Speech for recognition, the mix for dubs, and the proxy's own sound, each in one file."""
+        pieces = audio.plan_audio(INFO.validate_python(info))
+        async with self._working(ref, "joining the sound", progress=92):
+            with self.workbench.drawer() as drawer:
+                made = [audio.piece_files(piece, drawer) for piece in pieces]
+                for files in made:
+                    await self._bring(ref, video_id, [files.speech, files.mix, files.proxy])
+                whole = await audio.join_audio(made, output=drawer, sandbox=self.sandbox)
+                for joined in (whole.speech, whole.mix, whole.proxy):
+                    await self.storage.put(service.derived_path(ref.library_id, video_id, joined.name), joined)
+
+    @activity.defn(name="join_picture")
+    async def join_picture(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        """The seekable proxy, with sound where the source has some."""
+        known = INFO.validate_python(info)
+        async with self._working(ref, "joining the picture", progress=96):
+            with self.workbench.drawer() as drawer:
+                pieces = [video.piece_file(piece, drawer) for piece in video.plan_proxy(known)]
+                await self._bring(ref, video_id, pieces)
+                sound = drawer / "proxy.aac" if known.audio_streams else None
+                if sound is not None:
+                    await self._copy(service.derived_path(ref.library_id, video_id, sound.name), sound)
+                proxy = await video.join_proxy(pieces, known, audio=sound, output=drawer, sandbox=self.sandbox)
+                await self.storage.put(service.derived_path(ref.library_id, video_id, proxy.name), proxy)
+
+    @activity.defn(name="clear_pieces")
+    async def clear_pieces(self, ref: JobRef, video_id: str) -> None:
+        await self.storage.delete_under(_piece_path(ref, video_id, ""))
+
+    async def _bring(self, ref: JobRef, video_id: str, files: list[Path]) -> None:
+        for file in files:
+            await self._copy(_piece_path(ref, video_id, file.name), file)
+
+    async def _copy(self, path: str, to: Path) -> None:
+        with to.open("wb") as file:
+            async for chunk in self.storage.read(path):
+                file.write(chunk)
+
+    @asynccontextmanager
+    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+        """Heartbeats while the work goes on, progress once it is done, and failures in the job's own words."""
+        async with self.database.transaction(ref.library_id) as connection:
+            await lifecycle.report(connection, ref, stage=stage, progress=0, now=self.clock())
+        beating = asyncio.create_task(_beat())
+        try:
+            yield
+        except MediaError as error:
+            raise _failure(str(error.sentence), reason=error.reason, retry=error.reason in RETRYABLE) from error
+        except SourceError as error:
+            raise _failure(str(error), reason="UNAVAILABLE", retry=error.retryable) from error
+        finally:
+            beating.cancel()
+        async with self.database.transaction(ref.library_id) as connection:
+            await lifecycle.report(connection, ref, stage=stage, progress=progress, now=self.clock())
+
+
+class FileSink:
+    """A file that a download is written to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("wb")
+
+    async def write(self, data: bytes) -> None:
+        self._file.write(data)
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+async def _beat() -> None:
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+async def _unheard(_received: int, _total: int | None) -> None:
+    """The heartbeat says enough."""
+
+
+def _piece_path(ref: JobRef, video_id: str, name: str) -> str:
+    return service.derived_path(ref.library_id, video_id, f"pieces/{ref.attempt}/{name}")
+
+
+def _failure(sentence: str, *, reason: str, retry: bool) -> ApplicationError:
+    last = activity.info().attempt >= TRIES
+    return ApplicationError(
+        sentence, {"reason": str(reason)}, type=Code.UNSUPPORTED_SOURCE.value, non_retryable=last or not retry
+    )

@@ -1,0 +1,29 @@
+"""Putting videos in."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.errors import Code
+from cutroom.products.ingest import service
+from cutroom.products.ingest.schemas import CreatedVideo, NewVideo
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Ingest"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.post("/videos", status_code=202, summary="Put a video in")
+@operation(
+    scope=Scope.VIDEOS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.NOT_FOUND, Code.ALREADY_EXISTS, Code.UNSUPPORTED_SOURCE, Code.DURATION_UNKNOWN),
+)
+async def create_video(call: CurrentCall, wanted: NewVideo) -> CreatedVideo:
+    """Import from a URL, or reserve an upload. Recipes are checked now and start when what they need is ready."""
+    return await service.create_video(
+        call.connection, call.principal, wanted, secrecy=call.runtime.secrecy, now=call.now
+    )

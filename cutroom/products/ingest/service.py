@@ -1,0 +1,256 @@
+"""Putting videos in: reserving them, staging their jobs, handing out upload sessions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import Code, CutroomError
+from cutroom.jobs.ids import AutomationType, JobKey, JobType
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.service import NewJob, ask_for
+from cutroom.library.service import get_folder, get_video
+from cutroom.media.probe import MediaInfo
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.secrecy import Secrecy
+from cutroom.products.ingest.rules import Lane, SourceType, lane_of, source_fingerprint
+from cutroom.products.ingest.schemas import (
+    CreatedVideo,
+    NewVideo,
+    Recipes,
+    UploadInstructions,
+    UploadSource,
+    UrlSource,
+)
+
+URL_PURPOSE = "source-url"
+
+
+def source_path(library_id: str, video_id: str) -> str:
+    """Where a source's bytes are, chosen by us: nothing of the caller's is in it."""
+    return f"libraries/{library_id}/videos/{video_id}/source"
+
+
+def upload_prerequisite(video_id: str) -> str:
+    """What the import of an upload waits for."""
+    return f"upload_{video_id}"
+
+
+async def create_video(
+    connection: Connection, principal: Principal, wanted: NewVideo, *, secrecy: Secrecy, now: datetime
+) -> CreatedVideo:
+    """Reserve a video and stage its import, its transcript and its recipes."""
+    if wanted.workspace_id is not None and wanted.workspace_id != principal.workspace_id:
+        raise CutroomError(Code.PERMISSION_DENIED)
+    if wanted.folder_id is not None:
+        await get_folder(connection, principal, wanted.folder_id)
+    video_id = new_id()
+    await _put_source(connection, principal, wanted.source, video_id=video_id, secrecy=secrecy, now=now)
+    await _put_video(connection, principal, wanted, video_id=video_id, now=now)
+    is_upload = isinstance(wanted.source, UploadSource)
+    jobs = await _stage(connection, principal, video_id, recipes=wanted.products, is_upload=is_upload, now=now)
+    upload = None
+    if is_upload:
+        path = source_path(principal.library_id, video_id)
+        upload = UploadInstructions(storage_path=path, session_path=f"/videos/{video_id}/uploads")
+    video = await get_video(connection, principal, video_id)
+    return CreatedVideo(video_id=video_id, status="queued", video=video, upload=upload, jobs=jobs)
+
+
+async def _put_source(
+    connection: Connection,
+    principal: Principal,
+    source: UrlSource | UploadSource,
+    *,
+    video_id: str,
+    secrecy: Secrecy,
+    now: datetime,
+) -> None:
+    row: dict[str, Any] = {
+        "library_id": principal.library_id,
+        "video_id": video_id,
+        "type": source.type.value,
+        "storage_path": source_path(principal.library_id, video_id),
+        "created_at": now,
+    }
+    if isinstance(source, UploadSource):
+        row |= {"file_name": source.file_name, "content_type": source.content_type}
+        await insert(connection, "sources", row)
+        return
+    fingerprint = source_fingerprint(source.type, source.url)
+    row |= {
+        "fingerprint": fingerprint,
+        "sealed_url": secrecy.seal(URL_PURPOSE, source.url.encode(), context=video_id),
+    }
+    await _retire_failed(connection, principal.library_id, fingerprint)
+    try:
+        async with connection.transaction():
+            await insert(connection, "sources", row)
+    except asyncpg.UniqueViolationError as error:
+        existing = await connection.fetchval(
+            "SELECT video_id FROM sources WHERE library_id = $1 AND fingerprint = $2 AND is_live",
+            principal.library_id,
+            fingerprint,
+        )
+        raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error
+
+
+async def _retire_failed(connection: Connection, library_id: str, fingerprint: str) -> None:
+    """A source whose import failed stands in nobody's way."""
+    await connection.execute(
+        """UPDATE sources s SET is_live = false FROM videos v
+           WHERE s.library_id = $1 AND s.fingerprint = $2 AND s.is_live
+             AND v.library_id = s.library_id AND v.id = s.video_id AND v.import_status = 'failed'""",
+        library_id,
+        fingerprint,
+    )
+
+
+async def _put_video(
+    connection: Connection, principal: Principal, wanted: NewVideo, *, video_id: str, now: datetime
+) -> None:
+    source = wanted.source
+    audio = isinstance(source, UploadSource) and lane_of(source.content_type) is Lane.AUDIO
+    row = {
+        "library_id": principal.library_id,
+        "id": video_id,
+        "status": "queued",
+        "title": source.file_name if isinstance(source, UploadSource) else None,
+        "provider": source.type.value,
+        "media_type": "audio" if audio else None,
+        "folder_ids": [wanted.folder_id] if wanted.folder_id else [],
+        "import_status": "queued",
+        "transcript_status": "queued",
+        "created_at": now,
+    }
+    await insert(connection, "videos", row)
+
+
+async def _stage(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    recipes: Recipes | None,
+    is_upload: bool,
+    now: datetime,
+) -> list[Job]:
+    """The import, then the transcript after it, then everything that needs the transcript."""
+    import_key = JobKey(JobType.IMPORT, video_id)
+    transcript_key = JobKey(JobType.TRANSCRIPT, video_id)
+    wanted = [
+        NewJob(import_key, video_id, waits_for=[upload_prerequisite(video_id)] if is_upload else []),
+        NewJob(transcript_key, video_id, waits_for=[import_key.id]),
+        *_recipe_jobs(video_id, recipes, after=transcript_key.id),
+    ]
+    return [(await ask_for(connection, principal, each, now=now))[0] for each in wanted]
+
+
+def _recipe_jobs(video_id: str, recipes: Recipes | None, *, after: str) -> list[NewJob]:
+    if recipes is None:
+        return []
+    jobs = []
+    for dub in recipes.dubs or []:
+        for language in dub.languages:
+            key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
+            jobs.append(NewJob(key, video_id, plan={"recipe": True}, waits_for=[after]))
+    if recipes.shorts is not None:
+        plan = recipes.shorts.model_dump(mode="json", by_alias=True)
+        jobs.append(NewJob(JobKey(JobType.SHORTS, new_id()), video_id, plan=plan, waits_for=[after]))
+    asked = recipes.packaging
+    automations = {
+        AutomationType.TITLE: asked.title if asked else None,
+        AutomationType.DESCRIPTION: asked.description if asked else None,
+        AutomationType.THUMBNAIL: asked.thumbnail if asked else None,
+    }
+    for automation, options in automations.items():
+        if options is not None:
+            plan = {} if options is True else options.model_dump(mode="json", by_alias=True)
+            key = JobKey(JobType.PACKAGING, video_id, automation=automation)
+            jobs.append(NewJob(key, video_id, plan=plan, waits_for=[after]))
+    unique = {job.key.id: job for job in jobs}  # a language asked for twice is one dub
+    return list(unique.values())
+
+
+async def upload_of(connection: Connection, principal: Principal, video_id: str) -> asyncpg.Record:
+    """The source row of a reserved upload that is still to come."""
+    await get_video(connection, principal, video_id)
+    row = await connection.fetchrow(
+        """SELECT s.type, s.storage_path, s.content_type, j.waits_for, j.status
+           FROM sources s JOIN jobs j ON j.library_id = s.library_id AND j.id = 'import_' || s.video_id
+           WHERE s.library_id = $1 AND s.video_id = $2""",
+        principal.library_id,
+        video_id,
+    )
+    if row is None or row["type"] != SourceType.UPLOAD:
+        raise CutroomError(Code.CONFLICT, message="This video does not wait for an upload.")
+    if upload_prerequisite(video_id) not in row["waits_for"] or row["status"] != "queued":
+        raise CutroomError(Code.CONFLICT, message="The upload of this video is finished.")
+    return row
+
+
+def import_job_id(video_id: str) -> str:
+    return JobKey(JobType.IMPORT, video_id).id
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSource:
+    """A source as the import needs it."""
+
+    type: SourceType
+    storage_path: str
+    sealed_url: bytes
+
+
+def derived_path(library_id: str, video_id: str, name: str) -> str:
+    """Where something that we made from a source is."""
+    return f"libraries/{library_id}/videos/{video_id}/{name}"
+
+
+async def source_of(connection: Connection, library_id: str, video_id: str) -> KnownSource:
+    row = await connection.fetchrow(
+        "SELECT type, storage_path, sealed_url FROM sources WHERE library_id = $1 AND video_id = $2",
+        library_id,
+        video_id,
+    )
+    assert row is not None
+    return KnownSource(SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"")
+
+
+async def record_found(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:
+    """A source that had no title gets the one that came with it."""
+    await connection.execute(
+        "UPDATE videos SET title = $3 WHERE library_id = $1 AND id = $2 AND title IS NULL",
+        library_id,
+        video_id,
+        title,
+    )
+
+
+async def record_media(
+    connection: Connection, library_id: str, video_id: str, *, info: MediaInfo, size_bytes: int, sha256: bytes
+) -> None:
+    """What the file turned out to be."""
+    await connection.execute(
+        "UPDATE videos SET duration_seconds = $3, media_type = $4 WHERE library_id = $1 AND id = $2",
+        library_id,
+        video_id,
+        round(info.duration_seconds, 3),
+        info.media_type,
+    )
+    await connection.execute(
+        "UPDATE sources SET size_bytes = $3, sha256 = $4 WHERE library_id = $1 AND video_id = $2",
+        library_id,
+        video_id,
+        size_bytes,
+        sha256,
+    )
+
+
+async def record_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
+    await connection.execute(
+        "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
+    )

@@ -1,0 +1,1 @@
+"""Transcripts: the ground of every other product."""

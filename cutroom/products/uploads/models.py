@@ -1,0 +1,68 @@
+"""Upload sessions at rest."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, Text, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class UploadSession(Table):
+    """How far an upload has come: whole parts, then a tail that is not a part yet."""
+
+    __tablename__ = "upload_sessions"
+    __table_args__ = (
+        CheckConstraint("state IN ('open', 'complete', 'aborted')", name="state"),
+        CheckConstraint("(state = 'complete') = (completed_at IS NOT NULL)", name="completed"),
+        CheckConstraint("received_bytes <= total_bytes", name="received"),
+        CheckConstraint("crc32c BETWEEN 0 AND 4294967295", name="crc32c"),
+        Index(
+            "upload_sessions_open_key", "library_id", "video_id", unique=True, postgresql_where=text("state = 'open'")
+        ),
+        Index("upload_sessions_expires_at_idx", "expires_at"),
+        Index(
+            "upload_sessions_unclean_idx",
+            "id",
+            postgresql_where=text("state = 'aborted' AND multipart_id IS NOT NULL"),
+        ),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    video_id: Mapped[Id]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    state: Mapped[str] = mapped_column(Text)
+    storage_path: Mapped[str] = mapped_column(Text)
+    content_type: Mapped[str] = mapped_column(Text)
+    multipart_id: Mapped[str | None] = mapped_column(Text)  # while the store may hold parts of it
+    part_bytes: Mapped[int]
+    parts: Mapped[int]
+    received_bytes: Mapped[int] = mapped_column(BigInteger)
+    total_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    crc32c: Mapped[int] = mapped_column(BigInteger)  # of everything received
+    md5: Mapped[str | None] = mapped_column(Text)
+    tail: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # where its pieces are, in order
+    created_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    completed_at: Mapped[Instant | None]
+
+
+class UploadPart(Table):
+    """A whole part, as the store knows it."""
+
+    __tablename__ = "upload_parts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["library_id", "session_id"],
+            ["upload_sessions.library_id", "upload_sessions.id"],
+            name="upload_parts_session_fkey",
+            ondelete="CASCADE",
+        ),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    session_id: Mapped[Id] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    etag: Mapped[str] = mapped_column(Text)

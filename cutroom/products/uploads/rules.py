@@ -1,0 +1,167 @@
+"""What the resumable protocol allows: chunks, their ranges, sizes, checksums, and its way of saying no."""
+
+import base64
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+START_LIFETIME = timedelta(minutes=30)  # of the signed URL that begins a session
+SESSION_LIFETIME = timedelta(days=7)
+CHUNK_BYTES = 256 * 1024  # every chunk but the last is a multiple of it
+PART_BYTES = 8 * 1024 * 1024
+MAX_PARTS = 10_000  # of one S3 multipart upload
+MAX_UPLOAD_BYTES = 500 * 10**9
+MAX_SMALL_BYTES = 8 * 1024 * 1024  # what Google's clients send at one go, with its description
+DEFAULT_CONTENT_TYPE = "application/octet-stream"
+
+_MEBIBYTE = 1024 * 1024
+_CONTENT_RANGE = re.compile(r"bytes (?:(\d{1,18})-(\d{1,18})|\*)/(\d{1,18}|\*)")
+_HASH = re.compile(r"(crc32c|md5)=([A-Za-z0-9+/]+={0,2})")
+
+
+class UploadError(Exception):
+    """An answer other than progress, in the words of the protocol."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+
+
+def invalid(message: str) -> UploadError:
+    return UploadError(400, "invalid", message)
+
+
+def try_again(message: str) -> UploadError:
+    """Clients of the protocol wait, ask how far they have come, and go on from there."""
+    return UploadError(503, "backendError", message)
+
+
+def session_gone() -> UploadError:
+    return UploadError(410, "gone", "The upload session is over. Start a new one.")
+
+
+def session_unknown() -> UploadError:
+    return UploadError(404, "notFound", "There is no such upload session.")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some bytes of a tail; never overwritten, so its path means the same bytes for ever."""
+
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An upload session as its row tells it."""
+
+    library_id: str
+    id: str
+    video_id: str
+    state: str
+    storage_path: str
+    content_type: str
+    multipart_id: str | None
+    part_bytes: int
+    parts: int
+    received_bytes: int
+    total_bytes: int | None
+    crc32c: int
+    md5: str | None
+    tail: tuple[Piece, ...]
+    expires_at: datetime
+    completed_at: datetime | None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.state == "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What a PUT says it carries; without a length, everything up to its end."""
+
+    first: int
+    length: int | None
+    total: int | None
+    is_query: bool = False
+    is_whole: bool = False  # the end of the body is the end of the file
+
+    @property
+    def end(self) -> int | None:
+        return None if self.length is None else self.first + self.length
+
+
+def read_chunk(content_range: str | None, content_length: str | None) -> Chunk:
+    """Understand a PUT from its two headers."""
+    length = int(content_length) if content_length and re.fullmatch(r"\d{1,18}", content_length) else None
+    if content_range is None:
+        return _checked(Chunk(0, length, total=length, is_whole=True))
+    match = _CONTENT_RANGE.fullmatch(content_range.strip())
+    if match is None:
+        raise invalid("Content-Range cannot be understood.")
+    total = None if match[3] == "*" else int(match[3])
+    if match[1] is None:
+        return _checked(Chunk(0, 0, total=total, is_query=True))
+    first, last = int(match[1]), int(match[2])
+    if last < first or (total is not None and last >= total):
+        raise invalid("Content-Range contradicts itself.")
+    if length is not None and length != last - first + 1:
+        raise invalid("Content-Length contradicts Content-Range.")
+    chunk = _checked(Chunk(first, last - first + 1, total=total))
+    if chunk.end != total and (last - first + 1) % CHUNK_BYTES:
+        raise invalid(f"Every chunk but the last holds a multiple of {CHUNK_BYTES} bytes.")
+    return chunk
+
+
+def read_total(header: str | None) -> int | None:
+    """The size that a client tells when it begins; most do not."""
+    if header is None or not re.fullmatch(r"\d{1,18}", header):
+        return None
+    return _checked(Chunk(0, None, total=int(header))).total
+
+
+def _checked(chunk: Chunk) -> Chunk:
+    if chunk.total == 0:
+        raise invalid("An empty file cannot be uploaded.")
+    if max(chunk.total or 0, chunk.end or 0) > MAX_UPLOAD_BYTES:
+        raise too_large(MAX_UPLOAD_BYTES)
+    return chunk
+
+
+def too_large(at_most: int) -> UploadError:
+    return UploadError(413, "uploadTooLarge", f"An upload whose size was told at once holds at most {at_most} bytes.")
+
+
+def part_bytes_for(total: int | None) -> int:
+    """The size of all parts but the last: small, unless the file would then have too many of them."""
+    least = -(-(total or 0) // MAX_PARTS)
+    return max(PART_BYTES, -(-least // _MEBIBYTE) * _MEBIBYTE)
+
+
+def capacity(part_bytes: int) -> int:
+    """How much can still come in when the size of parts is settled."""
+    return min(part_bytes * MAX_PARTS, MAX_UPLOAD_BYTES)
+
+
+def check_progress(chunk: Chunk, *, received: int, total: int | None) -> None:
+    """Refuse what contradicts the session, and what leaves a gap."""
+    known = total if total is not None else chunk.total
+    if chunk.total is not None and known != chunk.total:
+        raise invalid(f"The size of the file was given as {known} bytes before.")
+    if known is not None and max(chunk.end or 0, received) > known:
+        raise invalid(f"The file has {known} bytes by its own account; this is more.")
+    if chunk.first > received:
+        raise try_again(f"Bytes from {received} on have not arrived yet.")
+
+
+def read_hashes(headers: list[str]) -> dict[str, str]:
+    """The checksums that the caller computed, in base 64."""
+    return {name: value for header in headers for name, value in _HASH.findall(header)}
+
+
+def crc_text(crc32c: int) -> str:
+    return base64.b64encode(crc32c.to_bytes(4)).decode()

@@ -1,0 +1,57 @@
+"""The OpenAPI document is printed by a process that reaches nothing."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import httpx
+import pytest
+
+METHODS = {
+    "/v1/health": {"get"},
+    "/v1/videos": {"get"},
+    "/v1/videos/{videoId}": {"get"},
+    "/v1/folders": {"get", "post"},
+    "/v1/folders/{folderId}": {"get"},
+    "/v1/characters": {"get"},
+    "/v1/brand-voices": {"get"},
+    "/v1/webhook-endpoints": {"get", "post"},
+    "/v1/webhook-endpoints/{endpointId}": {"delete"},
+}
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[str, Any]:
+    """What `just openapi` prints, without a single setting in the environment."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("CUTROOM_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "cutroom.entrypoints.openapi"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert done.stderr == ""
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_the_document_is_openapi_3_1_version_1_0_0(printed: dict[str, Any]) -> None:
+    assert printed["openapi"].startswith("3.1.")
+    assert printed["info"]["version"] == "1.0.0"
+
+
+@pytest.mark.parametrize(("path", "methods"), METHODS.items())
+def test_an_operation_is_described(printed: dict[str, Any], path: str, methods: set[str]) -> None:
+    assert methods <= set(printed["paths"][path])
+    for method in methods:
+        responses = printed["paths"][path][method]["responses"]
+        assert any(status.startswith("2") for status in responses)
+        assert "422" not in responses  # the framework's own
+
+
+async def test_the_document_is_the_one_that_is_served(printed: dict[str, Any], anonymous: httpx.AsyncClient) -> None:
+    assert (await anonymous.get("/openapi.json")).json() == printed

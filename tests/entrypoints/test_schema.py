@@ -1,0 +1,144 @@
+"""The schema that migrations make: the same as the models, walled by library, with doors that say little."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from cutroom.entrypoints.schema import METADATA
+from cutroom.platform.settings import Settings
+from cutroom.web.runtime import Runtime
+from dev.environment import PROJECT
+from dev.scratch import Accounts
+
+UNWALLED = {"alembic_version"}  # the only table without anybody's data
+
+
+def test_the_models_and_the_migrations_describe_one_schema(environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("alembic"), "check"],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No new upgrade operations detected" in done.stdout + done.stderr
+
+
+async def tables(accounts: Accounts) -> dict[str, asyncpg.Record]:
+    rows = await accounts.connection.fetch(
+        """SELECT c.relname AS name, c.relrowsecurity AS walled, pg_get_userbyid(c.relowner) AS owner,
+                  EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'library_id'
+                          AND NOT a.attisdropped) AS of_library
+           FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"""
+    )
+    return {row["name"]: row for row in rows}
+
+
+async def test_every_table_of_the_models_is_there(accounts: Accounts) -> None:
+    assert set(await tables(accounts)) == set(METADATA.tables) | UNWALLED
+
+
+async def test_every_table_with_data_is_behind_row_level_security(accounts: Accounts) -> None:
+    assert {name for name, row in (await tables(accounts)).items() if not row["walled"]} == UNWALLED
+
+
+async def test_every_table_of_a_library_lets_rows_of_that_library_in_and_out_only(accounts: Accounts) -> None:
+    of_library = {name for name, row in (await tables(accounts)).items() if row["of_library"]}
+    assert len(of_library) >= 13
+    policies = await accounts.connection.fetch("SELECT * FROM pg_policies WHERE schemaname = 'public'")
+    by_table = {policy["tablename"]: policy for policy in policies}
+    assert len(by_table) == len(policies)  # a second, permissive policy would open the wall
+    condition = "(library_id = current_setting('cutroom.library_id'::text, true))"
+    for table in of_library:
+        policy = by_table[table]
+        assert (policy["cmd"], policy["permissive"], policy["roles"]) == ("ALL", "PERMISSIVE", ["public"])
+        assert (policy["qual"], policy["with_check"]) == (condition, condition), table
+
+
+async def test_the_application_owns_nothing_and_cannot_step_around_the_wall(
+    accounts: Accounts, runtime: Runtime
+) -> None:
+    async with runtime.database.connection() as connection:
+        role = await connection.fetchrow("SELECT * FROM pg_roles WHERE rolname = current_user")
+    assert role is not None
+    assert (role["rolsuper"], role["rolbypassrls"], role["rolcreaterole"], role["rolcreatedb"]) == (False,) * 4
+    assert role["rolname"] not in {row["owner"] for row in (await tables(accounts)).values()}
+    memberships = await accounts.connection.fetchval(
+        "SELECT count(*) FROM pg_auth_members WHERE member = $1::regrole", role["rolname"]
+    )
+    assert memberships == 0
+
+
+async def test_without_a_library_every_table_is_empty_to_the_application(accounts: Accounts, runtime: Runtime) -> None:
+    person = await accounts.person()
+    await accounts.key(person)
+    async with runtime.database.connection() as connection:
+        for table in set(await tables(accounts)) - UNWALLED:
+            try:
+                assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
+            except asyncpg.InsufficientPrivilegeError:  # not to be read at all
+                continue
+
+
+async def test_every_door_has_a_fixed_search_path_and_opens_for_the_application_only(accounts: Accounts) -> None:
+    doors = await accounts.connection.fetch(
+        """SELECT p.oid::regprocedure::text AS name, p.proconfig AS settings,
+                  has_function_privilege('cutroom_app', p.oid, 'EXECUTE') AS app,
+                  EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                          WHERE a.grantee = 0) AS anyone
+           FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef"""
+    )
+    assert {door["name"] for door in doors} >= {
+        "enter_with_key(bytea)",
+        "enter_with_token(bytea,timestamp with time zone)",
+        "touch_keys(text[],timestamp with time zone[])",
+        "webhook_endpoint_exists(text)",
+        "forget_answers(timestamp with time zone,integer)",
+    }
+    for door in doors:
+        assert door["settings"] == ["search_path=public, pg_temp"], door["name"]
+        assert (door["app"], door["anyone"]) == (True, False), door["name"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE mine (id text)",
+        "CREATE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql AS 'SELECT NULL::timestamptz'",
+        "ALTER TABLE videos DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY own_library ON videos",
+        "UPDATE users SET name = 'x'",
+        "UPDATE libraries SET plan = 'business'",
+        "INSERT INTO libraries SELECT * FROM libraries",
+        "DELETE FROM api_keys",
+        "DELETE FROM webhook_endpoints",
+        "UPDATE alembic_version SET version_num = 'x'",
+        "SET ROLE cutroom_owner",
+    ],
+)
+async def test_the_application_cannot_change_schema_plans_or_people(runtime: Runtime, statement: str) -> None:
+    async with runtime.database.connection() as connection:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(statement)
+
+
+async def test_an_earlier_copy_of_a_table_in_front_of_ours_does_not_deceive_a_door(
+    settings: Settings, accounts: Accounts
+) -> None:
+    """A temporary table is the one thing the application can put on a search path."""
+    person = await accounts.person()
+    key = await accounts.key(person)
+    connection = await asyncpg.connect(settings.database_url.get_secret_value())
+    try:
+        await connection.execute("CREATE TEMPORARY TABLE api_keys (id text, last_used_at timestamptz)")
+        await connection.execute("SELECT touch_keys($1, ARRAY[now()])", [key.id])
+    finally:
+        await connection.close()
+    used = await accounts.connection.fetchval("SELECT last_used_at FROM public.api_keys WHERE id = $1", key.id)
+    assert used is not None

@@ -1,0 +1,98 @@
+"""The worker as a process: it registers its schedule, works, and stops when told."""
+
+import asyncio
+import json
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client, ScheduleActionStartWorkflow
+
+from cutroom.entrypoints.worker import RECURRING
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from dev.scratch import Accounts, Person
+
+START_SECONDS = 20
+STOP_SECONDS = 10
+
+
+@asynccontextmanager
+async def worker(environment: dict[str, str]) -> AsyncIterator[Process]:
+    """A worker that has said it is ready; it is killed when the test has not stopped it."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cutroom.entrypoints.worker"), env=environment, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def lines_until(process: Process, message: str) -> list[dict[str, Any]]:
+    assert process.stdout is not None
+    lines: list[dict[str, Any]] = []
+    async with asyncio.timeout(START_SECONDS):
+        while not lines or lines[-1]["message"] != message:
+            line = await process.stdout.readline()
+            assert line, f"the worker ended after {lines}"
+            lines.append(json.loads(line))
+    return lines
+
+
+async def retained(accounts: Accounts, person: Person, age: timedelta) -> str:
+    """An answer kept for replay since so long."""
+    key = new_id()
+    row = {
+        "principal_id": new_id(),
+        "key": key,
+        "library_id": person.library_id,
+        "path": "/folders",
+        "body_hash": b"",
+        "status": 201,
+        "sealed_body": b"",
+        "created_at": system_clock() - age,
+    }
+    await insert(accounts.connection, "retained_answers", row)
+    return key
+
+
+async def is_retained(accounts: Accounts, key: str) -> bool:
+    found = "SELECT EXISTS (SELECT FROM retained_answers WHERE key = $1)"
+    return bool(await accounts.connection.fetchval(found, key))
+
+
+async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
+    environment: dict[str, str], temporal: Client, accounts: Accounts, person: Person
+) -> None:
+    old = await retained(accounts, person, timedelta(hours=24, minutes=1))
+    recent = await retained(accounts, person, timedelta(hours=23, minutes=59))
+    async with worker(environment | {"CUTROOM_TEMPORAL_NAMESPACE": temporal.namespace}) as process:
+        (*_, ready) = await lines_until(process, "worker ready")
+        assert "control" in ready["queues"]
+
+        assert "forget-answers" in {each.workflow for each in RECURRING}
+        for each in RECURRING:
+            scheduled = (await temporal.get_schedule_handle(each.workflow).describe()).schedule
+            assert isinstance(scheduled.action, ScheduleActionStartWorkflow)
+            assert (scheduled.action.workflow, scheduled.action.task_queue) == (each.workflow, each.queue)
+            assert [interval.every for interval in scheduled.spec.intervals] == [each.every]
+
+        await temporal.get_schedule_handle("forget-answers").trigger()
+        async with asyncio.timeout(START_SECONDS):
+            while await is_retained(accounts, old):  # noqa: ASYNC110 (another process does it)
+                await asyncio.sleep(0.05)
+        assert await is_retained(accounts, recent)
+
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(STOP_SECONDS):
+            rest, errors = await process.communicate()
+        assert (process.returncode, errors) == (0, b"")
+        assert not {json.loads(line)["level"] for line in rest.splitlines()} & {"ERROR", "CRITICAL"}

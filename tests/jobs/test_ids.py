@@ -1,0 +1,69 @@
+"""Job ids follow from what a job is about, and lead back to it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutroom.jobs.ids import AutomationType, DubProduct, JobKey, JobType, parse_job_id
+from cutroom.jobs.states import LEGAL, TERMINAL, JobState, may_become
+
+VIDEO = "01j9z3k4m5n6p7q8r9s0t1v2w3"
+
+CASES = [
+    (JobKey(JobType.IMPORT, VIDEO), f"import_{VIDEO}"),
+    (JobKey(JobType.TRANSCRIPT, VIDEO), f"transcript_{VIDEO}"),
+    (JobKey(JobType.DUB, VIDEO, language="pt-BR", product=DubProduct.PLUS), f"dub_{VIDEO}_pt-BR_plus"),
+    (JobKey(JobType.CAPTIONS, VIDEO, language="de"), f"captions_{VIDEO}_de"),
+    (JobKey(JobType.SHORTS, VIDEO), f"shorts_{VIDEO}"),
+    (JobKey(JobType.THUMBNAIL, VIDEO), f"thumbnail_{VIDEO}"),
+    (JobKey(JobType.DOWNLOAD, VIDEO), f"download_{VIDEO}"),
+    (JobKey(JobType.PACKAGING, VIDEO, automation=AutomationType.TITLE), f"packaging_{VIDEO}_generateTitle"),
+]
+
+
+@pytest.mark.parametrize(("key", "text"), CASES)
+def test_an_id_is_made_and_read_back(key: JobKey, text: str) -> None:
+    assert key.id == text
+    assert parse_job_id(text) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "_",
+        "import",
+        "import_",
+        "import_x",
+        f"import_{VIDEO}_x",
+        f"nothing_{VIDEO}",
+        f"dub_{VIDEO}",
+        f"dub_{VIDEO}_de",
+        f"dub_{VIDEO}_de_gold",
+        f"dub_{VIDEO}_d_plus",
+        f"dub_{VIDEO}_PT-br_plus",  # another spelling is another string, and no id
+        f"captions_{VIDEO}_de_plus",
+        f"packaging_{VIDEO}",
+        f"packaging_{VIDEO}_nothing",
+        f"IMPORT_{VIDEO}",
+        f"import_{VIDEO.upper()}",
+        f"import_{VIDEO}\x00",
+    ],
+)
+def test_what_no_job_can_be_called_is_not_read(text: str) -> None:
+    assert parse_job_id(text) is None
+
+
+@given(st.text(max_size=80))
+def test_reading_never_fails(text: str) -> None:
+    key = parse_job_id(text)
+    assert key is None or key.id == text
+
+
+def test_ends_are_ends_but_a_failed_job_may_be_asked_for_again() -> None:
+    assert LEGAL[JobState.READY] == frozenset()
+    assert LEGAL[JobState.FAILED] == {JobState.QUEUED}
+    assert {JobState.READY, JobState.FAILED} == TERMINAL
+    assert may_become(JobState.QUEUED, JobState.PROCESSING)
+    assert not may_become(JobState.QUEUED, JobState.READY)
+    assert not may_become(JobState.PROCESSING, JobState.QUEUED)

@@ -1,0 +1,193 @@
+"""The pool: confined to a library, forgetful, transactional, and never waited for without end."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from cutroom.platform import db as module
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Connection, Database, insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.settings import Settings
+from cutroom.web.runtime import Runtime
+from dev.scratch import Accounts, Keyring, Person
+
+SIZE = 2
+LIBRARY = "SELECT current_setting('cutroom.library_id', true)"
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    opened = await Database.connect(settings.database_url.get_secret_value(), SIZE, application="cutroom-tests")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def single(settings: Settings) -> AsyncIterator[Database]:
+    """A pool of one, so that the next connection is the last one again."""
+    opened = await Database.connect(settings.database_url.get_secret_value(), 1, application="cutroom-tests")
+    yield opened
+    await opened.close()
+
+
+def folder(library_id: str) -> dict[str, Any]:
+    return {"library_id": library_id, "id": new_id(), "name": "Here", "depth": 1, "created_at": system_clock()}
+
+
+async def folders(connection: Connection) -> int:
+    return int(await connection.fetchval("SELECT count(*) FROM folders"))
+
+
+async def test_a_connection_that_entered_no_library_sees_nothing(
+    database: Database, accounts: Accounts, person: Person
+) -> None:
+    await insert(accounts.connection, "folders", folder(person.library_id))
+    async with database.connection() as connection:
+        assert await folders(connection) == 0
+        assert await connection.fetchval("SELECT count(*) FROM libraries") == 0
+        assert await connection.fetchval("SELECT count(*) FROM users") == 0
+
+
+async def test_a_connection_forgets_its_library_when_it_goes_back(
+    single: Database, runtime: Runtime, accounts: Accounts, person: Person, key: Keyring
+) -> None:
+    await insert(accounts.connection, "folders", folder(person.library_id))
+    async with single.connection() as connection:
+        server_process = connection.get_server_pid()
+        await runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+        assert await connection.fetchval(LIBRARY) == person.library_id
+        assert await folders(connection) == 1
+    async with single.connection() as connection:
+        assert connection.get_server_pid() == server_process
+        assert not await connection.fetchval(LIBRARY)
+        assert await folders(connection) == 0
+
+
+async def test_a_connection_forgets_its_library_even_when_its_work_failed(
+    single: Database, runtime: Runtime, key: Keyring
+) -> None:
+    async def fail() -> None:
+        async with single.connection() as connection, connection.transaction():
+            await runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+            await connection.fetchval("SELECT 1 / 0")
+
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        await fail()
+    async with single.connection() as connection:
+        assert not await connection.fetchval(LIBRARY)
+
+
+async def test_a_transaction_commits(single: Database, person: Person) -> None:
+    row = folder(person.library_id)
+    async with single.transaction(person.library_id) as connection:
+        await insert(connection, "folders", row)
+    async with single.transaction(person.library_id) as connection:
+        assert await connection.fetchval("SELECT id FROM folders") == row["id"]
+
+
+async def test_a_transaction_that_raises_leaves_nothing(single: Database, person: Person) -> None:
+    async def fail() -> None:
+        async with single.transaction(person.library_id) as connection:
+            await insert(connection, "folders", folder(person.library_id))
+            assert await folders(connection) == 1
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await fail()
+    async with single.transaction(person.library_id) as connection:
+        assert await folders(connection) == 0
+
+
+async def test_a_transaction_leaves_its_library_at_its_end(single: Database, person: Person) -> None:
+    async with single.transaction(person.library_id) as connection:
+        assert await connection.fetchval(LIBRARY) == person.library_id
+    async with single.connection() as connection:
+        assert not await connection.fetchval(LIBRARY)
+
+
+async def test_nothing_can_be_written_into_another_library(
+    database: Database, accounts: Accounts, person: Person
+) -> None:
+    other = await accounts.person()
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+        async with database.transaction(person.library_id) as connection:
+            await insert(connection, "folders", folder(other.library_id))
+
+
+async def test_nothing_of_another_library_can_be_read_changed_or_deleted(
+    database: Database, accounts: Accounts, person: Person
+) -> None:
+    other = await accounts.person()
+    row = folder(other.library_id)
+    await insert(accounts.connection, "folders", row)
+    async with database.transaction(person.library_id) as connection:
+        assert await connection.fetch("SELECT * FROM folders WHERE id = $1", row["id"]) == []
+        assert await connection.execute("UPDATE folders SET name = 'Mine' WHERE id = $1", row["id"]) == "UPDATE 0"
+        assert await connection.execute("DELETE FROM folders WHERE id = $1", row["id"]) == "DELETE 0"
+    assert await accounts.connection.fetchval("SELECT name FROM folders WHERE id = $1", row["id"]) == "Here"
+
+
+async def test_waiting_for_an_exhausted_pool_ends(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ACQUIRE_TIMEOUT_SECONDS", 0.2)
+    async with database.connection(), database.connection():
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            async with database.connection():
+                pass
+        assert time.monotonic() - began < 1
+    async with database.connection() as connection:  # and it is usable again
+        assert await connection.fetchval("SELECT 1") == 1
+
+
+async def test_waiting_ends_too_while_the_pool_is_still_growing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ask before any has been connected: those that come too late must not wait for ever."""
+    monkeypatch.setattr(module, "ACQUIRE_TIMEOUT_SECONDS", 0.2)
+    held, freed = 0, asyncio.Event()
+
+    async def hold() -> None:
+        nonlocal held
+        async with database.connection():
+            held += 1
+            await freed.wait()
+
+    holders = [asyncio.create_task(hold()) for _ in range(SIZE + 1)]
+    await asyncio.sleep(1)
+    refused = [holder for holder in holders if holder.done()]
+    freed.set()
+    outcomes = await asyncio.gather(*holders, return_exceptions=True)
+    assert len(refused) == 1
+    assert [type(outcome) for outcome in outcomes if outcome is not None] == [TimeoutError]
+    assert held == SIZE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 0, -1.5, "", "text ü \u2028 '\"\\", [], {}, {"a": [1, {"b": None}]}, 2**53, "null"],
+)
+async def test_json_comes_back_as_it_went(database: Database, value: object) -> None:
+    async with database.connection() as connection:
+        assert await connection.fetchval("SELECT $1::jsonb", [value]) == [value]
+        assert await connection.fetchval("SELECT $1::jsonb -> 0", [value]) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("statement_timeout", "15s"),
+        ("lock_timeout", "5s"),
+        ("idle_in_transaction_session_timeout", "1min"),
+        ("application_name", "cutroom-tests"),
+        ("row_security", "on"),
+    ],
+)
+async def test_every_connection_is_bounded_and_named(single: Database, setting: str, value: str) -> None:
+    for _ in range(2):  # the second time it has been used and reset
+        async with single.connection() as connection:
+            assert await connection.fetchval(f"SHOW {setting}") == value

@@ -1,0 +1,175 @@
+"""Log lines are JSON, and neither credentials nor the queries of URLs get into them."""
+
+import json
+import logging
+import sys
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, mint_credential
+from cutroom.platform.telemetry import AccessLog, JsonLines, redact, request_id
+
+KEY = mint_credential(KEY_PREFIX)
+TOKEN = mint_credential(TOKEN_PREFIX)
+WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/9aBcDeF0="
+SIGNED = "X-Amz-Signature=4f5e6d7c"
+SECRETS = {"key": KEY, "token": TOKEN, "webhook secret": WEBHOOK_SECRET}
+AROUND = {
+    "alone": "{}",
+    "after a word": "refused {} twice",
+    "in a header": "Authorization: Bearer {}",
+    "as a parameter": "key={}&x=1",
+    "quoted": "'{}'",
+    "in JSON": '{{"key": "{}"}}',
+    "on a line of its own": "refused:\n{}\n",
+    "after a tab": "key\t{}",
+    "after a carriage return": "key\r\n{}",
+    "after a letter": "Bearer%20{}",
+    "after an underscore": "sent_{}",
+    "twice": "{0} {0}",
+}
+
+
+def record(message: str, *arguments: object, **extra: object) -> logging.LogRecord:
+    made = logging.LogRecord("cutroom.test", logging.INFO, __file__, 1, message, arguments, None)
+    vars(made).update(extra)
+    return made
+
+
+def line_of(made: logging.LogRecord) -> dict[str, Any]:
+    text = JsonLines().format(made)
+    assert "\n" not in text
+    line: dict[str, Any] = json.loads(text)
+    return line
+
+
+def raised(error: Exception) -> logging.LogRecord:
+    made = record("unexpected error")
+    try:
+        raise error
+    except type(error):
+        made.exc_info = sys.exc_info()
+    return made
+
+
+def everywhere(text: str) -> list[str]:
+    """Lines with a text in each place from which it can get into the log."""
+    records = (
+        record("%s", text),
+        record("x", headers={"a": [text]}),
+        record("x", headers={text: 1}),
+        record("x", error=ValueError(text)),
+        raised(ValueError(text)),
+    )
+    return [JsonLines().format(each) for each in records]
+
+
+def test_a_line_is_one_json_object_with_time_level_logger_and_message() -> None:
+    line = line_of(record("took %d ms", 12))
+    assert datetime.fromisoformat(line.pop("time")).tzinfo is not None
+    assert line == {"level": "INFO", "logger": "cutroom.test", "message": "took 12 ms"}
+
+
+def test_a_message_of_several_lines_stays_on_one_and_reads_back() -> None:
+    assert line_of(record('first\nsecond "quoted" ünï\u2028'))["message"] == 'first\nsecond "quoted" ünï\u2028'
+
+
+def test_extra_fields_stand_beside_the_message() -> None:
+    line = line_of(record("ready", queues=["control"], count=2, at=datetime(2026, 1, 2)))  # noqa: DTZ001
+    assert (line["queues"], line["count"], line["at"]) == (["control"], 2, "2026-01-02 00:00:00")
+
+
+def test_the_request_id_is_in_every_line_written_during_a_request() -> None:
+    token = request_id.set("01j9z3k4m5n6p7q8r9s0t1v2w3")
+    try:
+        assert line_of(record("x"))["request_id"] == "01j9z3k4m5n6p7q8r9s0t1v2w3"
+    finally:
+        request_id.reset(token)
+    assert "request_id" not in line_of(record("x"))
+
+
+def test_a_traceback_is_in_the_line_of_its_error() -> None:
+    exception = line_of(raised(LookupError("no such part")))["exception"]
+    assert "Traceback" in exception
+    assert exception.endswith("LookupError: no such part")
+
+
+@pytest.mark.parametrize("form", AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_a_secret_leaves_no_trace_in_message_extra_fields_or_traceback(secret: str, form: str) -> None:
+    for formatted in everywhere(form.format(secret)):
+        assert secret[8:] not in formatted
+        assert "…" in formatted
+
+
+URLS = {
+    "plain": f"https://store.example.com/media/a.png?{SIGNED}",
+    "http": f"http://127.0.0.1:8333/media/a.png?x=1&{SIGNED}",
+    "upper case": f"HTTPS://store.example.com/a?{SIGNED}",
+    "apostrophe in the path": f"https://store.example.com/it's.png?{SIGNED}",
+    "apostrophe in the query": f"https://store.example.com/a?name='b'&{SIGNED}",
+    "no path": f"https://store.example.com?{SIGNED}",
+    "with fragment": f"https://store.example.com/a?{SIGNED}#t=1",
+    "second question mark": f"https://store.example.com/a?b?{SIGNED}",
+}
+
+
+@pytest.mark.parametrize("url", URLS.values(), ids=URLS)
+def test_the_query_of_a_url_leaves_no_trace(url: str) -> None:
+    assert not any("4f5e6d7c" in formatted for formatted in everywhere(url))
+
+
+@pytest.mark.parametrize("form", AROUND.values(), ids=AROUND)
+def test_the_query_of_a_url_leaves_no_trace_wherever_the_url_stands(form: str) -> None:
+    assert not any("4f5e6d7c" in formatted for formatted in everywhere(form.format(URLS["plain"])))
+
+
+def test_a_url_without_its_query_stays_readable() -> None:
+    assert redact("got https://example.com/a/b?c=d from") == "got https://example.com/a/b?… from"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing to hide",
+        "cr_",
+        "a micr_o word",
+        "is this it? yes",
+        "https://example.com/a/b",
+        "why? https://a.example/",
+    ],
+)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_the_access_log_writes_one_json_line_a_request(capsys: pytest.CaptureFixture[str]) -> None:
+    log = AccessLog("INFO")
+    log.write({"method": "GET", "path": "/v1/videos\n", "status": 200})
+    log.write({"method": "POST", "path": "/v1/folders", "status": 201})
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert datetime.fromisoformat(first.pop("time")).tzinfo is not None
+    assert first == {
+        "level": "INFO",
+        "logger": "cutroom.access",
+        "message": "request",
+        "method": "GET",
+        "path": "/v1/videos\n",
+        "status": 200,
+    }
+    assert second["status"] == 201
+
+
+@pytest.mark.parametrize(("level", "lines"), [("DEBUG", 1), ("INFO", 1), ("WARNING", 0), ("ERROR", 0)])
+def test_the_access_log_is_as_quiet_as_the_level_asks(
+    level: str, lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    AccessLog(level).write({"status": 200})
+    assert len(capsys.readouterr().out.splitlines()) == lines
+
+
+def test_an_unknown_log_level_is_refused_at_start() -> None:
+    with pytest.raises(KeyError):
+        AccessLog("CHATTY")

@@ -1,0 +1,63 @@
+"""Schedules on the real Temporal: made once, kept up to date, never doubled."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleHandle, ScheduleOverlapPolicy
+
+from cutroom.platform.ids import new_id
+from cutroom.platform.settings import Settings
+from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedules
+
+DAILY = timedelta(days=1)  # seldom enough never to start during a test
+
+
+@pytest.fixture(scope="module")
+async def client(settings: Settings) -> Client:
+    return await connect(settings)
+
+
+@pytest.fixture
+async def schedule(client: Client) -> AsyncIterator[ScheduleHandle]:
+    """A name that no schedule has yet; what the test makes under it is deleted."""
+    handle = client.get_schedule_handle(f"test-{new_id()}")
+    yield handle
+    await handle.delete()
+
+
+async def test_a_schedule_is_made_as_declared(client: Client, schedule: ScheduleHandle) -> None:
+    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=DAILY, queue=Queue.EGRESS)])
+    made = (await schedule.describe()).schedule
+    assert isinstance(made.action, ScheduleActionStartWorkflow)
+    assert (made.action.workflow, made.action.task_queue) == (schedule.id, "egress")
+    assert [interval.every for interval in made.spec.intervals] == [DAILY]
+    assert made.policy.overlap is ScheduleOverlapPolicy.SKIP
+
+
+async def test_making_it_again_changes_nothing(client: Client, schedule: ScheduleHandle) -> None:
+    recurring = [Recurring(workflow=schedule.id, every=DAILY)]
+    await ensure_schedules(client, recurring)
+    first = await schedule.describe()
+    await ensure_schedules(client, recurring)
+    second = await schedule.describe()
+    assert first.info.created_at == second.info.created_at
+    assert second.schedule.spec.intervals == first.schedule.spec.intervals
+
+
+async def test_a_changed_declaration_changes_the_schedule(client: Client, schedule: ScheduleHandle) -> None:
+    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=DAILY)])
+    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=2 * DAILY, queue=Queue.MEDIA)])
+    changed = (await schedule.describe()).schedule
+    assert isinstance(changed.action, ScheduleActionStartWorkflow)
+    assert changed.action.task_queue == "media"
+    assert [interval.every for interval in changed.spec.intervals] == [2 * DAILY]
+
+
+async def test_a_schedule_that_an_operator_paused_stays_paused(client: Client, schedule: ScheduleHandle) -> None:
+    recurring = [Recurring(workflow=schedule.id, every=DAILY)]
+    await ensure_schedules(client, recurring)
+    await schedule.pause(note="while the disk is full")
+    await ensure_schedules(client, recurring)  # a worker starts
+    state = (await schedule.describe()).schedule.state
+    assert (state.paused, state.note) == (True, "while the disk is full")

@@ -1,0 +1,234 @@
+"""Each source against a server that answers as its provider does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from cutroom.errors import Code
+from cutroom.platform.egress import Egress
+from cutroom.products.ingest.sources import DropboxSource, Found, GoogleDriveSource, HttpsSource, SourceError
+from proofs.namespace import Asked, World, inside, open_world, reply, why_unavailable
+
+pytestmark = pytest.mark.skipif(why_unavailable() is not None, reason=why_unavailable() or "")
+
+MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(range(256)) * 40
+FILE_ID = "1IP0o8dHcQrIHGgVyp0Ofvx2cGfLzyO1x"
+DRIVE_URL = f"https://drive.google.com/file/d/{FILE_ID}/view?usp=sharing"
+DROPBOX_URL = "https://www.dropbox.com/scl/fi/key/A%20film.mp4?rlkey=rl&dl=0"
+HOSTS = ["media.site.com", "www.dropbox.com", "uc1.dl.dropboxusercontent.com", "drive.google.com", "evil.site.com"]
+HOSTS += ["drive.usercontent.google.com", "accounts.google.com"]
+
+UNREACHABLE = "The source could not be fetched."
+NOT_MEDIA = "There is no media behind this URL."
+NOT_SHARED = "This file is not shared with everyone who has the link."
+OVER_QUOTA = "The provider has reached its download limit for this file. Try again later."
+TOO_LARGE = "The source is too large."
+
+# As Drive shows it for files that it does not scan; cut down to what matters.
+CONFIRM_PAGE = f"""<!DOCTYPE html><html><head><title>Google Drive - Virus scan warning</title></head><body>
+<p class="uc-warning-caption">Google Drive can't scan this file for viruses.</p>
+<form id="download-form" action="ACTION" method="get"><input type="submit" value="Download anyway"/>
+<input type="hidden" name="id" value="{FILE_ID}"><input type="hidden" name="export" value="download">
+<input type="hidden" name="confirm" value="t"><input type="hidden" name="uuid" value="6f3c&amp;1"></form></html>"""
+QUOTA_PAGE = """<!DOCTYPE html><html><head><title>Google Drive - Quota exceeded</title></head><body>
+<p class="uc-error-subcaption">Too many users have viewed or downloaded this file recently.</p></body></html>"""
+SIGN_IN_PAGE = '<!doctype html><html><form action="https://accounts.google.com/v3/signin/identifier"></form></html>'
+
+
+@dataclass
+class Kept:
+    """What was written, and how far it said it was."""
+
+    data: bytes = b""
+    steps: list[tuple[int, int | None]] = field(default_factory=list)
+
+    async def write(self, data: bytes) -> None:
+        self.data += data
+
+    async def progress(self, done: int, total: int | None) -> None:
+        self.steps.append((done, total))
+
+
+class Provider:
+    """Answers by host and path, the query left out."""
+
+    def __init__(self, pages: dict[str, bytes]) -> None:
+        self.pages = pages
+
+    async def __call__(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(self.pages.get(asked.host + asked.path.partition("?")[0], reply(404)))
+
+
+@asynccontextmanager
+async def provider(**pages: bytes) -> AsyncIterator[tuple[World, Egress]]:
+    async with open_world() as world:
+        await world.serve(
+            HOSTS, Provider({name.replace("__", "/").replace("_", "."): page for name, page in pages.items()})
+        )
+        egress = Egress(tls=world.authority.trust())
+        yield world, egress
+        egress.close()
+        assert world.canaries.heard == []
+
+
+async def refused(source: HttpsSource, url: str, *, max_bytes: int = 100_000) -> str:
+    """The one message that probing or downloading gives."""
+    with pytest.raises(SourceError) as caught:
+        await source.download(url, kept := Kept(), max_bytes=max_bytes, on_progress=kept.progress)
+    assert caught.value.code is Code.UNSUPPORTED_SOURCE
+    return str(caught.value)
+
+
+@inside
+async def test_a_direct_file_is_probed_and_downloaded() -> None:
+    page = reply(
+        200, MP4, Content_Type="video/mp4", Content_Disposition="attachment; filename*=UTF-8''%C3%A9t%C3%A9.mp4"
+    )
+    async with provider(media_site_com__a=page) as (_, egress):
+        source, kept, url = HttpsSource(egress), Kept(), "https://media.site.com/a"
+        found = Found("video/mp4", size_bytes=len(MP4), file_name="été.mp4")
+        assert await source.probe(url) == found
+        assert await source.download(url, kept, max_bytes=len(MP4), on_progress=kept.progress) == found
+        assert kept.data == MP4
+        assert await refused(source, url, max_bytes=len(MP4) - 1) == TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (reply(200, b"<!doctype html><p>", Content_Type="text/html"), NOT_MEDIA),
+        (reply(200, b"\n <HTML>", Content_Type="video/mp4"), NOT_MEDIA),
+        (reply(200, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd", Content_Type="video/mp4"), NOT_MEDIA),
+        (reply(200, MP4, Content_Type="audio/x-mpegurl"), NOT_MEDIA),
+        (reply(200, MP4, Content_Type="image/png"), NOT_MEDIA),
+        (reply(200, b"{}", Content_Type="application/json"), NOT_MEDIA),
+        (reply(404, MP4, Content_Type="video/mp4"), UNREACHABLE),
+        (reply(500), UNREACHABLE),
+        (reply(206, MP4, Content_Type="video/mp4"), UNREACHABLE),
+        (reply(302, Location="http://media.site.com/b"), UNREACHABLE),
+        (reply(302, Location="https://169.254.169.254/latest"), UNREACHABLE),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + MP4, UNREACHABLE),  # cut off on the way
+    ],
+)
+def test_anything_else_than_media_is_refused(page: bytes, message: str) -> None:
+    @inside
+    async def work() -> None:
+        async with provider(media_site_com__a=page) as (_, egress):
+            assert await refused(HttpsSource(egress), "https://media.site.com/a") == message
+
+    work()
+
+
+@inside
+async def test_types_that_say_little_are_taken_and_the_name_comes_from_the_url() -> None:
+    pages = {
+        "media_site_com__a": reply(200, MP4),
+        "media_site_com__b": reply(200, MP4, Content_Type="binary/octet-stream"),
+    }
+    async with provider(**pages) as (_, egress):
+        assert (await HttpsSource(egress).probe("https://media.site.com/a")).file_name == "a"
+        assert (await HttpsSource(egress).probe("https://media.site.com/b")).content_type == "binary/octet-stream"
+
+
+@inside
+async def test_dropbox_is_asked_for_the_file_and_followed_to_its_content_host() -> None:
+    content = "https://uc1.dl.dropboxusercontent.com/cd/0/get/abc/file?dl=1"
+    media = reply(200, MP4, Content_Type="application/binary", Content_Disposition='attachment; filename="A film.mp4"')
+    async with open_world() as world:
+        pages = {
+            "www.dropbox.com/scl/fi/key/A%20film.mp4": reply(302, Location=content),
+            "uc1.dl.dropboxusercontent.com/cd/0/get/abc/file": media.replace(b"application/binary", b"video/mp4"),
+        }
+        await world.serve(HOSTS, Provider(pages))
+        egress, kept = Egress(tls=world.authority.trust()), Kept()
+        found = await DropboxSource(egress).download(DROPBOX_URL, kept, max_bytes=100_000, on_progress=kept.progress)
+        egress.close()
+        assert (found.file_name, kept.data) == ("A film.mp4", MP4)
+        assert world.asked[0].path == "/scl/fi/key/A%20film.mp4?rlkey=rl&dl=1"
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (reply(200, b"<!DOCTYPE html>sign in", Content_Type="text/html; charset=utf-8"), NOT_SHARED),
+        (reply(404, b"gone"), NOT_SHARED),
+        (reply(403), NOT_SHARED),
+        (reply(429), OVER_QUOTA),
+        (reply(509), OVER_QUOTA),
+        (reply(500), UNREACHABLE),
+        (reply(200, b"PK\x03\x04", Content_Type="application/zip"), NOT_MEDIA),
+    ],
+)
+def test_what_dropbox_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
+    @inside
+    async def work() -> None:
+        async with provider(www_dropbox_com__s__key__film=page) as (_, egress):
+            assert await refused(DropboxSource(egress), "https://www.dropbox.com/s/key/film?dl=0") == message
+
+    work()
+
+
+DRIVE_MEDIA = reply(200, MP4, Content_Type="video/mp4", Content_Disposition='attachment; filename="lesson 1.mp4"')
+TO_CONTENT = reply(303, Location=f"https://drive.usercontent.google.com/download?id={FILE_ID}&export=download")
+
+
+@inside
+async def test_a_small_file_in_drive_comes_at_once() -> None:
+    pages = {"drive_google_com__uc": TO_CONTENT, "drive_usercontent_google_com__download": DRIVE_MEDIA}
+    async with provider(**pages) as (world, egress):
+        found = await GoogleDriveSource(egress).probe(DRIVE_URL)
+        assert found == Found("video/mp4", size_bytes=len(MP4), file_name="lesson 1.mp4")
+        assert world.asked[0].path == f"/uc?id={FILE_ID}&export=download"
+
+
+@inside
+async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() -> None:
+    async def drive(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if asked.host == "drive.google.com":
+            writer.write(TO_CONTENT)
+        elif "confirm=t&uuid=6f3c%261" in asked.path:
+            writer.write(DRIVE_MEDIA)
+        else:
+            page = CONFIRM_PAGE.replace("ACTION", "https://drive.usercontent.google.com/download")
+            writer.write(reply(200, page.encode(), Content_Type="text/html; charset=utf-8"))
+
+    async with open_world() as world:
+        await world.serve(HOSTS, drive)
+        egress, kept = Egress(tls=world.authority.trust()), Kept()
+        await GoogleDriveSource(egress).download(DRIVE_URL, kept, max_bytes=100_000, on_progress=kept.progress)
+        egress.close()
+        assert kept.data == MP4
+        assert kept.steps[-1] == (len(MP4), len(MP4))
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (reply(200, QUOTA_PAGE.encode(), Content_Type="text/html"), OVER_QUOTA),
+        (reply(200, SIGN_IN_PAGE.encode(), Content_Type="text/html"), NOT_SHARED),
+        (reply(302, Location="https://accounts.google.com/ServiceLogin"), NOT_SHARED),
+        (reply(200, b"<!doctype html>hello", Content_Type="text/html"), NOT_MEDIA),
+        (
+            reply(200, CONFIRM_PAGE.replace("ACTION", "https://evil.site.com/").encode(), Content_Type="text/html"),
+            NOT_MEDIA,
+        ),
+        (reply(200, CONFIRM_PAGE.replace("ACTION", "http://127.0.0.1/").encode(), Content_Type="text/html"), NOT_MEDIA),
+        (reply(200, CONFIRM_PAGE.replace("ACTION", "/uc").encode(), Content_Type="text/html"), NOT_MEDIA),  # asks again
+        (reply(403), NOT_SHARED),
+        (reply(404), NOT_SHARED),
+        (reply(429), OVER_QUOTA),
+        (reply(503), UNREACHABLE),
+        (reply(200, b"%PDF-1.7", Content_Type="application/pdf"), NOT_MEDIA),
+    ],
+)
+def test_what_drive_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
+    @inside
+    async def work() -> None:
+        sign_in = reply(200, SIGN_IN_PAGE.encode(), Content_Type="text/html")
+        async with provider(drive_google_com__uc=page, accounts_google_com__ServiceLogin=sign_in) as (_, egress):
+            assert await refused(GoogleDriveSource(egress), DRIVE_URL) == message
+
+    work()

@@ -1,0 +1,155 @@
+"""Reserved videos, and a client of the protocol that is spoken behind a signed URL."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import google_crc32c
+import httpx
+import obstore
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp
+
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.multipart import Multipart
+from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.settings import Settings
+from cutroom.platform.storage import Storage
+from cutroom.platform.telemetry import AccessLog
+from cutroom.products.uploads.grants import Grant, sign_start_url
+from cutroom.products.uploads.rules import START_LIFETIME, crc_text
+from cutroom.products.uploads.service import Gateway
+from cutroom.web.edge import Edge
+from dev.scratch import Accounts, Person
+from proofs.ingest_uploads_api import build
+from tests.conftest import MovableClock
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A video that waits for its file."""
+
+    library_id: str
+    video_id: str
+    storage_path: str
+
+    def grant(self, now: datetime) -> Grant:
+        until = int((now + START_LIFETIME).timestamp())
+        return Grant(self.library_id, self.video_id, self.storage_path, content_type="video/mp4", expires_at=until)
+
+
+async def reserve(accounts: Accounts, library_id: str) -> Reserved:
+    """What POST /videos leaves behind for an upload."""
+    video_id, now = new_id(), system_clock()
+    path = f"tests/uploads/{video_id}/source"
+    own = {"library_id": library_id, "created_at": now}
+    await insert(accounts.connection, "videos", {**own, "id": video_id, "status": "queued"})
+    source = {"video_id": video_id, "type": "upload", "storage_path": path}
+    await insert(accounts.connection, "sources", {**own, **source})
+    await accounts.connection.execute(
+        """INSERT INTO jobs (library_id, id, type, status, video_id, attempt, plan, waits_for, progress, created_at,
+               updated_at) VALUES ($1, $2, 'import', 'queued', $3, 1, '{}', ARRAY[$4], 0, $5, $5)""",
+        library_id,
+        f"import_{video_id}",
+        video_id,
+        f"upload_{video_id}",
+        now,
+    )
+    return Reserved(library_id, video_id, path)
+
+
+@pytest.fixture(scope="session")
+async def upload_service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[ASGIApp]:
+    app = build(settings, session_clock)
+    async with app.router.lifespan_context(app):
+        yield Edge(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
+
+
+@pytest.fixture
+async def client(upload_service: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=upload_service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def store(settings: Settings) -> Storage:
+    return Storage.connect(settings)
+
+
+@pytest.fixture
+async def gateway(settings: Settings, session_clock: MovableClock, store: Storage) -> AsyncIterator[Gateway]:
+    """The parts of uploads, for tests that look inside."""
+    from cutroom.platform.db import Database  # noqa: PLC0415
+
+    database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
+    multipart = Multipart.connect(settings, session_clock)
+    secrecy = Secrecy(settings.secret_key.get_secret_value())
+    yield Gateway(database, multipart, storage=store, secrecy=secrecy, clock=session_clock)
+    await multipart.close()
+    await database.close()
+
+
+@pytest.fixture
+async def reserved(accounts: Accounts, person: Person) -> Reserved:
+    return await reserve(accounts, person.library_id)
+
+
+class Uploader:
+    """A client of the protocol that can also misbehave."""
+
+    def __init__(self, client: httpx.AsyncClient, gateway: Gateway, reserved: Reserved) -> None:
+        self.client = client
+        self.gateway = gateway
+        self.reserved = reserved
+        self.url = ""
+
+    def start_url(self) -> str:
+        return sign_start_url(self.gateway.secrecy, "http://cutroom.test", self.reserved.grant(self.gateway.clock()))
+
+    async def start(self, **headers: str) -> str:
+        answer = await self.client.post(self.start_url(), headers={"x-goog-resumable": "start", **headers})
+        assert answer.status_code == 201, answer.text
+        self.url = httpx.URL(answer.headers["location"]).raw_path.decode()
+        return self.url
+
+    async def put(self, data: bytes, content_range: str | None = None, **headers: str) -> httpx.Response:
+        if content_range is not None:
+            headers["Content-Range"] = f"bytes {content_range}"
+        return await self.client.put(self.url, content=data, headers=headers)
+
+    async def ask(self, total: int | str = "*") -> httpx.Response:
+        return await self.put(b"", f"*/{total}")
+
+    async def stored(self) -> bytes:
+        found = await obstore.get_async(self.gateway.storage.store, self.reserved.storage_path)
+        return bytes(await found.bytes_async())
+
+    async def row(self) -> dict[str, Any]:
+        async with self.gateway.database.transaction(self.reserved.library_id) as connection:
+            row = await connection.fetchrow(
+                "SELECT * FROM upload_sessions WHERE video_id = $1 ORDER BY id DESC LIMIT 1", self.reserved.video_id
+            )
+        return dict(row) if row else {}
+
+    async def pieces(self) -> int:
+        """How many pieces of tails are in the store."""
+        count = 0
+        folder = f"libraries/{self.reserved.library_id}/uploads/"
+        async for found in obstore.list(self.gateway.storage.store, folder):
+            count += len(found)
+        return count
+
+
+@pytest.fixture
+async def uploader(client: httpx.AsyncClient, gateway: Gateway, reserved: Reserved) -> AsyncIterator[Uploader]:
+    yield Uploader(client, gateway, reserved)
+    await gateway.storage.delete(reserved.storage_path)
+
+
+def crc_of(data: bytes) -> str:
+    return crc_text(google_crc32c.value(data))
