@@ -51,6 +51,7 @@ async def scratch(name: str) -> Settings:
     number = 1 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:2]) % REDIS_DATABASES
     variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
+    variables["CUTROOM_PREFLIGHT_SECONDS"] = "0"  # most tests have no worker that could look
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
         del variables[variable]
     variables["CUTROOM_TEMPORAL_NAMESPACE"] = await _namespace(variables["CUTROOM_TEMPORAL_ADDRESS"], database)

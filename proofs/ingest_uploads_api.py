@@ -34,7 +34,7 @@ async def open_parts(settings: Settings, clock: Clock = system_clock, gcs: Gcs |
         if hasattr(runtime, "multipart"):
             yield runtime
             return
-        multipart = Multipart.connect(settings, clock)
+        multipart = Multipart.connect(settings)
         parts = {field.name: getattr(runtime, field.name) for field in fields(runtime)}
         yield UploadRuntime(**parts, multipart=multipart, gcs=gcs)
         await multipart.close()

@@ -19,6 +19,7 @@ from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress import Egress
+from cutroom.platform.egress_addresses import Resolver, parse_networks
 from cutroom.platform.relay import Relay
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
@@ -28,7 +29,8 @@ from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedule
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
-from cutroom.products.ingest.workflow import ImportVideo
+from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
+from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
 from cutroom.products.transcripts.workflow import MakeTranscript
 from cutroom.web.activities import AnswerActivities
 from cutroom.web.workflow import ForgetAnswers
@@ -60,11 +62,12 @@ class Parts:
 
 def build_workers(parts: Parts) -> list[Worker]:
     """One worker for each queue that settings name."""
-    served = {Queue(name.strip()) for name in parts.settings.worker_queues.split(",")}
+    settings = parts.settings
+    served = {Queue(name.strip()) for name in settings.worker_queues.split(",")}
     activities = _activities(parts)
-    at_once = {Queue.MEDIA: parts.settings.media_tasks_at_once}
+    at_once = {Queue.MEDIA: settings.media_tasks_at_once, Queue.DOWNLOAD: settings.downloads_at_once}
     workflows: dict[Queue, Sequence[type]] = {
-        Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, MakeTranscript],
+        Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript],
         Queue.EGRESS: [DeliverWebhook],
     }
     return [
@@ -96,6 +99,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             SourceType.DROPBOX: DropboxSource(parts.egress),
             SourceType.GOOGLE_DRIVE: GoogleDriveSource(parts.egress),
         },
+        youtube=YoutubeSource(Resolver(parse_networks(settings.egress_denied_networks)), Tools.find()),
         secrecy=secrecy,
         clock=parts.clock,
     )
@@ -117,7 +121,8 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             ingest.join_picture,
             ingest.clear_pieces,
         ],
-        Queue.EGRESS: [ingest.fetch_source, deliveries.attempt_delivery],
+        Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],
+        Queue.DOWNLOAD: [ingest.fetch_source],
     }
 
 
@@ -130,7 +135,8 @@ async def run(settings: Settings) -> None:
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
-    parts = Parts(settings, client, database, Storage.connect(settings), Egress())
+    egress = Egress(denied=parse_networks(settings.egress_denied_networks))
+    parts = Parts(settings, client, database, Storage.connect(settings), egress)
     await ensure_schedules(client, RECURRING)
     relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
     async with AsyncExitStack() as stack:

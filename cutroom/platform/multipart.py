@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from cutroom.platform.clock import Clock, system_clock
+from cutroom.platform.clock import system_clock
 from cutroom.platform.settings import Settings
 
 CONNECT_SECONDS = 10.0
@@ -95,15 +95,14 @@ class Signer:
 class Multipart:
     """Multipart uploads into one bucket; every call is one HTTP request and none is tried twice."""
 
-    def __init__(self, client: httpx.AsyncClient, *, bucket_url: str, signer: Signer, clock: Clock) -> None:
+    def __init__(self, client: httpx.AsyncClient, *, bucket_url: str, signer: Signer) -> None:
         self._client = client
         self._bucket_url = bucket_url
         self._signer = signer
-        self._clock = clock
         self.room = asyncio.Semaphore(UPLOADS_AT_ONCE)
 
     @classmethod
-    def connect(cls, settings: Settings, clock: Clock = system_clock) -> "Multipart":
+    def connect(cls, settings: Settings) -> "Multipart":
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it would write a line for every part
         endpoint = settings.s3_endpoint or f"https://s3.{settings.s3_region}.amazonaws.com"
         client = httpx.AsyncClient(
@@ -116,7 +115,7 @@ class Multipart:
             secret_key=settings.s3_secret_key.get_secret_value(),
             region=settings.s3_region,
         )
-        return cls(client, bucket_url=f"{endpoint.rstrip('/')}/{settings.s3_bucket}", signer=signer, clock=clock)
+        return cls(client, bucket_url=f"{endpoint.rstrip('/')}/{settings.s3_bucket}", signer=signer)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -174,7 +173,8 @@ class Multipart:
         content: bytes = b"",
     ) -> httpx.Response:
         url = f"{self._bucket_url}/{quote(path, safe='/-_.~')}" + (f"?{query}" if query else "")
-        signed = self._signer.headers(method, url, signed=headers or {}, now=self._clock())
+        # The store's clock is the world's, whatever ours is told to be.
+        signed = self._signer.headers(method, url, signed=headers or {}, now=system_clock())
         response = await self._client.request(method, url, headers=signed, content=content)
         if not response.is_success:
             raise _error(response)

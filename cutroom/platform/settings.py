@@ -37,10 +37,15 @@ class Settings(BaseSettings):
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)
 
+    # How long POST /videos waits for a worker to look at a URL before it goes on without; 0 does not wait at all.
+    preflight_seconds: float = Field(default=3.0, ge=0, le=10)
+
     # The worker process.
-    worker_queues: str = "control,media,speech,vision,egress"  # comma-separated: which queues it serves
+    worker_queues: str = "control,media,speech,vision,egress,download"  # comma-separated: which queues it serves
     running_jobs_per_library: int = Field(default=8, ge=1)
     media_tasks_at_once: int = Field(default=2, ge=1)
+    downloads_at_once: int = Field(default=4, ge=1)
+    egress_denied_networks: str | None = None  # comma-separated: denied to callers' URLs beside the private ones
     work_folder: Path = Path("/var/tmp/cutroom")  # noqa: S108 (local copies of media; bounded, and private to us)
     work_folder_bytes: int = Field(default=50 * 1024**3, ge=1024**3)
     ffmpeg: Path = Path("/usr/bin/ffmpeg")

@@ -30,7 +30,8 @@ class Queue(StrEnum):
     MEDIA = "media"  # FFmpeg
     SPEECH = "speech"  # speech engines
     VISION = "vision"  # picture engines
-    EGRESS = "egress"  # the network
+    EGRESS = "egress"  # the network, for seconds
+    DOWNLOAD = "download"  # the network, for as long as it takes: apart, so that short calls never wait for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ async def connect(settings: Settings) -> Client:
         bind = f"{settings.metrics_host}:{settings.worker_metrics_port}"
         runtime = Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=bind)))
     return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace, runtime=runtime)
+
+
+async def connect_lazily(settings: Settings) -> Client:
+    """A client that connects when it is first used, for a process that must start without Temporal."""
+    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace, lazy=True)
 
 
 async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from temporalio.client import Client
+
 from cutroom.accounts.keys import LastUse
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Doorkeeper
@@ -13,6 +15,7 @@ from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
+from cutroom.platform.temporal import connect_lazily
 from cutroom.web.idempotency import Replays
 from cutroom.web.limits import Limits
 from cutroom.web.paging import PageTokens
@@ -32,6 +35,7 @@ class Runtime:
     replays: Replays
     page_tokens: PageTokens
     last_use: LastUse
+    temporal: Client
 
 
 @asynccontextmanager
@@ -54,6 +58,7 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             replays=Replays(secrecy),
             page_tokens=PageTokens(secrecy),
             last_use=LastUse(database),
+            temporal=await connect_lazily(settings),
         )
     finally:
         await redis.close()

@@ -1,6 +1,7 @@
 """The import's steps: fetch the source, look at it in the sandbox, and make what later products work from."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.media import audio, video
 from cutroom.media.image import make_poster
+from cutroom.media.mux import join_tracks
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.media.sandbox import Sandbox
@@ -26,7 +28,8 @@ from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.storage import Storage
 from cutroom.products.ingest import service
 from cutroom.products.ingest.rules import SourceType
-from cutroom.products.ingest.sources import Source, SourceError
+from cutroom.products.ingest.sources import Found, Source, SourceError
+from cutroom.products.ingest.sources_youtube import YoutubeSource
 
 HEARTBEAT_SECONDS = 2.0
 MAX_SOURCE_BYTES = 100 * 1024**3
@@ -43,6 +46,22 @@ class Inspected:
     info: dict[str, Any]
     sound_pieces: int
     picture_pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A URL to look at; sealed, for it stays in Temporal's history."""
+
+    video_id: str
+    type: str
+    sealed_url: str  # in base 64
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What was seen: nothing wrong, or why it is no use."""
+
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +83,21 @@ class IngestActivities:
     workbench: Workbench
     sandbox: Sandbox
     sources: Mapping[SourceType, Source]
+    youtube: YoutubeSource
     secrecy: Secrecy
     clock: Clock
+
+    @activity.defn(name="look_at_source")
+    async def look_at_source(self, wanted: Glance) -> Glimpse:
+        """A few seconds' look at a URL before its video is accepted."""
+        sealed = base64.b64decode(wanted.sealed_url)
+        url = self.secrecy.unseal(service.URL_PURPOSE, sealed, context=wanted.video_id).decode()
+        kind = SourceType(wanted.type)
+        try:
+            await (self.youtube if kind is SourceType.YOUTUBE else self.sources[kind]).probe(url)
+        except SourceError as error:
+            return Glimpse(refusal=str(error))
+        return Glimpse()
 
     @activity.defn(name="fetch_source")
     async def fetch_source(self, ref: JobRef, video_id: str) -> None:
@@ -77,15 +109,26 @@ class IngestActivities:
         url = self.secrecy.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
         async with self._working(ref, "fetching", progress=2):
             with self.workbench.drawer() as drawer:
-                sink = FileSink(drawer / "source")
-                found = await self.sources[source.type].download(
-                    url, sink, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard
-                )
-                await sink.close()
-                await self.storage.put(source.storage_path, sink.path)
+                found, fetched = await self._download(source.type, url, drawer)
+                await self.storage.put(source.storage_path, fetched)
         async with self.database.transaction(ref.library_id) as connection:
             title = found.title or found.file_name
             await service.record_found(connection, ref.library_id, video_id, title=title)
+
+    async def _download(self, kind: SourceType, url: str, drawer: Path) -> tuple[Found, Path]:
+        """The source as one file; YouTube sends picture and sound apart, which the sandbox puts together."""
+        picture = FileSink(drawer / "source")
+        if kind is not SourceType.YOUTUBE:
+            found = await self.sources[kind].download(url, picture, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
+            return found, picture.close()
+        sound = FileSink(drawer / "sound")
+        found = await self.youtube.download(
+            url, picture, audio_to=sound, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=drawer
+        )
+        both = picture.close(), sound.close()
+        if not both[1].stat().st_size:
+            return found, both[0]
+        return found, await join_tracks(*both, output=drawer, sandbox=self.sandbox)
 
     @activity.defn(name="inspect_source")
     async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
@@ -202,8 +245,9 @@ class FileSink:
     async def write(self, data: bytes) -> None:
         self._file.write(data)
 
-    async def close(self) -> None:
+    def close(self) -> Path:
         self._file.close()
+        return self.path
 
 
 async def _beat() -> None:

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Path
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
 from cutroom.products.ingest import service
-from cutroom.products.ingest.schemas import CreatedVideo, NewVideo
+from cutroom.products.ingest.preflight import look_first
+from cutroom.products.ingest.schemas import CreatedVideo, NewVideo, UrlSource
 from cutroom.web.operation import Access, operation
 from cutroom.web.route import CurrentCall, EnvelopeRoute
 
@@ -24,6 +25,8 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 )
 async def create_video(call: CurrentCall, wanted: NewVideo) -> CreatedVideo:
     """Import from a URL, or reserve an upload. Recipes are checked now and start when what they need is ready."""
+    if isinstance(wanted.source, UrlSource):
+        await look_first(call.runtime, wanted.source)
     return await service.create_video(
         call.connection, call.principal, wanted, secrecy=call.runtime.secrecy, now=call.now
     )

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import run_job
     from cutroom.platform.temporal import Queue
-    from cutroom.products.ingest.activities import IngestActivities, Inspected, Kind, PieceOrder
+    from cutroom.products.ingest.activities import Glance, Glimpse, IngestActivities, Inspected, Kind, PieceOrder
 
 # Our own parts may be away for a while: the work waits for them, for hours if need be, and goes on soon after.
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
@@ -20,6 +20,7 @@ HEARTBEAT = timedelta(seconds=15)
 STEP_TIMEOUT = timedelta(minutes=30)
 FETCH_TIMEOUT = timedelta(hours=8)
 IMPORT_TIMEOUT = timedelta(hours=24)
+LOOK_TIMEOUT = timedelta(seconds=10)
 PIECES_AT_ONCE = 4
 
 
@@ -33,7 +34,7 @@ class ImportVideo:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["video_id"]
-        await self._do(IngestActivities.fetch_source, ref, video_id, queue=Queue.EGRESS, at_most=FETCH_TIMEOUT)
+        await self._do(IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, at_most=FETCH_TIMEOUT)
         found: Inspected = await self._do(IngestActivities.inspect_source, ref, video_id)
         if found.picture_pieces:
             await self._do(IngestActivities.make_poster, ref, video_id, found.info)
@@ -66,6 +67,21 @@ class ImportVideo:
             schedule_to_close_timeout=IMPORT_TIMEOUT,
             heartbeat_timeout=HEARTBEAT,
             retry_policy=RETRY,
+        )
+
+
+@workflow.defn(name="look-at-source")
+class LookAtSource:
+    """A short look for a caller who is waiting; nobody looks at its answer later."""
+
+    @workflow.run
+    async def run(self, wanted: Glance) -> Glimpse:
+        return await workflow.execute_activity_method(
+            IngestActivities.look_at_source,
+            wanted,
+            task_queue=Queue.EGRESS,
+            schedule_to_close_timeout=LOOK_TIMEOUT,
+            retry_policy=RetryPolicy(maximum_attempts=1),
         )
 
 

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import insert
+from cutroom.platform.db import Database, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.multipart import Multipart
 from cutroom.platform.secrecy import Secrecy
@@ -82,14 +82,12 @@ def store(settings: Settings) -> Storage:
 
 
 @pytest.fixture
-async def gateway(settings: Settings, session_clock: MovableClock, store: Storage) -> AsyncIterator[Gateway]:
+async def gateway(settings: Settings, clock: MovableClock, store: Storage) -> AsyncIterator[Gateway]:
     """The parts of uploads, for tests that look inside."""
-    from cutroom.platform.db import Database  # noqa: PLC0415
-
     database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
-    multipart = Multipart.connect(settings, session_clock)
+    multipart = Multipart.connect(settings)
     secrecy = Secrecy(settings.secret_key.get_secret_value())
-    yield Gateway(database, multipart, storage=store, secrecy=secrecy, clock=session_clock)
+    yield Gateway(database, multipart, storage=store, secrecy=secrecy, clock=clock)
     await multipart.close()
     await database.close()
 

@@ -1,0 +1,143 @@
+"""Where the store is Google's: a local server that answers as Google does, and sessions that go past us."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import httpx
+import obstore
+import pytest
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from cutroom.platform.gcs import Gcs, GcsError, ServiceAccount
+from cutroom.platform.settings import Settings
+from cutroom.products.uploads.service import Gateway
+from cutroom.products.uploads.targets import collect
+from dev.scratch import Accounts
+from dev.server import free_port
+from proofs.ingest_uploads_api import build
+from tests.conftest import MovableClock
+from tests.products.uploads.conftest import Reserved, Uploader
+
+KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class Google:
+    """The two calls that open a session."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.starts: list[Request] = []
+        self.fails = False
+
+    async def token(self, request: Request) -> Response:
+        form = parse_qs((await request.body()).decode())
+        head, claims, signature = form["assertion"][0].split(".")
+        KEY.public_key().verify(_decode(signature), f"{head}.{claims}".encode(), padding.PKCS1v15(), SHA256())
+        assert json.loads(_decode(claims))["iss"] == "uploads@example.com"
+        self.tokens += 1
+        return JSONResponse({"access_token": f"token-{self.tokens}", "expires_in": 3600})
+
+    async def start(self, request: Request) -> Response:
+        await request.body()
+        self.starts.append(request)
+        if self.fails:
+            return Response(status_code=429)
+        return Response(status_code=200, headers={"Location": "https://storage.example/session/1"})
+
+
+@pytest.fixture
+async def google() -> AsyncIterator[tuple[Google, int]]:
+    spoken = Google()
+    routes = [
+        Route("/token", spoken.token, methods=["POST"]),
+        Route("/upload/storage/v1/b/{bucket}/o", spoken.start, methods=["POST"]),
+    ]
+    port = free_port()
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=port, log_config=None, ws="none"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield spoken, port
+    server.should_exit = True
+    await serving
+
+
+@pytest.fixture
+async def gcs(google: tuple[Google, int], tmp_path: Path, clock: MovableClock) -> AsyncIterator[Gcs]:
+    url = f"http://127.0.0.1:{google[1]}"
+    pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    told: dict[str, Any] = {"client_email": "uploads@example.com", "private_key": pem, "token_uri": f"{url}/token"}
+    (tmp_path / "account.json").write_text(json.dumps(told))
+    opened = Gcs(ServiceAccount.read(tmp_path / "account.json"), bucket="theirs", endpoint=url, clock=clock)
+    yield opened
+    await opened.close()
+
+
+async def test_the_start_answers_with_googles_own_session(
+    gcs: Gcs, google: tuple[Google, int], settings: Settings, uploader: Uploader, reserved: Reserved
+) -> None:
+    app = build(settings, uploader.gateway.clock, gcs)
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:
+            headers = {"x-goog-resumable": "start", "Origin": "https://app.example", "X-Upload-Content-Length": "9"}
+            answer = await client.post(uploader.start_url(), headers=headers)
+    assert (answer.status_code, answer.headers["location"]) == (201, "https://storage.example/session/1")
+    asked = google[0].starts[0]
+    assert asked.path_params["bucket"] == "theirs"
+    assert asked.query_params["name"] == reserved.storage_path
+    assert asked.headers["authorization"] == "Bearer token-1"
+    assert asked.headers["x-upload-content-type"] == "video/mp4"
+    assert (asked.headers["x-upload-content-length"], asked.headers["origin"]) == ("9", "https://app.example")
+
+
+async def test_a_token_is_used_until_it_is_old(gcs: Gcs, google: tuple[Google, int]) -> None:
+    for _ in range(3):
+        await gcs.open_session("a", content_type="video/mp4")
+    assert google[0].tokens == 1
+
+
+async def test_a_refusal_by_google_is_an_error(gcs: Gcs, google: tuple[Google, int]) -> None:
+    google[0].fails = True
+    with pytest.raises(GcsError, match="429"):
+        await gcs.open_session("a", content_type="video/mp4")
+
+
+async def test_a_file_that_went_past_us_is_found(gateway: Gateway, accounts: Accounts, reserved: Reserved) -> None:
+    async def look() -> bool:
+        return await collect(
+            gateway.database,
+            gateway.storage,
+            library_id=reserved.library_id,
+            video_id=reserved.video_id,
+            now=gateway.clock(),
+        )
+
+    assert not await look()
+    await obstore.put_async(gateway.storage.store, reserved.storage_path, b"bytes")
+    assert await look()
+    assert await look()
+    await gateway.storage.delete(reserved.storage_path)
+    row = await accounts.connection.fetchrow(
+        """SELECT s.size_bytes, j.waits_for, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts
+           FROM sources s JOIN jobs j ON j.video_id = s.video_id WHERE s.video_id = $1""",
+        reserved.video_id,
+    )
+    assert row is not None
+    assert tuple(row) == (5, [], 1)
+
+
+def _decode(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
