@@ -84,6 +84,7 @@ class Sink:
     ask: Callable[[str], Awaitable[str]]
     follows_redirects: bool = True
     spelling_answer: str | None = None  # where a misspelt URL is answered at once, in words of its own
+    fault: Callable[[str], str | None] = fault_in_url  # what this sink takes for misspelt
 
 
 def hostile_urls() -> Iterator[str]:
@@ -160,7 +161,7 @@ async def prove_urls(report: Report, world: World, sinks: Sequence[Sink]) -> Non
             world.names.asked.clear()  # so that a rebinding name begins anew
             heard = len(world.canaries.heard)
             answer = await sink.ask(url)
-            wanted = sink.spelling_answer if sink.spelling_answer and fault_in_url(url) else absent
+            wanted = sink.spelling_answer if sink.spelling_answer and sink.fault(url) else absent
             # A redirect that is not followed is an answer of a public host; what counts is that it leads nowhere.
             same = answer != good if url in redirecting and not sink.follows_redirects else answer == wanted
             if not same or len(world.canaries.heard) != heard:

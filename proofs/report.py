@@ -3,7 +3,8 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -37,14 +38,25 @@ class Report:
         return 0 if self._ok else 1
 
 
-def prove(title: str, proof: Callable[[Report, bool], Awaitable[None]]) -> int:
-    """Start the services, run the proof in its long or short form, and say how it ended by the exit code."""
+@contextmanager
+def running_services() -> Iterator[None]:
+    """The services that everybody uses, left running."""
+    services.start_all()
+    yield
+
+
+def prove(
+    title: str,
+    proof: Callable[[Report, bool], Awaitable[None]],
+    within: Callable[[], AbstractContextManager[None]] = running_services,
+) -> int:
+    """Run the proof in its long or short form, within its surroundings; the exit code says how it ended."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--short", action="store_true", help="the form that CI runs")
     short = parser.parse_args().short
-    services.start_all()
     report = Report(title)
-    asyncio.run(_finish(proof(report, short)))
+    with within():
+        asyncio.run(_finish(proof(report, short)))
     return report.close()
 
 

@@ -17,13 +17,14 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.uploads.routes import router as uploads
 from cutroom.web.app import create_app
 from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
-ROUTERS = (ingest, library, jobs, webhooks)
+ROUTERS = (ingest, uploads, library, jobs, webhooks)
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     s3_region: str = "us-east-1"
     s3_access_key: SecretStr
     s3_secret_key: SecretStr
+    gcs_account_file: Path | None = None  # where the bucket is Google's: a service account's key, for its sessions
+    gcs_endpoint: str = "https://storage.googleapis.com"
 
     # The one secret from which every other key is derived (platform/secrecy.py).
     secret_key: SecretStr = Field(min_length=32)

@@ -11,6 +11,8 @@ from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Doorkeeper
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.gcs import Gcs, ServiceAccount
+from cutroom.platform.multipart import Multipart
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
@@ -36,6 +38,8 @@ class Runtime:
     page_tokens: PageTokens
     last_use: LastUse
     temporal: Client
+    multipart: Multipart
+    gcs: Gcs | None  # set where the store is Google's own, and uploads go there directly
 
 
 @asynccontextmanager
@@ -46,6 +50,8 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
+    multipart = Multipart.connect(settings)
+    gcs = _open_gcs(settings, clock)
     try:
         yield Runtime(
             settings=settings,
@@ -59,7 +65,19 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             page_tokens=PageTokens(secrecy),
             last_use=LastUse(database),
             temporal=await connect_lazily(settings),
+            multipart=multipart,
+            gcs=gcs,
         )
     finally:
+        if gcs is not None:
+            await gcs.close()
+        await multipart.close()
         await redis.close()
         await database.close()
+
+
+def _open_gcs(settings: Settings, clock: Clock) -> Gcs | None:
+    if settings.gcs_account_file is None:
+        return None
+    account = ServiceAccount.read(settings.gcs_account_file)
+    return Gcs(account, bucket=settings.s3_bucket, endpoint=settings.gcs_endpoint, clock=clock)

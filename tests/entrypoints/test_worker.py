@@ -87,7 +87,7 @@ async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
 
         await temporal.get_schedule_handle("forget-answers").trigger()
         async with asyncio.timeout(START_SECONDS):
-            while await is_retained(accounts, old):  # noqa: ASYNC110 (another process does it)
+            while await is_retained(accounts, old):
                 await asyncio.sleep(0.05)
         assert await is_retained(accounts, recent)
 

@@ -119,7 +119,7 @@ def test_there_are_histories_to_replay() -> None:
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 async def test_a_recorded_history_replays(path: Path) -> None:
-    history = WorkflowHistory.from_json(path.stem, path.read_text())  # noqa: ASYNC240 (nobody else waits)
+    history = WorkflowHistory.from_json(path.stem, path.read_text())
     await Replayer(workflows=[DeliverWebhook, ForgetEvents]).replay_workflow(history)
 
 

@@ -69,6 +69,7 @@ async def test_a_body_of_unknown_length_is_a_file(uploader: Uploader) -> None:
 @pytest.mark.parametrize("chunk", [CHUNK_BYTES * 5, PART_BYTES, PART_BYTES * 2])
 @pytest.mark.parametrize("known", [True, False])
 async def test_chunks_become_one_object(uploader: Uploader, chunk: int, known: bool) -> None:  # noqa: FBT001
+    answer = httpx.Response(0)
     await uploader.start()
     for at in range(0, SIZE, chunk):
         data = DATA[at : at + chunk]
@@ -190,7 +191,7 @@ async def test_an_empty_file_is_refused(uploader: Uploader) -> None:
 @pytest.mark.parametrize("sent", [1, CHUNK_BYTES, PART_BYTES + 777])
 async def test_what_came_before_the_line_broke_is_kept(uploader: Uploader, upload_service: object, sent: int) -> None:
     await uploader.start()
-    messages = [
+    messages: list[dict[str, object]] = [
         {"type": "http.request", "body": DATA[:sent], "more_body": True},
         {"type": "http.disconnect"},
     ]

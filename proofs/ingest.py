@@ -1,0 +1,16 @@
+"""Videos get in, whatever happens on the way: clients, crashes, long files."""
+
+import sys
+
+from proofs.ingest_kills import prove_kills
+from proofs.ingest_memory import prove_memory
+from proofs.report import Report, prove
+
+
+async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
+    await prove_memory(report, short_seconds=60 if short else 120, long_seconds=600 if short else 7200)
+    await prove_kills(report, rounds=1 if short else 3, batch=2 if short else 4)
+
+
+if __name__ == "__main__":
+    sys.exit(prove("Ingest", proof))

@@ -1,0 +1,51 @@
+"""Uploads hold: Google's own clients send files unmodified, kills lose nothing, and the gateway costs little."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from dev.scratch import Accounts, environment_of, scratch
+from dev.server import Server
+from proofs.ingest_uploads_clients import prove_clients
+from proofs.ingest_uploads_kills import prove_kills
+from proofs.ingest_uploads_speed import prove_speed
+from proofs.report import Report, prove
+
+API = ("-m", "proofs.ingest_uploads_api")
+MEBIBYTE = 1024 * 1024
+
+
+async def prove_uploads(report: Report, accounts: Accounts, *, short: bool) -> None:
+    server = Server({**environment_of(accounts.settings), "CUTROOM_LOG_LEVEL": "WARNING"}, API)
+    server.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="cutroom-uploads-") as folder:
+            await prove_clients(report, accounts, server, file=_file(folder, 20 * MEBIBYTE + 12_345))
+            size = (32 if short else 256) * MEBIBYTE + 54_321
+            await prove_kills(report, accounts, server, file=_file(folder, size), kills=4 if short else 20)
+            size = (128 if short else 1024) * MEBIBYTE
+            await prove_speed(report, accounts, server, file=_file(folder, size), rounds=3)
+    finally:
+        server.stop()
+
+
+def _file(folder: str, size: int) -> Path:
+    """Random bytes: nothing on the way can make them smaller."""
+    path = Path(folder) / f"{size}.mp4"
+    with path.open("wb") as file:
+        for at in range(0, size, MEBIBYTE):
+            file.write(os.urandom(min(MEBIBYTE, size - at)))
+    return path
+
+
+async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
+    accounts = await Accounts.open(await scratch("proof_uploads"))
+    try:
+        await prove_uploads(report, accounts, short=short)
+    finally:
+        await accounts.close()
+
+
+if __name__ == "__main__":
+    sys.exit(prove("Uploads", proof))
