@@ -7,6 +7,7 @@ import resource
 import secrets
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +33,7 @@ OpenFile = Callable[[Path, str], Awaitable[str]]
 
 READY = "ready"
 MEMORY_LIMIT_MB = 2000
-SECONDS_LIMIT = 120.0
+SECONDS_LIMIT = 180.0
 SAMPLE_SECONDS = 0.05
 # Ends that say nothing about the file: with these, a sandbox that does not work would pass for a strict one.
 NO_VERDICT = frozenset({reason.value for reason in RETRYABLE})
@@ -115,7 +116,7 @@ def _scene() -> Iterator[tuple[Place, Watch]]:
     with tempfile.TemporaryDirectory(prefix="hostile") as name:
         folder = Path(name)
         secret = secrets.token_hex(32).encode()
-        secret_path = folder / "canary.txt"
+        secret_path = folder / "canary.mp4"
         secret_path.write_bytes(secret * 100)
         watch = Watch(secret_path)
         try:
@@ -126,12 +127,16 @@ def _scene() -> Iterator[tuple[Place, Watch]]:
 
 
 def _require_watchful(watch: Watch, bait: Bait) -> None:
-    """A watch that sees nothing proves nothing."""
-    bait.secret_path.read_bytes()
-    with socket.create_connection(("127.0.0.1", watch.port)):
-        pass
-    if not watch.opened() or not watch.connected():
-        raise RuntimeError("the watch over the secret and the port does not work")
+    """A watch that sees nothing, and bait that nobody takes, prove nothing: a bare ffprobe must fall for both."""
+    playlist = bait.secret_path.with_name("bait.m3u8")
+    for at, caught in ((str(bait.secret_path), watch.opened), (bait.url, watch.connected)):
+        playlist.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n{at}\n#EXT-X-ENDLIST\n")
+        protocols = ("-protocol_whitelist", "file,http,tcp")
+        with suppress(subprocess.TimeoutExpired):
+            command = ["ffprobe", "-v", "quiet", *protocols, "-f", "hls", "-i", playlist]
+            subprocess.run(command, check=False, timeout=3, stdin=subprocess.DEVNULL)
+        if not caught():
+            raise RuntimeError(f"nobody was seen to take the bait {at}")
 
 
 async def _open_case(

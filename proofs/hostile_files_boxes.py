@@ -73,7 +73,7 @@ def _mp4() -> list[Case]:
         bent("with a million ticks a frame less", b"mdhd", 12, huge, Wanted.EITHER),
         bent("of 30000 x 30000 by its header", b"avc1", 24, struct.pack(">HH", 30_000, 30_000), Wanted.EITHER),
         bent("with an edit of ten years", b"elst", 8, struct.pack(">I", 2**31 - 1), Wanted.EITHER),
-        Case("mp4 with edits that loop", from_good("mp4", _looping_edits), Wanted.EITHER),
+        Case("mp4 with edits that loop", from_good("moov last", _looping_edits), Wanted.EITHER),
     ]
 
 

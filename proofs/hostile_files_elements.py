@@ -55,7 +55,7 @@ def _riff() -> list[Case]:
 def _looping_index(data: bytes) -> bytes:
     """The place kept for a big index becomes an index of indexes, each of which is itself."""
     at = data.find(b"JUNK")
-    size = struct.unpack_from("<I", data, at + 4)[0]
+    size = int(struct.unpack_from("<I", data, at + 4)[0])
     entries = max(0, (size - 24) // 16)
     index = struct.pack("<HBBI4s12x", 4, 0, 0, entries, b"00dc") + struct.pack("<QII", at, size, 1) * entries
     return data[:at] + b"indx" + struct.pack("<I", size) + index.ljust(size, b"\0")[:size] + data[at + 8 + size :]

@@ -29,7 +29,7 @@ def _playlists() -> list[Case]:
     return [
         case("of a local file", "#EXTINF:10,", "{secret}"),
         case("of a file URL", "#EXTINF:10,", "file://{secret}"),
-        case("of a neighbour", "#EXTINF:10,", "canary.txt"),
+        case("of a neighbour", "#EXTINF:10,", "canary.mp4"),
         case("of a climbing path", "#EXTINF:10,", "../../../../../../../../{secret}"),
         case("of a URL", "#EXTINF:10,", "{url}"),
         case("of concat:", "#EXTINF:10,", "concat:{url}|{secret}"),
@@ -37,8 +37,8 @@ def _playlists() -> list[Case]:
         case("of crypto:", "#EXTINF:10,", "crypto+file://{secret}"),
         case("of data:", "#EXTINF:10,", "data:text/plain;base64,I0VYVE0zVQ=="),
         case("of a gopher URL", "#EXTINF:10,", "gopher://127.0.0.1:1/_GET"),
-        case("with a key in a file", '#EXT-X-KEY:METHOD=AES-128,URI="file://{secret}"', "#EXTINF:10,", "canary.txt"),
-        case("with a map in a file", '#EXT-X-MAP:URI="{secret}"', "#EXTINF:10,", "canary.txt"),
+        case("with a key in a file", '#EXT-X-KEY:METHOD=AES-128,URI="file://{secret}"', "#EXTINF:10,", "canary.mp4"),
+        case("with a map in a file", '#EXT-X-MAP:URI="{secret}"', "#EXTINF:10,", "canary.mp4"),
         case("of playlists", "#EXT-X-STREAM-INF:BANDWIDTH=1", "{url}/a.m3u8"),
         case("of itself", "#EXT-X-STREAM-INF:BANDWIDTH=1", "input"),
     ]
@@ -76,8 +76,10 @@ def _lists() -> list[Case]:
 
 
 def _documents() -> list[Case]:
-    ass = "[Script Info]\nScriptType: v4.00+\n[Fonts]\nfontname: a.ttf\n[Events]\nDialogue: 0,0:00:00.00,0:00:09.00,,,,,,,{{\\fn{0}}}x\n"
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="{0}"/></svg>'
+    events = "[Events]\nDialogue: 0,0:00:00.00,0:00:09.00,,,,,,,{{\\fn{0}}}x\n"
+    ass = "[Script Info]\nScriptType: v4.00+\n[Fonts]\nfontname: a.ttf\n" + events
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    svg = f"<svg {spaces}>" + '<image xlink:href="{0}"/></svg>'
     return [
         Case("ass subtitles", from_bait(lambda b: ass.format(b.secret_path))),
         Case("srt subtitles", holding(b"1\n00:00:00,000 --> 00:00:09,000\nhello\n")),

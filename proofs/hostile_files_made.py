@@ -30,7 +30,7 @@ RARE_CODECS = (
 )
 
 TRICKY_NAMES = (
-    *("../../../../etc/passwd", "/etc/passwd", "-i.mp4", "--help", "concat:canary.txt|x.mp4", "file:canary.txt"),
+    *("../../../../etc/passwd", "/etc/passwd", "-i.mp4", "--help", "concat:canary.mp4|x.mp4", "file:canary.mp4"),
     *("http:canary.mp4", "$(touch x).mp4", "`id`.mp4", "a;id.mp4", "a\nb.mp4", "%s%n%d.mp4", "frame%03d.mp4"),
     *("\u202egpj.mp4", "é" * 100 + ".mp4", " .mp4", "'\".mp4", "con.mp4", "pipe:0", "x.m3u8", "x.ffconcat"),
 )

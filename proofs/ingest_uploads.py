@@ -12,12 +12,11 @@ from proofs.ingest_uploads_kills import prove_kills
 from proofs.ingest_uploads_speed import prove_speed
 from proofs.report import Report, prove
 
-API = ("-m", "proofs.ingest_uploads_api")
 MEBIBYTE = 1024 * 1024
 
 
 async def prove_uploads(report: Report, accounts: Accounts, *, short: bool) -> None:
-    server = Server({**environment_of(accounts.settings), "CUTROOM_LOG_LEVEL": "WARNING"}, API)
+    server = Server({**environment_of(accounts.settings), "CUTROOM_LOG_LEVEL": "WARNING"})
     server.start()
     try:
         with tempfile.TemporaryDirectory(prefix="cutroom-uploads-") as folder:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import requests  # type: ignore[import-untyped]
-from google.cloud import storage
+import requests
+from google.cloud import storage  # type: ignore[import-untyped]
 from google.oauth2.credentials import Credentials
 from google.resumable_media.requests import ResumableUpload
 

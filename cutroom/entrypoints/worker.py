@@ -42,6 +42,10 @@ RECURRING = (
     Recurring(workflow="forget-events", every=timedelta(days=1)),
     Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
 )
+WORKFLOWS: dict[Queue, Sequence[type]] = {
+    Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript],
+    Queue.EGRESS: [DeliverWebhook],
+}
 GRACE = timedelta(seconds=30)  # for what is running when the process is told to stop
 
 Activity = Callable[..., Any]
@@ -66,15 +70,11 @@ def build_workers(parts: Parts) -> list[Worker]:
     served = {Queue(name.strip()) for name in settings.worker_queues.split(",")}
     activities = _activities(parts)
     at_once = {Queue.MEDIA: settings.media_tasks_at_once, Queue.DOWNLOAD: settings.downloads_at_once}
-    workflows: dict[Queue, Sequence[type]] = {
-        Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript],
-        Queue.EGRESS: [DeliverWebhook],
-    }
     return [
         Worker(
             parts.client,
             task_queue=queue,
-            workflows=workflows.get(queue, []),
+            workflows=WORKFLOWS.get(queue, []),
             activities=activities[queue],
             max_concurrent_activities=at_once.get(queue, 100),
             graceful_shutdown_timeout=GRACE,

@@ -7,6 +7,10 @@ from pathlib import Path
 HEAD_BYTES = 4096
 TS_PACKETS = 5  # this many sync bytes in a row are no accident
 ID3_HEADER_BYTES = 10
+TOP_BOXES = 1000  # looked at for the index of an MP4
+BOX_HEAD_BYTES = 8
+MAX_OFFSET = 2**62  # an offset that any system takes
+INDEX_BYTES = 8 * 1024 * 1024  # of which this much is searched
 
 
 class Container(StrEnum):
@@ -80,6 +84,22 @@ def sniff(path: Path) -> Container | None:
 
 def sniff_head(head: bytes) -> Container | None:
     return next((container for container, fits in _SIGNS if fits(head)), None)
+
+
+def is_protected(path: Path) -> bool:
+    """Whether the index of an MP4 describes encrypted samples, which ffmpeg would pass on as if they were plain."""
+    with path.open("rb") as file:
+        for _ in range(TOP_BOXES):
+            start, head = file.tell(), file.read(16)
+            size = int.from_bytes(head[8:16] if head[:4] == b"\0\0\0\1" else head[:4], "big")
+            if head[4:8] == b"moov":
+                # The name of the scheme stands in a box of its own, inside one that only protected samples have.
+                index = file.read(min(size, INDEX_BYTES))
+                return b"sinf" in index and b"schm" in index
+            if size < BOX_HEAD_BYTES:
+                break
+            file.seek(start + min(size, MAX_OFFSET))
+    return False
 
 
 def _id3_bytes(head: bytes) -> int:

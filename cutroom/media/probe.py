@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from cutroom.media.formats import DECODERS, SEEKS_TO_KEY_FRAMES, STATES_DURATION, Container, sniff
+from cutroom.media.formats import DECODERS, SEEKS_TO_KEY_FRAMES, STATES_DURATION, Container, is_protected, sniff
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import INPUT, MIB, Limits, Sandbox, ffmpeg, inside, require_file
 
@@ -25,13 +25,16 @@ DECODER_THREADS = 2  # each holds frames of its own
 # At least this part of the duration that the header states must be there.
 WHOLE_FRACTION = 0.9
 PADDING_SECONDS = 0.5
+# Less than any codec needs for silence: times that lie, which would have us make hours out of nothing.
+MIN_BITS_A_SECOND = 400
+SHORT_SECONDS = 600
 DECODE_AT_FRACTIONS = (0.0, 0.45, 0.9)
 DECODE_FRAMES = 5
 DECODE_SECONDS = 1.0
 
 HEADER_LIMITS = Limits(wall_seconds=30, cpu_seconds=20)
 DECODE_LIMITS = Limits(wall_seconds=60, cpu_seconds=40)
-SCAN_LIMITS = Limits(wall_seconds=300, cpu_seconds=120)
+SCAN_LIMITS = Limits(wall_seconds=300, cpu_seconds=60)
 
 FIELDS = (
     "format=duration,start_time"
@@ -99,6 +102,8 @@ async def probe_header(path: Path, *, sandbox: Sandbox) -> MediaInfo:
     container = sniff(path)
     if container is None:
         raise MediaError(Reason.UNSUPPORTED_FORMAT, "The file is not of a supported video or audio format.")
+    if container is Container.MOV and is_protected(path):
+        raise MediaError(Reason.ENCRYPTED, "The file is encrypted.")
     arguments = ["-v", "error", "-max_alloc", str(MAX_ALLOCATION_BYTES), *reading(container)]
     arguments += ["-of", "json", "-show_entries", FIELDS]
     finished = await sandbox.run("ffprobe", arguments, inputs={INPUT: path}, limits=HEADER_LIMITS)
@@ -217,7 +222,9 @@ def _with_duration(info: MediaInfo, seconds: float) -> MediaInfo:
 
 async def _measure(path: Path, info: MediaInfo, *, sandbox: Sandbox) -> float:
     """Copy all packets to nowhere: where the last one ends is the duration, and what is missing shows."""
-    arguments = [*reading(info.container), "-map", "0:V:0?", "-map", "0:a:0?", "-c", "copy", "-f", "null", "-"]
+    # No further than needed to see that it is too long: edit lists can repeat a track without end.
+    enough = ["-t", str(MAX_DURATION_SECONDS + PADDING_SECONDS)]
+    arguments = [*reading(info.container), "-map", "0:V:0?", "-map", "0:a:0?", "-c", "copy", *enough, "-f", "null", "-"]
     done = await ffmpeg(sandbox, arguments, inputs={INPUT: path}, limits=SCAN_LIMITS)
     seconds = done.seconds
     if seconds <= 0:
@@ -225,10 +232,13 @@ async def _measure(path: Path, info: MediaInfo, *, sandbox: Sandbox) -> float:
     _require_duration(seconds)
     if info.container in STATES_DURATION and seconds < WHOLE_FRACTION * info.duration_seconds:
         raise MediaError(Reason.TRUNCATED, "The file ends too early: a part of it is missing.")
+    if seconds > SHORT_SECONDS and info.size_bytes * 8 < MIN_BITS_A_SECOND * seconds:
+        raise MediaError(Reason.UNREADABLE, "The file holds far too little for its duration.")
     if seconds >= 1:  # below that, a single frame makes any rate
         _require_frame_rate(done.frames / seconds)
-    # The last audio packet is padded; the header knows where the sound ends, if it is otherwise right.
-    trusted = info.duration_seconds <= seconds <= info.duration_seconds + PADDING_SECONDS
+    # The last audio packet is padded, and the last pictures are counted in decoding order, which ends a little early;
+    # the header knows better, if it is otherwise right.
+    trusted = abs(seconds - info.duration_seconds) <= PADDING_SECONDS
     return info.duration_seconds if trusted else seconds
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 STDOUT_LIMIT_BYTES = 1024 * 1024
 STDERR_TAIL_BYTES = 16 * 1024
+STDERR_LIMIT_BYTES = 8 * 1024 * 1024  # some hundred thousand complaints
 LINE_LIMIT_BYTES = 8 * 1024
 DETAIL_LIMIT_CHARACTERS = 500
 CHUNK_BYTES = 64 * 1024
@@ -84,9 +85,13 @@ class Finished:
 class Progress:
     """Reads the `key=value` lines of ffmpeg's `-progress pipe:1` and tells the fraction done after each block."""
 
-    def __init__(self, length_seconds: float = 0.0, on_fraction: OnFraction | None = None) -> None:
+    def __init__(
+        self, length_seconds: float = 0.0, on_fraction: OnFraction | None = None, *, length_frames: int = 0
+    ) -> None:
+        """Frames are counted instead of time when their number is given: with -copyts, ffmpeg's time is no use."""
         self.values: dict[str, str] = {}
         self._length_seconds = length_seconds
+        self._length_frames = length_frames
         self._on_fraction = on_fraction
 
     @property
@@ -98,12 +103,18 @@ class Progress:
     def frames(self) -> int:
         return self._integer("frame")
 
+    @property
+    def fraction(self) -> float:
+        if self._length_frames > 0:
+            return min(1.0, self.frames / self._length_frames)
+        return min(1.0, self.seconds / self._length_seconds) if self._length_seconds > 0 else 0.0
+
     async def read_line(self, line: str) -> None:
         key, equals, value = line.partition("=")
         if equals and (key in self.values or len(self.values) < PROGRESS_KEYS_LIMIT):
             self.values[key.strip()] = value.strip()
-        if key == "progress" and self._on_fraction is not None and self._length_seconds > 0:
-            await self._on_fraction(min(1.0, self.seconds / self._length_seconds))
+        if key == "progress" and self._on_fraction is not None:
+            await self._on_fraction(self.fraction)
 
     def _integer(self, key: str) -> int:
         try:
@@ -174,9 +185,12 @@ async def _read_stdout(stream: asyncio.StreamReader, on_line: OnLine | None) -> 
 
 
 async def _read_tail(stream: asyncio.StreamReader) -> bytes:
-    tail = b""
+    """Keep the last words; endless complaints come from a file that is broken throughout."""
+    tail, total = b"", 0
     while chunk := await stream.read(CHUNK_BYTES):
-        tail = (tail + chunk)[-STDERR_TAIL_BYTES:]
+        tail, total = (tail + chunk)[-STDERR_TAIL_BYTES:], total + len(chunk)
+        if total > STDERR_LIMIT_BYTES:
+            raise MediaError(Reason.UNREADABLE, _DAMAGED, detail=tail.decode(errors="replace"))
     return tail
 
 
@@ -210,6 +224,7 @@ def explain(finished: Finished) -> MediaError:
     return MediaError(reason, sentence, detail=f"exit code {code}: {text.strip()}")
 
 
+_DAMAGED = "The file is damaged, or is not what it claims to be."
 _TOO_SLOW = (Reason.TOO_SLOW, "Processing the file took too long.")
 _TOO_MUCH_OUTPUT = (Reason.TOO_MUCH_OUTPUT, "The file would grow too large in processing.")
 _CRASHED = (Reason.CRASHED, "The file could not be processed.")
@@ -243,4 +258,4 @@ def _by_text(code: int, text: str) -> tuple[Reason, str]:
     for words, reason, sentence in _BY_TEXT:
         if words in text:
             return reason, sentence
-    return Reason.UNREADABLE, "The file is damaged, or is not what it claims to be."
+    return Reason.UNREADABLE, _DAMAGED

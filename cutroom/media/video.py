@@ -95,7 +95,7 @@ async def make_proxy_piece(
 ) -> Path:
     """Exactly the frames of this piece, whatever the source has there."""
     preroll = 0.0 if info.container in SEEKS_TO_KEY_FRAMES else PREROLL_SECONDS
-    progress = Progress(piece.seconds, on_fraction)
+    progress = Progress(piece.seconds, on_fraction, length_frames=piece.count)
     # The second way, from the start of the file, is for one in which nothing is found after seeking.
     for start_seconds in dict.fromkeys((max(0.0, piece.start_seconds - preroll), 0.0)):
         # -noaccurate_seek gives the pictures from the key frame before the start, of which one may still stand at it;

@@ -5,6 +5,7 @@ nothing is read, and the sender feels it.
 """
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -28,6 +29,7 @@ from cutroom.products.uploads.service import Gateway
 from cutroom.products.uploads.tails import MAX_PIECES, put_piece, read_pieces
 
 SILENCE_SECONDS = 60.0  # a sender that is quiet for so long has gone
+PART_SECONDS = 1_800.0  # and one that takes so long over a part holds our memory for nothing
 
 # Names the bytes that it believes are stored, and changes nothing when it is wrong.
 _ADVANCE = """UPDATE upload_sessions SET received_bytes = $4, parts = $5, crc32c = $6, tail = $7, part_bytes = $8,
@@ -60,6 +62,8 @@ class Receiver:
         self._held: list[bytes] = []
         self._room = self._part_bytes - sum(piece.size_bytes for piece in session.tail)
         self._storing: asyncio.Task[None] | None = None
+        self._skip = session.received_bytes - chunk.first  # bytes that came before and are sent again
+        self._deadline = time.monotonic() + PART_SECONDS
 
     @property
     def is_whole(self) -> bool:
@@ -70,9 +74,9 @@ class Receiver:
         try:
             ended = await self._read(receive)
             if ended and self._chunk.is_whole and self.total is None:
+                if self._skip or not self.received:
+                    raise invalid("The file ends before what has come of it, or is empty.")
                 self.total = self.received  # its end has told its size
-                if not self.total:
-                    raise invalid("An empty file cannot be uploaded.")
             await self._settle()
             if self.is_whole:
                 await self._store_last()
@@ -88,18 +92,17 @@ class Receiver:
         return ended
 
     async def _read(self, receive: Receive) -> bool:
-        skip = self.received - self._chunk.first  # bytes that came before and are sent again
         left = self._chunk.length
         while True:
-            message = await _next(receive)
+            message = await _next(receive, min(SILENCE_SECONDS, self._deadline - time.monotonic()))
             if message is None or message["type"] == "http.disconnect":
                 return False
             body: bytes = message.get("body", b"")
             if left is not None and (left := left - len(body)) < 0:
                 raise invalid("The body is longer than was declared.")
-            if skip:
-                skipped = min(skip, len(body))
-                skip, body = skip - skipped, body[skipped:]
+            if self._skip:
+                skipped = min(self._skip, len(body))
+                self._skip, body = self._skip - skipped, body[skipped:]
             if body:
                 await self._hold(body)
             if not message.get("more_body", False):
@@ -114,6 +117,7 @@ class Receiver:
             await self._settle()
             self._storing = asyncio.create_task(self._store_part(await self._whole_part(), self.received, self.crc32c))
             self._room = self._part_bytes
+            self._deadline = time.monotonic() + PART_SECONDS
         if body:
             self._append(body)
 
@@ -129,19 +133,19 @@ class Receiver:
         if storing is not None:
             await storing
 
-    async def _whole_part(self) -> bytes:
+    async def _whole_part(self) -> list[bytes]:
         pieces = await read_pieces(self._gateway.storage, self._tail) if self._tail else []
-        data = b"".join([*pieces, *self._held])
+        pieces.extend(self._held)
         self._held.clear()
         self._spent, self._tail = self._tail, ()
-        return data
+        return pieces
 
-    async def _store_part(self, data: bytes, received: int, crc32c: int) -> None:
+    async def _store_part(self, pieces: list[bytes], received: int, crc32c: int) -> None:
         """A crash between the two steps does no harm: the same number is then stored again."""
         session, number = self._session, self._parts + 1
         assert session.multipart_id is not None
         etag = await self._gateway.multipart.put_part(
-            session.storage_path, session.multipart_id, number=number, data=data
+            session.storage_path, session.multipart_id, number=number, pieces=pieces
         )
         async with self._gateway.database.transaction(session.library_id) as connection:
             await self._advance(connection, received=received, crc32c=crc32c, parts=number, tail=())
@@ -198,9 +202,9 @@ class Receiver:
             raise _overtaken()
 
 
-async def _next(receive: Receive) -> Message | None:
+async def _next(receive: Receive, seconds: float) -> Message | None:
     try:
-        async with asyncio.timeout(SILENCE_SECONDS):
+        async with asyncio.timeout(seconds):
             return await receive()
     except TimeoutError:
         return None

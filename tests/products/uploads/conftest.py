@@ -9,8 +9,6 @@ import google_crc32c
 import httpx
 import obstore
 import pytest
-from prometheus_client import CollectorRegistry
-from starlette.types import ASGIApp
 
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database, insert
@@ -19,13 +17,11 @@ from cutroom.platform.multipart import Multipart
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
-from cutroom.platform.telemetry import AccessLog
 from cutroom.products.uploads.grants import Grant, sign_start_url
 from cutroom.products.uploads.rules import START_LIFETIME, crc_text
 from cutroom.products.uploads.service import Gateway
 from cutroom.web.edge import Edge
 from dev.scratch import Accounts, Person
-from proofs.ingest_uploads_api import build
 from tests.conftest import MovableClock
 
 
@@ -62,16 +58,9 @@ async def reserve(accounts: Accounts, library_id: str) -> Reserved:
     return Reserved(library_id, video_id, path)
 
 
-@pytest.fixture(scope="session")
-async def upload_service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[ASGIApp]:
-    app = build(settings, session_clock)
-    async with app.router.lifespan_context(app):
-        yield Edge(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
-
-
 @pytest.fixture
-async def client(upload_service: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app=upload_service)
+async def client(service: Edge) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as opened:
         yield opened
 

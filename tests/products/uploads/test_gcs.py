@@ -5,7 +5,6 @@ import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
 import httpx
@@ -20,13 +19,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from cutroom.entrypoints.api import build_app
 from cutroom.platform.gcs import Gcs, GcsError, ServiceAccount
 from cutroom.platform.settings import Settings
 from cutroom.products.uploads.service import Gateway
 from cutroom.products.uploads.targets import collect
+from cutroom.web.runtime import open_runtime
 from dev.scratch import Accounts
 from dev.server import free_port
-from proofs.ingest_uploads_api import build
 from tests.conftest import MovableClock
 from tests.products.uploads.conftest import Reserved, Uploader
 
@@ -75,20 +75,28 @@ async def google() -> AsyncIterator[tuple[Google, int]]:
 
 
 @pytest.fixture
-async def gcs(google: tuple[Google, int], tmp_path: Path, clock: MovableClock) -> AsyncIterator[Gcs]:
-    url = f"http://127.0.0.1:{google[1]}"
+def account_file(google: tuple[Google, int], tmp_path: Path) -> Path:
     pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    told: dict[str, Any] = {"client_email": "uploads@example.com", "private_key": pem, "token_uri": f"{url}/token"}
-    (tmp_path / "account.json").write_text(json.dumps(told))
-    opened = Gcs(ServiceAccount.read(tmp_path / "account.json"), bucket="theirs", endpoint=url, clock=clock)
+    token_url = f"http://127.0.0.1:{google[1]}/token"
+    told = {"client_email": "uploads@example.com", "private_key": pem, "token_uri": token_url}
+    path = tmp_path / "account.json"
+    path.write_text(json.dumps(told))
+    return path
+
+
+@pytest.fixture
+async def gcs(google: tuple[Google, int], account_file: Path, clock: MovableClock) -> AsyncIterator[Gcs]:
+    endpoint = f"http://127.0.0.1:{google[1]}"
+    opened = Gcs(ServiceAccount.read(account_file), bucket="theirs", endpoint=endpoint, clock=clock)
     yield opened
     await opened.close()
 
 
 async def test_the_start_answers_with_googles_own_session(
-    gcs: Gcs, google: tuple[Google, int], settings: Settings, uploader: Uploader, reserved: Reserved
+    account_file: Path, google: tuple[Google, int], settings: Settings, uploader: Uploader, reserved: Reserved
 ) -> None:
-    app = build(settings, uploader.gateway.clock, gcs)
+    changed = {"gcs_account_file": account_file, "gcs_endpoint": f"http://127.0.0.1:{google[1]}"}
+    app = build_app(lambda: open_runtime(settings.model_copy(update=changed), uploader.gateway.clock))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:
@@ -96,7 +104,7 @@ async def test_the_start_answers_with_googles_own_session(
             answer = await client.post(uploader.start_url(), headers=headers)
     assert (answer.status_code, answer.headers["location"]) == (201, "https://storage.example/session/1")
     asked = google[0].starts[0]
-    assert asked.path_params["bucket"] == "theirs"
+    assert asked.path_params["bucket"] == settings.s3_bucket
     assert asked.query_params["name"] == reserved.storage_path
     assert asked.headers["authorization"] == "Bearer token-1"
     assert asked.headers["x-upload-content-type"] == "video/mp4"

@@ -24,8 +24,8 @@ async def test_an_object_is_put_together_once_and_names_its_owner(gateway: Gatew
     store, path = gateway.multipart, "tests/uploads/a name (1) ü+&"
     upload_id = await store.create(path, content_type="video/mp4", owner="me")
     etags = [
-        await store.put_part(path, upload_id, number=1, data=b"a" * 5 * 1024 * 1024),
-        await store.put_part(path, upload_id, number=2, data=b"b"),
+        await store.put_part(path, upload_id, number=1, pieces=[b"a" * 5 * 1024 * 1024]),
+        await store.put_part(path, upload_id, number=2, pieces=[b"b"]),
     ]
     with pytest.raises(PartsUnfitError):
         await store.complete(path, upload_id, etags=[etags[0], '"0123456789abcdef0123456789abcdef"'])
@@ -34,7 +34,7 @@ async def test_an_object_is_put_together_once_and_names_its_owner(gateway: Gatew
     assert found is not None
     assert (found.size_bytes, found.owner) == (5 * 1024 * 1024 + 1, "me")
     with pytest.raises(UploadGoneError):
-        await store.put_part(path, upload_id, number=3, data=b"c")
+        await store.put_part(path, upload_id, number=3, pieces=[b"c"])
     await gateway.storage.delete(path)
 
 
@@ -50,4 +50,4 @@ async def test_an_abort_can_be_repeated(gateway: Gateway) -> None:
 
 async def test_a_refusal_says_its_code(gateway: Gateway) -> None:
     with pytest.raises(StoreError, match="the store answered 404"):
-        await gateway.multipart.put_part("tests/uploads/none", "none", number=1, data=b"x")
+        await gateway.multipart.put_part("tests/uploads/none", "none", number=1, pieces=[b"x"])

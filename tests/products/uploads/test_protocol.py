@@ -10,10 +10,12 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from starlette.types import Message
 
 from cutroom.platform.multipart import Multipart, StoreError
 from cutroom.products.uploads import tails
 from cutroom.products.uploads.rules import CHUNK_BYTES, MAX_UPLOAD_BYTES, PART_BYTES
+from cutroom.web.edge import Edge
 from dev.scratch import Accounts
 from tests.conftest import MovableClock
 from tests.products.uploads.conftest import Uploader, crc_of
@@ -188,19 +190,50 @@ async def test_an_empty_file_is_refused(uploader: Uploader) -> None:
     assert said(await uploader.client.put(uploader.url, content=body())) == (400, "invalid")
 
 
-@pytest.mark.parametrize("sent", [1, CHUNK_BYTES, PART_BYTES + 777])
-async def test_what_came_before_the_line_broke_is_kept(uploader: Uploader, upload_service: object, sent: int) -> None:
+async def test_a_file_that_ends_before_what_has_come_is_refused(uploader: Uploader) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        yield DATA[:100]
+
     await uploader.start()
-    messages: list[dict[str, object]] = [
+    await uploader.put(DATA[:CHUNK_BYTES], f"0-{CHUNK_BYTES - 1}/*")
+    assert said(await uploader.client.put(uploader.url, content=body())) == (400, "invalid")
+
+
+@pytest.mark.parametrize("bound", ["SILENCE_SECONDS", "PART_SECONDS"])
+async def test_a_sender_that_falls_silent_is_let_go_and_its_bytes_kept(
+    uploader: Uploader, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        yield DATA[:100]
+        await asyncio.sleep(1)
+        yield DATA[100:]
+
+    await uploader.start()
+    with monkeypatch.context() as patch:
+        patch.setattr(f"cutroom.products.uploads.receiver.{bound}", 0.2)
+        assert said(await uploader.client.put(uploader.url, content=body())) == (408, "requestTimeout")
+    assert (await uploader.ask()).headers["range"] == "bytes=0-99"
+
+
+async def test_too_many_at_once_are_told_to_come_back(uploader: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
+    await uploader.start()
+    monkeypatch.setattr(asyncio.Semaphore, "locked", lambda _: True)
+    assert said(await uploader.put(DATA)) == (503, "backendError")
+
+
+@pytest.mark.parametrize("sent", [1, CHUNK_BYTES, PART_BYTES + 777])
+async def test_what_came_before_the_line_broke_is_kept(uploader: Uploader, service: Edge, sent: int) -> None:
+    await uploader.start()
+    messages: list[Message] = [
         {"type": "http.request", "body": DATA[:sent], "more_body": True},
         {"type": "http.disconnect"},
     ]
     answers = []
 
-    async def receive() -> dict[str, object]:
+    async def receive() -> Message:
         return messages.pop(0)
 
-    async def send(message: dict[str, object]) -> None:
+    async def send(message: Message) -> None:
         answers.append(message)
 
     url = httpx.URL(uploader.url)
@@ -211,7 +244,7 @@ async def test_what_came_before_the_line_broke_is_kept(uploader: Uploader, uploa
         "query_string": url.query,
         "headers": [(b"content-length", str(SIZE).encode())],
     }
-    await upload_service({**scope, "state": {}}, receive, send)  # type: ignore[operator]
+    await service({**scope, "state": {}}, receive, send)
     assert (await uploader.ask()).headers["range"] == f"bytes=0-{sent - 1}"
     assert (await uploader.put(DATA[sent:], f"{sent}-{SIZE - 1}/{SIZE}")).status_code == 200
     assert await uploader.stored() == DATA
@@ -277,8 +310,8 @@ async def test_a_part_stored_before_its_row_is_stored_again(
     await uploader.start()
     put_part = Multipart.put_part
 
-    async def put_and_die(self: Multipart, path: str, upload_id: str, *, number: int, data: bytes) -> str:
-        etag = await put_part(self, path, upload_id, number=number, data=data)
+    async def put_and_die(self: Multipart, path: str, upload_id: str, *, number: int, pieces: list[bytes]) -> str:
+        etag = await put_part(self, path, upload_id, number=number, pieces=pieces)
         if number == 2:
             raise StoreError(500, "died")
         return etag

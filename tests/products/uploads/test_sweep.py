@@ -31,7 +31,7 @@ async def test_an_expired_session_leaves_nothing_behind(uploader: Uploader, cloc
     assert await uploader.row() == {}
     assert await uploader.pieces() == 0
     with pytest.raises(Exception, match="NoSuchUpload"):
-        await uploader.gateway.multipart.put_part(uploader.reserved.storage_path, multipart_id, number=1, data=b"x")
+        await uploader.gateway.multipart.put_part(uploader.reserved.storage_path, multipart_id, number=1, pieces=[b"x"])
 
 
 async def test_what_could_not_be_cleaned_is_cleaned_later(uploader: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:

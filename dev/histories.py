@@ -1,0 +1,70 @@
+"""Records histories of real workflow runs for the replay tests: `python -m dev.histories`.
+
+Record anew only when a workflow changes on purpose; a history that no longer replays means that runs under way would
+break when the change is deployed.
+"""
+
+import asyncio
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+from temporalio.client import Client
+
+from cutroom.platform.temporal import connect
+from dev import services
+from dev.environment import PROJECT
+from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
+
+FOLDER = PROJECT / "tests" / "histories"
+_HOST = re.compile(r"\d+@[\w.-]+")
+
+
+def scrub(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Who ran it and where is nobody's business, and differs each time."""
+    if isinstance(value, dict):
+        return {name: "worker" if name == "identity" else scrub(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [scrub(each) for each in value]
+    return _HOST.sub("worker", value) if isinstance(value, str) else value
+
+
+async def save(client: Client, workflow_id: str, name: str) -> None:
+    history = await client.get_workflow_handle(workflow_id).fetch_history()
+    text = json.dumps(scrub(json.loads(history.to_json())), indent=1)
+    (FOLDER / f"{name}.json").write_text(text + "\n")
+    print(f"recorded {name}")
+
+
+async def record(stage: Stage, folder: Path) -> None:
+    client = await connect(stage.settings)
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        film = await upload(caller, make_film(folder / "film.mp4", 4))
+        broken = folder / "broken.mp4"
+        broken.write_text("this is not a film")
+        refused = await upload(caller, broken)
+        await caller.post("/v1/videos", json={"source": {"type": "https", "url": "https://nowhere.example.com/a.mp4"}})
+    await ends(stage, [film, refused], seconds=120)
+    await asyncio.sleep(2)
+    await save(client, f"import_{film}", "import-ready")
+    await save(client, f"import_{refused}", "import-failed")
+    await save(client, f"transcript_{film}", "transcript-failed")
+    async for found in client.list_workflows("WorkflowType = 'look-at-source'"):
+        await save(client, found.id, "look-at-source")
+    handle = await client.start_workflow("sweep-jobs", id="sweep-once", task_queue="control")
+    await handle.result()
+    await save(client, "sweep-once", "sweep-jobs")
+
+
+async def main() -> None:
+    services.start_all()
+    with tempfile.TemporaryDirectory() as name:
+        async with open_stage("histories", Path(name), preflight_seconds=3.0) as stage:
+            await record(stage, Path(name))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,46 @@
+"""Small media files, made once a run by ffmpeg."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cutroom.media.sandbox import Sandbox
+
+Encode = Callable[..., Path]
+
+H264 = ("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p")
+
+
+@pytest.fixture(scope="session")
+def encode(tmp_path_factory: pytest.TempPathFactory) -> Encode:
+    """Make a file with these ffmpeg arguments, or give the one that was made before."""
+    folder = tmp_path_factory.mktemp("media")
+
+    def make(name: str, *arguments: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            command = ["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments, str(path)]
+            subprocess.run(command, check=True, timeout=60)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def film(encode: Encode) -> Path:
+    """36 s at 29.97 frames a second; each second opens with a white flash and a beep."""
+    flash = "color=c=0x404040:s=320x180:r=30000/1001:d=36,drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
+    beep = "sine=f=1000:r=48000:d=36,volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
+    return encode("film.mp4", "-f", "lavfi", "-i", flash, "-f", "lavfi", "-i", beep, *H264, "-g", "300", "-c:a", "aac")
+
+
+@pytest.fixture(scope="session")
+def song(encode: Encode) -> Path:
+    return encode("song.mp3", "-f", "lavfi", "-i", "sine=f=440:d=3")
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    return Sandbox()
