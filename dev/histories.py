@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from temporalio.client import Client
 
+from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import connect
 from dev import services
 from dev.environment import PROJECT
@@ -54,9 +55,12 @@ async def record(stage: Stage, folder: Path) -> None:
     await save(client, f"transcript_{film}", "transcript-failed")
     async for found in client.list_workflows("WorkflowType = 'look-at-source'"):
         await save(client, found.id, "look-at-source")
-    handle = await client.start_workflow("sweep-jobs", id="sweep-once", task_queue="control")
-    await handle.result()
-    await save(client, "sweep-once", "sweep-jobs")
+    handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "sweep-jobs")
+    handle = await client.start_workflow("tend-uploads", id=f"tend_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "tend-uploads")
 
 
 async def main() -> None:

@@ -2,14 +2,21 @@
 
 import sys
 
+from dev.scratch import Accounts, scratch
 from proofs.ingest_kills import prove_kills
 from proofs.ingest_memory import prove_memory
+from proofs.ingest_uploads import prove_uploads
 from proofs.report import Report, prove
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
-    await prove_memory(report, short_seconds=60 if short else 120, long_seconds=600 if short else 7200)
-    await prove_kills(report, rounds=1 if short else 3, batch=2 if short else 4)
+    accounts = await Accounts.open(await scratch("proof_uploads"))
+    try:
+        await prove_uploads(report, accounts, short=short)
+    finally:
+        await accounts.close()
+    await prove_kills(report, rounds=1 if short else 3, batch=1 if short else 4)
+    await prove_memory(report, short_seconds=60 if short else 120, long_seconds=300 if short else 7200)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 """Uploads hold: Google's own clients send files unmodified, kills lose nothing, and the gateway costs little."""
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
-from dev.scratch import Accounts, environment_of, scratch
+from dev.scratch import Accounts, environment_of
 from dev.server import Server
 from proofs.ingest_uploads_clients import prove_clients
 from proofs.ingest_uploads_kills import prove_kills
 from proofs.ingest_uploads_speed import prove_speed
-from proofs.report import Report, prove
+from proofs.report import Report
 
 MEBIBYTE = 1024 * 1024
 
@@ -36,15 +35,3 @@ def _file(folder: str, size: int) -> Path:
         for at in range(0, size, MEBIBYTE):
             file.write(os.urandom(min(MEBIBYTE, size - at)))
     return path
-
-
-async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
-    accounts = await Accounts.open(await scratch("proof_uploads"))
-    try:
-        await prove_uploads(report, accounts, short=short)
-    finally:
-        await accounts.close()
-
-
-if __name__ == "__main__":
-    sys.exit(prove("Uploads", proof))

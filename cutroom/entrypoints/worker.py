@@ -20,6 +20,7 @@ from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress import Egress
 from cutroom.platform.egress_addresses import Resolver, parse_networks
+from cutroom.platform.multipart import Multipart
 from cutroom.platform.relay import Relay
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
@@ -32,6 +33,9 @@ from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, Ht
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
 from cutroom.products.transcripts.workflow import MakeTranscript
+from cutroom.products.uploads.activities import UploadActivities
+from cutroom.products.uploads.service import Gateway
+from cutroom.products.uploads.workflow import TendUploads
 from cutroom.web.activities import AnswerActivities
 from cutroom.web.workflow import ForgetAnswers
 from cutroom.webhooks.activities import DeliveryActivities
@@ -41,9 +45,10 @@ RECURRING = (
     Recurring(workflow="forget-answers", every=timedelta(hours=1)),
     Recurring(workflow="forget-events", every=timedelta(days=1)),
     Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
+    Recurring(workflow="tend-uploads", every=timedelta(minutes=1)),
 )
 WORKFLOWS: dict[Queue, Sequence[type]] = {
-    Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript],
+    Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript, TendUploads],
     Queue.EGRESS: [DeliverWebhook],
 }
 GRACE = timedelta(seconds=30)  # for what is running when the process is told to stop
@@ -61,6 +66,7 @@ class Parts:
     database: Database
     storage: Storage
     egress: Egress
+    multipart: Multipart
     clock: Clock = system_clock
 
 
@@ -104,6 +110,10 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         clock=parts.clock,
     )
     deliveries = DeliveryActivities(database=parts.database, sender=parts.egress, secrecy=secrecy, clock=parts.clock)
+    gateway = Gateway(
+        database=parts.database, multipart=parts.multipart, storage=parts.storage, secrecy=secrecy, clock=parts.clock
+    )
+    uploads = UploadActivities(gateway, past_us=settings.gcs_account_file is not None)
     return {
         Queue.CONTROL: [
             answers.forget_answers,
@@ -112,6 +122,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             jobs.fail_job,
             jobs.sweep_jobs,
             deliveries.forget_events,
+            uploads.tend_uploads,
         ],
         Queue.MEDIA: [
             ingest.inspect_source,
@@ -136,11 +147,13 @@ async def run(settings: Settings) -> None:
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
     egress = Egress(denied=parse_networks(settings.egress_denied_networks))
-    parts = Parts(settings, client, database, Storage.connect(settings), egress)
+    multipart = Multipart.connect(settings)
+    parts = Parts(settings, client, database, Storage.connect(settings), egress, multipart)
     await ensure_schedules(client, RECURRING)
     relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
+        stack.push_async_callback(multipart.close)
         relaying = asyncio.create_task(relay.run())
         for worker in build_workers(parts):
             await stack.enter_async_context(worker)

@@ -1,0 +1,21 @@
+"""The recurring look after uploads."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from cutroom.products.uploads.activities import UploadActivities
+
+
+@workflow.defn(name="tend-uploads")
+class TendUploads:
+    """Started every minute by a schedule."""
+
+    @workflow.run
+    async def run(self) -> int:
+        return await workflow.execute_activity_method(
+            UploadActivities.tend_uploads,
+            start_to_close_timeout=timedelta(minutes=10),
+            heartbeat_timeout=timedelta(minutes=1),
+        )
