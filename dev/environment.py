@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 PROJECT = Path(__file__).resolve().parent.parent
-DEFAULT_PORT_BASE = 45400
+DEFAULT_PORT_BASE = 25400  # below the ports that the kernel hands out for outgoing connections
 HOST = "127.0.0.1"
 BUCKET = "media"
 

@@ -202,9 +202,9 @@ def _conclude(report: Report, cases: list[Case], tally: Tally, *, at_least: int)
     bad, peak_mb, slowest = len(tally.bad), tally.peak_mb, tally.slowest_seconds
     report.claim(
         "hostile files",
-        wanted=">= 50",
+        wanted=f">= {at_least}",
         measured=f"{len(hostile)}, and {len(cases) - len(hostile)} good",
-        holds=len(hostile) >= 50,
+        holds=len(hostile) >= at_least,
     )
     report.claim("files that end badly, or reach outside", wanted="0", measured=bad, holds=bad == 0)
     report.claim(

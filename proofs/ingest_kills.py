@@ -86,8 +86,8 @@ async def _doubled(stage: Stage, video_ids: list[str]) -> int:
     connection: asyncpg.Connection[asyncpg.Record] = stage.accounts.connection
     announced = await connection.fetchval(
         """SELECT count(*) FROM (
-               SELECT payload -> 'data' ->> 'id' FROM events
-               WHERE type LIKE 'job.%' AND payload -> 'data' ->> 'type' = 'import' GROUP BY 1 HAVING count(*) > 1
+               SELECT payload ->> 'id' FROM events
+               WHERE type LIKE 'job.%' AND payload ->> 'type' = 'import' GROUP BY 1 HAVING count(*) > 1
            ) twice"""
     )
     videos = await connection.fetchval("SELECT count(*) FROM videos")

@@ -54,8 +54,10 @@ class JobActivities:
     async def sweep_jobs(self) -> int:
         """Look at jobs that nobody has touched for a while, and mend those that nothing else will; how many."""
         async with self.database.connection() as connection:
-            since = self.clock() - UNTOUCHED_AFTER
-            rows = await connection.fetch("SELECT * FROM untouched_jobs($1, $2)", since, SWEEP_BATCH)
+            now = self.clock()
+            rows = await connection.fetch(
+                "SELECT * FROM untouched_jobs($1, $2, $3)", now - UNTOUCHED_AFTER, now - WAITS_AT_MOST, SWEEP_BATCH
+            )
         mended = 0
         for row in rows:
             activity.heartbeat(mended)
@@ -65,7 +67,7 @@ class JobActivities:
     async def _mend(self, row: asyncpg.Record) -> bool:
         ref = JobRef(row["library_id"], row["id"], row["attempt"])
         age = self.clock() - row["updated_at"]
-        if row["in_outbox"] or (row["waits_for"] and age < WAITS_AT_MOST):
+        if row["in_outbox"]:
             return False
         if row["waits_for"]:
             return await self._fail(ref, Code.FAILED_PRECONDITION, "What this job waited for never came.")

@@ -1,7 +1,9 @@
 """Local copies of stored objects, shared by the activities of one worker and bounded in size."""
 
 import asyncio
+import fcntl
 import hashlib
+import os
 import shutil
 import tempfile
 from collections import Counter, OrderedDict
@@ -13,6 +15,7 @@ from pathlib import Path
 from cutroom.platform.storage import Storage
 
 Told = Callable[[int], None]
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +27,34 @@ class LocalCopy:
     sha256: bytes
 
 
+def _own_folder(shared: Path) -> tuple[Path, int]:
+    """A folder for this worker alone, held by a lock; what workers that died left behind is cleared away."""
+    for left in shared.glob("worker-*"):
+        lock = os.open(left / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel let go of it when its worker died
+            shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(lock)
+    own = Path(tempfile.mkdtemp(prefix="worker-", dir=shared))
+    lock = os.open(own / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return own, lock
+
+
 class Workbench:
     """Keeps the copies used last, up to a number of bytes; a copy in use is never taken away."""
 
     def __init__(self, storage: Storage, folder: Path, *, max_bytes: int) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._storage = storage
-        self._folder = folder
+        self._folder, self._lock = _own_folder(folder)
         self._max_bytes = max_bytes
         self._copies: OrderedDict[str, LocalCopy] = OrderedDict()
         self._in_use: Counter[str] = Counter()
         self._locks: dict[str, asyncio.Lock] = {}
-        folder.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def drawer(self) -> Iterator[Path]:

@@ -25,6 +25,8 @@ downloads and hosted playback back. Every product is a job with an id that can b
 at any time. Prices are exact and known before work starts, and what fails is given back."""
 _TAGS = [
     {"name": "Health", "description": "Whether the service answers."},
+    {"name": "Ingest", "description": "Putting videos in: imports and uploads."},
+    {"name": "Jobs", "description": "What was asked for, and how far it has come."},
     {"name": "Library", "description": "Videos and what they are filed and styled with."},
     {"name": "Webhooks", "description": "Destinations that are told what happens."},
 ]

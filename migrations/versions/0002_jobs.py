@@ -106,14 +106,17 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
        AND j.attempt = (gone.argument ->> 'attempt')::smallint AND j.status = 'queued'
 $$;
 
-CREATE FUNCTION untouched_jobs(since timestamptz, at_most integer)
+-- Those that wait for something are left alone for longer, or they would hide the others.
+CREATE FUNCTION untouched_jobs(since timestamptz, waiting_since timestamptz, at_most integer)
 RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, waits_for text[],
                updated_at timestamptz, in_outbox boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.waits_for, j.updated_at,
            EXISTS (SELECT FROM outbox o WHERE o.is_job AND o.library_id = j.library_id
                       AND o.argument ->> 'job_id' = j.id)
-      FROM jobs j WHERE j.status IN ('queued', 'processing') AND j.updated_at < since
+      FROM jobs j
+     WHERE j.status IN ('queued', 'processing') AND j.updated_at < since
+       AND (cardinality(j.waits_for) = 0 OR j.updated_at < waiting_since)
      ORDER BY j.updated_at LIMIT at_most
 $$;
 """
@@ -121,7 +124,7 @@ $$;
 DOORS = (
     "take_outbox(integer, integer)",
     "drop_outbox(bigint[])",
-    "untouched_jobs(timestamptz, integer)",
+    "untouched_jobs(timestamptz, timestamptz, integer)",
 )
 LIBRARY_TABLES = {
     "jobs": "SELECT, INSERT, UPDATE",

@@ -122,7 +122,8 @@ class IngestActivities:
             found = await self.sources[kind].download(url, picture, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
             return found, picture.close()
         sound = FileSink(drawer / "sound")
-        found = await self.youtube.download(
+        found = await self.youtube.probe(url)  # it alone knows the title
+        await self.youtube.download(
             url, picture, audio_to=sound, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=drawer
         )
         both = picture.close(), sound.close()
@@ -226,9 +227,11 @@ class IngestActivities:
         try:
             yield
         except MediaError as error:
-            raise _failure(str(error.sentence), reason=error.reason, retry=error.reason in RETRYABLE) from error
+            ours = error.reason in RETRYABLE
+            code = Code.INTERNAL if ours else Code.UNSUPPORTED_SOURCE
+            raise _failure(code, str(error.sentence), reason=error.reason, retry=ours) from error
         except SourceError as error:
-            raise _failure(str(error), reason="UNAVAILABLE", retry=error.retryable) from error
+            raise _failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
         finally:
             beating.cancel()
         async with self.database.transaction(ref.library_id) as connection:
@@ -264,8 +267,6 @@ def _piece_path(ref: JobRef, video_id: str, name: str) -> str:
     return service.derived_path(ref.library_id, video_id, f"pieces/{ref.attempt}/{name}")
 
 
-def _failure(sentence: str, *, reason: str, retry: bool) -> ApplicationError:
+def _failure(code: Code, sentence: str, *, reason: str, retry: bool) -> ApplicationError:
     last = activity.info().attempt >= TRIES
-    return ApplicationError(
-        sentence, {"reason": str(reason)}, type=Code.UNSUPPORTED_SOURCE.value, non_retryable=last or not retry
-    )
+    return ApplicationError(sentence, {"reason": str(reason)}, type=code.value, non_retryable=last or not retry)

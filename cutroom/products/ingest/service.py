@@ -167,7 +167,7 @@ def _recipe_jobs(video_id: str, recipes: Recipes | None, *, after: str) -> list[
         AutomationType.THUMBNAIL: asked.thumbnail if asked else None,
     }
     for automation, options in automations.items():
-        if options is not None:
+        if options is not None and getattr(options, "enabled", True):
             plan = {} if options is True else options.model_dump(mode="json", by_alias=True)
             key = JobKey(JobType.PACKAGING, video_id, automation=automation)
             jobs.append(NewJob(key, video_id, plan=plan, waits_for=[after]))

@@ -68,11 +68,25 @@ async def lock_source(connection: Connection, grant: Grant) -> None:
         raise UploadError(412, "conditionNotMet", "The file has been uploaded already.")
 
 
+async def wait_on(connection: Connection, grant: Grant, *, now: datetime) -> None:
+    """The import waits from now on, for as long as this session can take; one that has given up does not come back."""
+    waiting = await connection.fetchval(
+        """UPDATE jobs SET updated_at = $3 WHERE library_id = $1 AND id = 'import_' || $2 AND status = 'queued'
+           RETURNING true""",
+        grant.library_id,
+        grant.video_id,
+        now,
+    )
+    if not waiting:
+        raise UploadError(412, "conditionNotMet", "This video does not wait for its file any more.")
+
+
 async def begin(gateway: Gateway, grant: Grant, *, total_bytes: int | None) -> str:
     """Open a session in place of an earlier one; its token, of which only a keyed hash is kept."""
     session_id, secret, now = new_id(), secrets.token_urlsafe(_SECRET_BYTES), gateway.clock()
     async with gateway.database.transaction(grant.library_id) as connection:
         await lock_source(connection, grant)
+        await wait_on(connection, grant, now=now)
         earlier = await connection.fetch(
             """UPDATE upload_sessions SET state = 'aborted'
                WHERE library_id = $1 AND video_id = $2 AND state = 'open' RETURNING *""",
