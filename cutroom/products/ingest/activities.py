@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from cutroom.media import audio, video
 from cutroom.media.image import make_poster
 from cutroom.media.mux import join_tracks
 from cutroom.media.probe import MediaInfo, probe
-from cutroom.media.process import RETRYABLE, MediaError
+from cutroom.media.process import RETRYABLE, MediaError, Reason
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
@@ -27,7 +27,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.storage import Storage
 from cutroom.products.ingest import service
-from cutroom.products.ingest.rules import SourceType
+from cutroom.products.ingest.rules import Lane, SourceType
 from cutroom.products.ingest.sources import Found, Source, SourceError
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
@@ -134,9 +134,12 @@ class IngestActivities:
     @activity.defn(name="inspect_source")
     async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
         """Judge the file in the sandbox, and write down what it is."""
-        path = service.source_path(ref.library_id, video_id)
-        async with self._working(ref, "reading", progress=8), self.workbench.copy_of(path) as copy:
+        async with self.database.transaction(ref.library_id) as connection:
+            source = await service.source_of(connection, ref.library_id, video_id)
+        async with self._working(ref, "reading", progress=8), self.workbench.copy_of(source.storage_path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
+            if source.lane is Lane.AUDIO:
+                info = only_sound(info)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_media(
                 connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
@@ -251,6 +254,13 @@ class FileSink:
     def close(self) -> Path:
         self._file.close()
         return self.path
+
+
+def only_sound(info: MediaInfo) -> MediaInfo:
+    """What was sent as audio is audio, whatever picture may come with it."""
+    if not info.audio_streams:
+        raise MediaError(Reason.NO_STREAMS, "The file was sent as audio, but has no sound.")
+    return replace(info, media_type="audio")
 
 
 async def _beat() -> None:

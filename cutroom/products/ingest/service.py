@@ -203,6 +203,7 @@ class KnownSource:
     type: SourceType
     storage_path: str
     sealed_url: bytes
+    lane: Lane
 
 
 def derived_path(library_id: str, video_id: str, name: str) -> str:
@@ -212,12 +213,13 @@ def derived_path(library_id: str, video_id: str, name: str) -> str:
 
 async def source_of(connection: Connection, library_id: str, video_id: str) -> KnownSource:
     row = await connection.fetchrow(
-        "SELECT type, storage_path, sealed_url FROM sources WHERE library_id = $1 AND video_id = $2",
+        "SELECT type, storage_path, sealed_url, content_type FROM sources WHERE library_id = $1 AND video_id = $2",
         library_id,
         video_id,
     )
     assert row is not None
-    return KnownSource(SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"")
+    lane = lane_of(row["content_type"])
+    return KnownSource(SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"", lane)
 
 
 async def record_found(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:

@@ -1,0 +1,130 @@
+"""Imports with the real parts: Temporal, the sandbox, the store; a film, a song, a film sent as audio, and no film."""
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cutroom.entrypoints.worker import Parts, build_workers
+from cutroom.jobs.service import satisfy
+from cutroom.platform.clock import system_clock
+from cutroom.platform.egress import Egress
+from cutroom.platform.multipart import Multipart
+from cutroom.platform.relay import Relay
+from cutroom.platform.settings import Settings
+from cutroom.platform.storage import Storage
+from cutroom.platform.temporal import connect
+from cutroom.web.runtime import Runtime
+from dev.scratch import Person
+
+FILM = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
+SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
+
+
+@pytest.fixture(scope="module")
+async def _worker(
+    settings: Settings, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[None]:
+    """A worker with its relay, inside this process."""
+    changed = settings.model_copy(update={"work_folder": tmp_path_factory.mktemp("work")})
+    multipart = Multipart.connect(changed)
+    parts = Parts(changed, await connect(changed), runtime.database, runtime.storage, Egress(), multipart)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(multipart.close)
+        for worker in build_workers(parts):
+            await stack.enter_async_context(worker)
+        relay = Relay(runtime.database, parts.client, running_jobs_per_library=4)
+        relaying = asyncio.create_task(relay.run())
+        yield
+        relaying.cancel()
+
+
+def make(path: Path, arguments: tuple[str, ...]) -> Path:
+    subprocess.run(["ffmpeg", "-v", "error", "-y", *arguments, str(path)], check=True)
+    return path
+
+
+async def bring_in(
+    api: httpx.AsyncClient, runtime: Runtime, person: Person, path: Path, content_type: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Reserve, put the bytes where the gateway would, release, and wait: the video and its import job."""
+    source = {"type": "upload", "fileName": path.name, "contentType": content_type}
+    made = (await api.post("/videos", json={"source": source})).json()
+    video_id = made["videoId"]
+    await runtime.storage.put(made["upload"]["storagePath"], path)
+    async with runtime.database.transaction(person.library_id) as connection:
+        waited = f"upload_{video_id}"
+        await satisfy(connection, person.library_id, video_id=video_id, prerequisite=waited, now=system_clock())
+    for _ in range(600):
+        job = (await api.get(f"/jobs/import_{video_id}")).json()
+        if job["status"] in {"ready", "failed"}:
+            break
+        await asyncio.sleep(0.1)
+    return (await api.get(f"/videos/{video_id}")).json(), job
+
+
+async def derived(storage: Storage, person: Person, video: dict[str, Any]) -> set[str]:
+    """What was made of a video, by name."""
+    names = ("source", "poster.jpg", "speech.flac", "mix.mka", "proxy.mp4", "pieces/1/picture-00000.mp4")
+    folder = f"libraries/{person.library_id}/videos/{video['id']}"
+    return {name for name in names if await storage.size(f"{folder}/{name}")}
+
+
+@pytest.mark.usefixtures("_worker")
+async def test_a_film_gets_a_poster_its_sound_and_a_proxy(
+    api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
+) -> None:
+    video, job = await bring_in(api, runtime, person, make(tmp_path / "film.mp4", FILM), "video/mp4")
+    assert job["status"] == "ready", job
+    assert job["result"] == {"durationSeconds": 3.0, "mediaType": "video"}
+    assert (video["status"], video["duration"], video["mediaType"]) == ("ready", 3.0, "video")
+    assert await derived(runtime.storage, person, video) == {
+        "source",
+        "poster.jpg",
+        "speech.flac",
+        "mix.mka",
+        "proxy.mp4",
+    }
+    async with httpx.AsyncClient() as browser:
+        poster = await browser.get(video["posterUrl"])
+    assert poster.content[:3] == b"\xff\xd8\xff"
+
+
+@pytest.mark.usefixtures("_worker")
+@pytest.mark.parametrize(
+    ("name", "arguments", "content_type"), [("song.mp3", SONG, ""), ("film.mp4", FILM, "audio/mp4")]
+)
+async def test_a_song_and_a_film_sent_as_audio_are_audio(
+    api: httpx.AsyncClient,
+    runtime: Runtime,
+    person: Person,
+    tmp_path: Path,
+    name: str,
+    arguments: tuple[str, ...],
+    content_type: str,
+) -> None:
+    path = make(tmp_path / name, arguments)
+    video, job = await bring_in(api, runtime, person, path, content_type or "audio/mpeg")
+    assert job["status"] == "ready", job
+    assert video["mediaType"] == "audio"
+    assert "posterUrl" not in video
+    assert await derived(runtime.storage, person, video) == {"source", "speech.flac", "mix.mka"}
+
+
+@pytest.mark.usefixtures("_worker")
+async def test_what_is_no_film_fails_with_a_reason_and_so_does_what_waited_for_it(
+    api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.mp4"
+    path.write_text("this is not a film")
+    video, job = await bring_in(api, runtime, person, path, "video/mp4")
+    assert video["status"] == "failed"
+    assert job["error"]["code"] == "UNSUPPORTED_SOURCE"
+    assert job["error"]["details"] == {"reason": "UNSUPPORTED_FORMAT"}
+    transcript = (await api.get(f"/jobs/transcript_{video['id']}")).json()
+    assert transcript["error"]["details"] == {"jobId": job["id"]}
