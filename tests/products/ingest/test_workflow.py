@@ -60,6 +60,7 @@ async def bring_in(
     async with runtime.database.transaction(person.library_id) as connection:
         waited = f"upload_{video_id}"
         await satisfy(connection, person.library_id, video_id=video_id, prerequisite=waited, now=system_clock())
+    job: dict[str, Any] = {}
     for _ in range(600):
         job = (await api.get(f"/jobs/import_{video_id}")).json()
         if job["status"] in {"ready", "failed"}:
