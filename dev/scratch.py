@@ -23,6 +23,7 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import speak_json
 from cutroom.platform.ids import new_id
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.settings import Settings
@@ -170,7 +171,9 @@ class Accounts:
     @classmethod
     async def open(cls, settings: Settings) -> "Accounts":
         assert settings.owner_database_url is not None
-        return cls(settings, await asyncpg.connect(settings.owner_database_url.get_secret_value()))
+        connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
+        await speak_json(connection)
+        return cls(settings, connection)
 
     async def close(self) -> None:
         await self.connection.close()

@@ -67,6 +67,19 @@ class Founder:
             "events": ["video.ready"],
             "sealed_secret": b"sealed",
         }
+        source = {"video_id": ids["videoId"], "type": "upload", "storage_path": mark}
+        job = {
+            **here,
+            "id": f"import_{ids['videoId']}",
+            "type": "import",
+            "status": "queued",
+            "video_id": ids["videoId"],
+            "attempt": 1,
+            "plan": {},
+            "waits_for": [f"upload_{ids['videoId']}"],
+            "progress": 0,
+            "updated_at": here["created_at"],
+        }
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
@@ -76,6 +89,8 @@ class Founder:
             ("character_images", image),
             ("brand_voices", {**here, "id": new_id(), "name": mark, "guidelines": mark}),
             ("webhook_endpoints", endpoint),
+            ("sources", {**here, **source}),
+            ("jobs", job),
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)
@@ -86,7 +101,7 @@ class Founder:
             reference=mark,
             now=system_clock(),
         )
-        return ids
+        return {**ids, "jobId": f"import_{ids['videoId']}"}
 
     async def token(self, holding: Holding, lifetime: timedelta = TOKEN_LIFETIME) -> str:
         """An OAuth access token to the library, with every scope."""

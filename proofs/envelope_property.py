@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
 
 from cutroom.accounts.scopes import ALL_SCOPES, Scope
 from cutroom.entrypoints.api import ROUTERS
@@ -85,7 +86,7 @@ class World:
 
     async def _open(self) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory()))
-        plans = write_plans(folder / "plans.toml", free={"requests_at_once": 0})  # a plan that admits nobody
+        plans = write_plans(folder / "plans.toml", free={"requests_at_once": 1})
         changed = self.accounts.settings.model_copy(update={"plans_file": plans})
         app = create_app(lambda: open_runtime(changed, lambda: self.now), [*ROUTERS, explosive])
         await self._stack.enter_async_context(app.router.lifespan_context(app))
@@ -96,6 +97,8 @@ class World:
         )
         self.operator = await Accounts.open(self.accounts.settings)
         self._stack.push_async_callback(self.operator.close)
+        self.redis = Redis.from_url(changed.redis_url.get_secret_value())
+        self._stack.push_async_callback(self.redis.aclose)
 
     def close(self) -> None:
         self.run(self._stack.aclose())
@@ -243,8 +246,11 @@ class Walk(RuleBasedStateMachine):
         await connection.execute(
             "UPDATE api_keys SET scopes = $2, revoked_at = $3 WHERE id = $1", caller.key.id, scopes, revoked
         )
-        plan = "free" if spoilt == "limited" else "business"
+        # The free plan here admits one request at once, and somebody else always holds that one place.
+        limited = spoilt == "limited"
+        plan, leases = "free" if limited else "business", f"limits:{{{caller.key.id}}}:leases"
         await connection.execute("UPDATE libraries SET plan = $2 WHERE id = $1", caller.person.library_id, plan)
+        await (self.world.redis.zadd(leases, {"held": 1e15}) if limited else self.world.redis.zrem(leases, "held"))
 
 
 async def prove_property(report: Report, accounts: Accounts, *, steps: int) -> None:

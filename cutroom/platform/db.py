@@ -32,7 +32,7 @@ class Database:
             url,
             min_size=1,
             max_size=size,
-            init=_prepare,
+            init=speak_json,
             timeout=CONNECT_TIMEOUT_SECONDS,
             server_settings={
                 "application_name": application,
@@ -60,7 +60,8 @@ class Database:
             yield connection
 
 
-async def _prepare(connection: Connection) -> None:
+async def speak_json(connection: Connection) -> None:
+    """Take and give jsonb as Python values."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
