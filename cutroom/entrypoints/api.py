@@ -24,7 +24,7 @@ from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
-ROUTERS = (ingest, uploads, library, jobs, webhooks)
+ROUTERS = (library, jobs, ingest, uploads, webhooks)  # what is asked for most stands first
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

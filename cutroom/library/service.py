@@ -47,8 +47,10 @@ async def get_video(
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
-    posters = await _poster_urls([row], storage)
-    return video_of(row, workspace_id=principal.workspace_id, poster_url=posters.get(row["id"]))
+    poster_path, poster_url = row["poster_path"], None
+    if storage is not None and poster_path is not None:
+        poster_url = await storage.read_url(poster_path)
+    return video_of(row, workspace_id=principal.workspace_id, poster_url=poster_url)
 
 
 async def list_videos(
@@ -61,16 +63,15 @@ async def list_videos(
     return videos, len(found) > limit
 
 
-async def _poster_urls(rows: list[asyncpg.Record], storage: Storage | None) -> dict[str, str]:
+async def _poster_urls(rows: list[asyncpg.Record], storage: Storage) -> dict[str, str]:
     paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
-    if storage is None or not paths:
+    if not paths:
         return {}
     return dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True))
 
 
 def video_of(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str | None = None) -> Video:
-    # model_construct: the row is ours, and checking it again would double the cost of the hottest read.
-    return Video.model_construct(
+    return Video(
         id=row["id"],
         status=row["status"],
         title=row["title"],
@@ -89,7 +90,7 @@ def video_of(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str |
 
 
 def _progress(status: State | None, language: str | None) -> Progress | None:
-    return Progress.model_construct(status=status, language=language) if status else None
+    return Progress(status=status, language=language) if status else None
 
 
 async def show_progress(

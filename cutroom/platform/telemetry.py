@@ -96,3 +96,13 @@ class RequestMetrics:
         self.refused = Counter("cutroom_errors_total", "Error answers by code.", ["code"], registry=registry)
         self.replayed = Counter("cutroom_replays_total", "Answers replayed.", registry=registry)
         self.seconds = Histogram("cutroom_request_seconds", "Time to answer.", ["method", "route"], registry=registry)
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
+    def observe(self, method: str, route: str, *, status: int, seconds: float) -> None:
+        """Count and time one answer; the children are kept, for finding one costs more than using it."""
+        found = self._known.get((method, route, status))
+        if found is None:
+            found = self.answered.labels(method, route, str(status)), self.seconds.labels(method, route)
+            self._known[method, route, status] = found
+        found[0].inc()
+        found[1].observe(seconds)

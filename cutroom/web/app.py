@@ -76,9 +76,9 @@ def create_app(
         generate_unique_id_function=_operation_id,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # the edge does it
     )
-    _add_open_routes(app)
     for router in routers:  # their paths are whole already, so one flat list serves and is matched faster
         app.router.routes.extend(router.routes)
+    _add_open_routes(app)
     return app
 
 

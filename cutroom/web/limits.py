@@ -13,6 +13,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.platform.redis import BatchingRedis, RedisAwayError, Script
+from cutroom.platform.telemetry import request_id
 
 LEASE_SECONDS = 120  # longer than any request may take; a process that dies gives its leases back so late
 REDIS_PAUSE_SECONDS = 1.0  # after a failure, how long to do without Redis before it is asked again
@@ -73,7 +74,7 @@ class Limits:
 
     async def take(self, principal: Principal) -> Admission:
         """Admit a request of this principal, or raise RATE_LIMITED."""
-        plan, subject, lease = principal.plan, principal.id, new_id()
+        plan, subject, lease = principal.plan, principal.id, request_id.get() or new_id()
         rate, local = Rate(plan.requests_per_minute), False
         verdict = await self._ask(subject, rate, leases=plan.requests_at_once, lease=lease)
         if verdict is None:
