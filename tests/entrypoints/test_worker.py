@@ -74,7 +74,8 @@ async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
 ) -> None:
     old = await retained(accounts, person, timedelta(hours=24, minutes=1))
     recent = await retained(accounts, person, timedelta(hours=23, minutes=59))
-    async with worker(environment | {"CUTROOM_TEMPORAL_NAMESPACE": temporal.namespace}) as process:
+    alone = {"CUTROOM_TEMPORAL_NAMESPACE": temporal.namespace, "CUTROOM_WORKER_QUEUES": "control"}  # nothing goes out
+    async with worker(environment | alone) as process:
         (*_, ready) = await lines_until(process, "worker ready")
         assert "control" in ready["queues"]
 

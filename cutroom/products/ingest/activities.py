@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 from temporalio import activity
@@ -117,19 +117,19 @@ class IngestActivities:
 
     async def _download(self, kind: SourceType, url: str, drawer: Path) -> tuple[Found, Path]:
         """The source as one file; YouTube sends picture and sound apart, which the sandbox puts together."""
-        picture = FileSink(drawer / "source")
-        if kind is not SourceType.YOUTUBE:
-            found = await self.sources[kind].download(url, picture, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
-            return found, picture.close()
-        sound = FileSink(drawer / "sound")
-        found = await self.youtube.probe(url)  # it alone knows the title
-        await self.youtube.download(
-            url, picture, audio_to=sound, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=drawer
-        )
-        both = picture.close(), sound.close()
-        if not both[1].stat().st_size:
-            return found, both[0]
-        return found, await join_tracks(*both, output=drawer, sandbox=self.sandbox)
+        picture, sound = drawer / "source", drawer / "sound"
+        with FileSink(picture) as to, FileSink(sound) as audio_to:
+            if kind is SourceType.YOUTUBE:
+                found = await self.youtube.probe(url)  # it alone knows the title
+                await self.youtube.download(
+                    url, to, audio_to=audio_to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=drawer
+                )
+            else:
+                source = self.sources[kind]
+                found = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
+        if not sound.stat().st_size:
+            return found, picture
+        return found, await join_tracks(picture, sound, output=drawer, sandbox=self.sandbox)
 
     @activity.defn(name="inspect_source")
     async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
@@ -245,15 +245,16 @@ class FileSink:
     """A file that a download is written to."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._file = path.open("wb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
 
     async def write(self, data: bytes) -> None:
         self._file.write(data)
-
-    def close(self) -> Path:
-        self._file.close()
-        return self.path
 
 
 def only_sound(info: MediaInfo) -> MediaInfo:

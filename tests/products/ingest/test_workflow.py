@@ -20,7 +20,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
 from cutroom.platform.temporal import connect
 from cutroom.web.runtime import Runtime
-from dev.scratch import Person
+from dev.scratch import Accounts, Person
 
 FILM = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
 SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
@@ -28,9 +28,10 @@ SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 
 @pytest.fixture(scope="module")
 async def _worker(
-    settings: Settings, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
+    settings: Settings, runtime: Runtime, accounts: Accounts, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[None]:
-    """A worker with its relay, inside this process."""
+    """A worker with its relay, inside this process; it is given none of the imports that other tests asked for."""
+    await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"work_folder": tmp_path_factory.mktemp("work")})
     multipart = Multipart.connect(changed)
     parts = Parts(changed, await connect(changed), runtime.database, runtime.storage, Egress(), multipart)
