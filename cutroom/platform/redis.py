@@ -31,11 +31,11 @@ class Script:
 class BatchingRedis:
     """While one batch is on its way, the next one gathers; under load a command costs a fraction of a round trip."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._redis = Redis.from_url(
             url,
-            socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
+            socket_timeout=timeout_seconds,
+            socket_connect_timeout=timeout_seconds,
             retry=Retry(NoBackoff(), 0),  # one try: nobody waits for a Redis that is away
         )
         self._waiting: list[tuple[Command, asyncio.Future[Any] | None]] = []

@@ -21,7 +21,7 @@ QUICK_SECONDS = 1.0
 
 @pytest.fixture
 async def redis(settings: Settings) -> AsyncIterator[BatchingRedis]:
-    opened = BatchingRedis(settings.redis_url.get_secret_value())
+    opened = BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)  # a busy machine is not away
     yield opened
     await opened.close()
 
@@ -64,7 +64,7 @@ async def test_what_is_told_comes_before_what_is_asked_later(redis: BatchingRedi
 
 
 async def test_what_was_told_last_is_sent_before_closing(settings: Settings, plain: Redis) -> None:
-    key, closing = f"test:{new_id()}", BatchingRedis(settings.redis_url.get_secret_value())
+    key, closing = f"test:{new_id()}", BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)
     closing.tell(("SET", key, "told", "PX", 10_000))
     await closing.close()
     assert await plain.getdel(key) == b"told"

@@ -18,7 +18,7 @@ from cutroom.web.limits import Limits, LocalLimits, Outcome, Rate
 
 @pytest.fixture
 async def redis(settings: Settings) -> AsyncIterator[BatchingRedis]:
-    opened = BatchingRedis(settings.redis_url.get_secret_value())
+    opened = BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)  # a busy machine is not away
     yield opened
     await opened.close()
 
