@@ -84,6 +84,7 @@ def main() -> None:
         server_header=False,
         proxy_headers=settings.trusted_proxies is not None,
         forwarded_allow_ips=settings.trusted_proxies,
+        timeout_keep_alive=75,  # longer than load balancers keep theirs, so that it is never us who hang up first
         timeout_graceful_shutdown=30,
     )
 
