@@ -1,0 +1,139 @@
+"""What engines can be asked for; each port has one conformance suite that every adapter passes.
+
+Calls block until they have an answer, so activities make them in threads.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    # Mono sound at SAMPLE_RATE, from -1 to 1.
+    Samples: TypeAlias = NDArray[np.float32]
+    Vector: TypeAlias = NDArray[np.float32]
+
+SAMPLE_RATE = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time, in seconds from the start of what was given."""
+
+    start_seconds: float
+    end_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word as it was said, with the punctuation that belongs to it and without blanks around it."""
+
+    text: str
+    start_seconds: float
+    end_seconds: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What was said; the language is a BCP 47 code."""
+
+    language: str
+    language_probability: float
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VoicePrint:
+    """How a voice sounds in one window of time: a vector of length 1; voices compare by their cosine."""
+
+    span: Span
+    vector: "Vector"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageGuess:
+    """Which language a text is in, and how sure that is from 0 to 1."""
+
+    language: str
+    confidence: float
+
+
+class Quality(StrEnum):
+    """What can be expected of a translation."""
+
+    GOOD = "good"
+    DRAFT = "draft"  # to be read over by a person before it is published
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A way from one language to another; `via` names the languages on the way."""
+
+    source: str
+    target: str
+    quality: Quality
+    via: tuple[str, ...] = ()
+
+
+class Recogniser(Protocol):
+    """Turns speech into words with times."""
+
+    name: str
+
+    def recognise(self, samples: "Samples", *, language: str | None, speech: Sequence[Span]) -> Recognised:
+        """The words in the given stretches of speech; without a language it is detected.
+
+        Times are from the start of `samples`, in order, and inside the stretches of speech.
+        """
+        ...
+
+
+class VoiceDetector(Protocol):
+    """Finds where somebody speaks."""
+
+    name: str
+
+    def detect(self, blocks: Iterable["Samples"]) -> Iterator[Span]:
+        """Stretches of speech in one recording that comes in blocks of any length; memory does not grow with it."""
+        ...
+
+
+class VoiceProfiler(Protocol):
+    """Says how voices sound, so that they can be told apart."""
+
+    name: str
+
+    def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
+        """A voice print for each short window of the given speech, in order."""
+        ...
+
+
+class LanguageIdentifier(Protocol):
+    """Tells the language of a text."""
+
+    name: str
+
+    def identify(self, text: str) -> LanguageGuess | None:
+        """The likeliest language, or nothing where the text says too little."""
+        ...
+
+
+class Translator(Protocol):
+    """Turns sentences of one language into another."""
+
+    name: str
+
+    def routes(self) -> Sequence[Route]:
+        """Every pair that can be translated now, with the models that are there."""
+        ...
+
+    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+        """One translation for each sentence. They follow each other, so each is context for its neighbours.
+
+        An engine that gives nothing for a sentence that has words raises EngineError; it never returns less.
+        """
+        ...
