@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from cutroom.credits.routes import router as credit
 from cutroom.errors import invalid_field
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.routes import router as library
@@ -24,7 +25,7 @@ from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
-ROUTERS = (library, jobs, ingest, uploads, webhooks)  # what is asked for most stands first
+ROUTERS = (library, jobs, ingest, uploads, credit, webhooks)  # what is asked for most stands first
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

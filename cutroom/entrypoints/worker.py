@@ -12,6 +12,9 @@ from typing import Any
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from cutroom.credits.activities import CreditActivities
+from cutroom.credits.pricing import load_prices
+from cutroom.credits.workflow import CheckLedgers, ExpireReservation
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.workflow import SweepJobs
 from cutroom.media.sandbox import Mode, Sandbox
@@ -42,13 +45,24 @@ from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.workflow import DeliverWebhook, ForgetEvents
 
 RECURRING = (
+    Recurring(workflow="check-ledgers", every=timedelta(hours=1)),
     Recurring(workflow="forget-answers", every=timedelta(hours=1)),
     Recurring(workflow="forget-events", every=timedelta(days=1)),
     Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
     Recurring(workflow="tend-uploads", every=timedelta(minutes=1)),
 )
 WORKFLOWS: dict[Queue, Sequence[type]] = {
-    Queue.CONTROL: [ForgetAnswers, ForgetEvents, SweepJobs, ImportVideo, LookAtSource, MakeTranscript, TendUploads],
+    Queue.CONTROL: [
+        CheckLedgers,
+        ExpireReservation,
+        ForgetAnswers,
+        ForgetEvents,
+        SweepJobs,
+        ImportVideo,
+        LookAtSource,
+        MakeTranscript,
+        TendUploads,
+    ],
     Queue.EGRESS: [DeliverWebhook],
 }
 GRACE = timedelta(seconds=30)  # for what is running when the process is told to stop
@@ -93,7 +107,10 @@ def build_workers(parts: Parts) -> list[Worker]:
 def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     settings, secrecy = parts.settings, Secrecy(parts.settings.secret_key.get_secret_value())
     answers = AnswerActivities(database=parts.database, clock=parts.clock)
-    jobs = JobActivities(database=parts.database, client=parts.client, clock=parts.clock)
+    credit = CreditActivities(database=parts.database, clock=parts.clock)
+    jobs = JobActivities(
+        database=parts.database, client=parts.client, prices=load_prices(settings.prices_file), clock=parts.clock
+    )
     https = HttpsSource(parts.egress)
     ingest = IngestActivities(
         database=parts.database,
@@ -117,6 +134,8 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     return {
         Queue.CONTROL: [
             answers.forget_answers,
+            credit.check_ledgers,
+            credit.expire_reservation,
             jobs.begin_job,
             jobs.finish_job,
             jobs.fail_job,

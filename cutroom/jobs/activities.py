@@ -10,6 +10,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
 from cutroom.jobs.ids import JobType
@@ -33,12 +34,13 @@ class JobActivities:
 
     database: Database
     client: Client
+    prices: PriceList
     clock: Clock
 
     @activity.defn(name="begin_job")
     async def begin_job(self, ref: JobRef) -> dict[str, Any] | None:
         async with self.database.transaction(ref.library_id) as connection:
-            return await lifecycle.begin(connection, ref, now=self.clock())
+            return await lifecycle.begin(connection, ref, prices=self.prices, now=self.clock())
 
     @activity.defn(name="finish_job")
     async def finish_job(self, ref: JobRef, result: dict[str, Any]) -> None:

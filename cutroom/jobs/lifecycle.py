@@ -1,18 +1,26 @@
 """A job's life once its workflow runs: begin, report, finish or fail. Each is one transaction, safe to repeat."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from cutroom.errors import Code
+from cutroom.credits import escrow
+from cutroom.credits.pricing import PriceList
+from cutroom.credits.receipts import receipt
+from cutroom.credits.rules import Bill
+from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobType, parse_job_id
-from cutroom.jobs.service import GET_JOB, job_of, satisfy
+from cutroom.jobs.service import GET_JOB, job_of, satisfy, workflow_id
 from cutroom.library.schemas import State
 from cutroom.library.service import show_progress, video_for_event
 from cutroom.platform.db import Connection
 from cutroom.webhooks.service import announce
 
 MAX_MESSAGE = 500
+HAS_BILL = "SELECT bill IS NOT NULL FROM jobs WHERE library_id = $1 AND id = $2"
+
+Settle = Callable[..., Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +41,41 @@ class Failure:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-async def begin(connection: Connection, ref: JobRef, *, now: datetime) -> dict[str, Any] | None:
-    """The job's plan, or nothing when this attempt is not the one to do it (any more)."""
-    plan: dict[str, Any] | None = await connection.fetchval(
+async def begin(connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime) -> dict[str, Any] | None:
+    """The job's plan, or nothing when this attempt is not the one to do it (any more), or cannot be paid."""
+    row = await connection.fetchrow(
         """UPDATE jobs SET status = 'processing', updated_at = $4
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
-           RETURNING plan || jsonb_build_object('video_id', video_id)""",
+           RETURNING plan, video_id, bill""",
         ref.library_id,
         ref.job_id,
         ref.attempt,
         now,
     )
-    if plan is not None:
-        await _show(connection, ref, plan["video_id"], state="processing", now=now)
-    return plan
+    if row is None:
+        return None
+    await _show(connection, ref, row["video_id"], state="processing", now=now)
+    if row["bill"] is not None:
+        refusal = await _pay(connection, ref, Bill.from_json(row["bill"]), row["video_id"], prices=prices, now=now)
+        if refusal is not None:
+            await fail(connection, ref, failure=refusal, now=now)
+            return None
+    return {**row["plan"], "video_id": row["video_id"]}
+
+
+async def _pay(
+    connection: Connection, ref: JobRef, bill: Bill, video_id: str, *, prices: PriceList, now: datetime
+) -> Failure | None:
+    """Nothing is begun that is not paid for; why it cannot be, if so."""
+    holder = workflow_id(ref.job_id, ref.attempt)
+    try:
+        async with connection.transaction():
+            await escrow.ensure_held(
+                connection, ref.library_id, bill, holder=holder, video_id=video_id, prices=prices, now=now
+            )
+    except CutroomError as error:
+        return Failure(error.code, error.message, details=error.details)
+    return None
 
 
 async def report(connection: Connection, ref: JobRef, *, stage: str, progress: int, now: datetime) -> None:
@@ -64,7 +93,7 @@ async def report(connection: Connection, ref: JobRef, *, stage: str, progress: i
 
 
 async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
-    """The job is ready: its result is stored, those that waited for it start, and endpoints are told."""
+    """The job is ready: its result is stored, its price is spent, what waited for it starts, and endpoints are told."""
     video_id = await connection.fetchval(
         """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id""",
@@ -76,6 +105,7 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
     )
     if video_id is None:
         return False
+    await _settle(connection, ref, escrow.capture, now=now)
     await _show(connection, ref, video_id, state="ready", now=now)
     await satisfy(connection, ref.library_id, video_id=video_id, prerequisite=ref.job_id, now=now)
     await _announce_job(connection, ref, type_="job.ready", now=now)
@@ -83,7 +113,7 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
-    """The job failed, and with it all that waited for it; each says why."""
+    """The job failed, and with it all that waited for it; each says why, and each gets its credits back."""
     video_id = await connection.fetchval(
         """UPDATE jobs SET status = 'failed', error_code = $4, error_message = $5, error_details = $6,
                updated_at = $7, finished_at = $7
@@ -99,6 +129,7 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
     )
     if video_id is None:
         return False
+    await _settle(connection, ref, escrow.release, now=now)
     await _show(connection, ref, video_id, state="failed", now=now)
     await _announce_job(connection, ref, type_="job.failed", now=now)
     waiting = await connection.fetch(
@@ -113,6 +144,19 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
         next_ref = JobRef(ref.library_id, row["id"], row["attempt"])
         await fail(connection, next_ref, failure=because, now=now)
     return True
+
+
+async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: datetime) -> None:
+    """Capture or release what the job holds; its result then shows the receipt."""
+    holder = workflow_id(ref.job_id, ref.attempt)
+    await settle(connection, ref.library_id, holder=holder, now=now)
+    if await connection.fetchval(HAS_BILL, ref.library_id, ref.job_id):
+        await connection.execute(
+            "UPDATE jobs SET result = coalesce(result, '{}') || $3 WHERE library_id = $1 AND id = $2",
+            ref.library_id,
+            ref.job_id,
+            {"receipt": await receipt(connection, ref.library_id, holder=holder)},
+        )
 
 
 async def _show(connection: Connection, ref: JobRef, video_id: str, *, state: State, now: datetime) -> None:

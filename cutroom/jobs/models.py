@@ -38,6 +38,7 @@ class Job(Table):
     attempt: Mapped[int] = mapped_column(SmallInteger)
     plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its workflow is told
     waits_for: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
+    bill: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # what it costs; nothing for work that is free
     stage: Mapped[str | None] = mapped_column(Text)
     progress: Mapped[int] = mapped_column(SmallInteger)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)

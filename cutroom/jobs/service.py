@@ -8,6 +8,9 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
+from cutroom.credits import escrow
+from cutroom.credits.pricing import PriceList
+from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType, parse_job_id
 from cutroom.jobs.schemas import Job, JobError
@@ -33,12 +36,16 @@ class NewJob:
     video_id: str
     plan: Mapping[str, Any] = field(default_factory=dict)
     waits_for: Sequence[str] = ()
+    bill: Bill | None = None  # what it costs; nothing for work that is free
 
 
-async def ask_for(connection: Connection, principal: Principal, wanted: NewJob, *, now: datetime) -> tuple[Job, bool]:
+async def ask_for(
+    connection: Connection, principal: Principal, wanted: NewJob, *, prices: PriceList, now: datetime
+) -> tuple[Job, bool]:
     """Ask for a job, and tell whether that began anything.
 
-    Ids converge: what is queued, processing or ready is answered as it is; what failed runs again under its id.
+    Ids converge: what is queued, processing or ready is answered as it is, uncharged; what failed runs again under
+    its id. Its price is held now, or when it begins if it depends on a duration that is not known yet.
     """
     row = await connection.fetchrow(
         "SELECT status, attempt FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
@@ -50,6 +57,16 @@ async def ask_for(connection: Connection, principal: Principal, wanted: NewJob, 
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
     await _put(connection, principal, wanted, attempt=attempt, now=now)
+    if wanted.bill is not None:
+        await escrow.hold(
+            connection,
+            principal.library_id,
+            wanted.bill,
+            holder=workflow_id(wanted.key.id, attempt),
+            video_id=wanted.video_id,
+            prices=prices,
+            now=now,
+        )
     if not wanted.waits_for:
         await _start(connection, principal.library_id, wanted.key, attempt=attempt)
     return await get_job(connection, principal.library_id, wanted.key.id), True
@@ -70,11 +87,12 @@ async def _check_unfinished(connection: Connection, principal: Principal) -> Non
 async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, attempt: int, now: datetime) -> None:
     await connection.execute(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
-               principal_id, attempt, plan, waits_for, progress, created_at, updated_at)
-           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $12)
+               principal_id, attempt, plan, waits_for, bill, progress, created_at, updated_at)
+           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12)
            ON CONFLICT (library_id, id) DO UPDATE SET
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
-               plan = excluded.plan, waits_for = excluded.waits_for, stage = NULL, progress = 0, result = NULL,
+               plan = excluded.plan, waits_for = excluded.waits_for, bill = excluded.bill, stage = NULL,
+               progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
                updated_at = excluded.updated_at""",
         principal.library_id,
@@ -89,6 +107,7 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
         dict(wanted.plan),
         list(wanted.waits_for),
         now,
+        wanted.bill.as_json() if wanted.bill is not None else None,
     )
 
 

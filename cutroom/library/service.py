@@ -53,6 +53,14 @@ async def get_video(
     return video_of(row, workspace_id=principal.workspace_id, poster_url=poster_url)
 
 
+async def duration_of(connection: Connection, library_id: str, video_id: str) -> float | None:
+    """How long a video is in seconds, once that is known."""
+    found: float | None = await connection.fetchval(
+        "SELECT duration_seconds FROM videos WHERE library_id = $1 AND id = $2", library_id, video_id
+    )
+    return found
+
+
 async def list_videos(
     connection: Connection, principal: Principal, *, before: str | None, limit: int, storage: Storage
 ) -> tuple[list[Video], bool]:

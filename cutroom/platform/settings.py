@@ -58,6 +58,10 @@ class Settings(BaseSettings):
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     plans_file: Path | None = None
 
+    # Credits.
+    prices_file: Path | None = None
+    reservation_seconds: int = Field(default=24 * 60 * 60, ge=1, le=30 * 24 * 60 * 60)  # what is unused then goes back
+
     # Telemetry.
     log_level: str = "INFO"
     otlp_endpoint: str | None = None

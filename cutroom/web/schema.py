@@ -1,6 +1,7 @@
 """How objects look on the wire: camelCase names, omitted optionals, language codes, the error envelope."""
 
 import re
+from collections.abc import Hashable
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -17,6 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
 
 
 class Wire(BaseModel):
@@ -65,6 +67,16 @@ LanguageCode = Annotated[
     StringConstraints(min_length=2, max_length=16, pattern=LANGUAGE_PATTERN),
     AfterValidator(canonical_language),
 ]
+
+
+def unique(items: list[H]) -> list[H]:
+    if len(set(items)) != len(items):
+        raise ValueError("Each item may occur once.")
+    return items
+
+
+MAX_LANGUAGES = 50
+Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), AfterValidator(unique)]
 
 
 class ErrorBody(Wire):

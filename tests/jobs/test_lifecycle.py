@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs import lifecycle, service
 from cutroom.jobs.ids import DubProduct, JobKey, JobType
@@ -23,7 +24,7 @@ FAILURE = Failure("UNSUPPORTED_SOURCE", "It is not a video.", details={"found": 
 async def ask(runtime: Runtime, stage: Stage, key: JobKey, *, waits_for: tuple[str, ...] = ()) -> tuple[Job, bool]:
     async with runtime.database.transaction(stage.library_id) as connection:
         wanted = NewJob(key, stage.video_id, plan={"a": 1}, waits_for=waits_for)
-        return await service.ask_for(connection, stage.principal, wanted, now=system_clock())
+        return await service.ask_for(connection, stage.principal, wanted, prices=load_prices(), now=system_clock())
 
 
 async def live(runtime: Runtime, on: Stage, step: str, job_id: str, **named: Any) -> Any:  # noqa: ANN401
@@ -31,6 +32,8 @@ async def live(runtime: Runtime, on: Stage, step: str, job_id: str, **named: Any
     attempt = named.pop("attempt", 1)
     async with runtime.database.transaction(on.library_id) as connection:
         ref = JobRef(on.library_id, job_id, attempt)
+        if step == "begin":
+            named["prices"] = load_prices()
         return await getattr(lifecycle, step)(connection, ref, now=system_clock(), **named)
 
 

@@ -7,6 +7,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
+from cutroom.credits.pricing import load_prices
 from cutroom.jobs import lifecycle, service
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.ids import JobKey, JobType
@@ -36,7 +37,9 @@ async def ask_for_shorts(runtime: Runtime, stage: Stage, number: int) -> list[st
     keys = [JobKey(JobType.SHORTS, new_id()) for _ in range(number)]
     async with runtime.database.transaction(stage.library_id) as connection:
         for key in keys:
-            await service.ask_for(connection, stage.principal, NewJob(key, stage.video_id), now=system_clock())
+            await service.ask_for(
+                connection, stage.principal, NewJob(key, stage.video_id), prices=load_prices(), now=system_clock()
+            )
     return [key.id for key in keys]
 
 
@@ -96,7 +99,7 @@ async def test_the_sweep_starts_what_was_lost_and_fails_what_has_stopped(
     await accounts.connection.execute("UPDATE jobs SET attempt = 7 WHERE id = $1", lost)  # Temporal never saw this one
     for job_id in (lost, stopped):
         await _age(accounts, job_id, timedelta(minutes=3))
-    activities = JobActivities(database=runtime.database, client=client, clock=system_clock)
+    activities = JobActivities(database=runtime.database, client=client, prices=load_prices(), clock=system_clock)
     assert await ActivityEnvironment().run(activities.sweep_jobs) >= 2
     async with runtime.database.transaction(stage.library_id) as connection:
         jobs = {

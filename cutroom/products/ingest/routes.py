@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.products.ingest import service
 from cutroom.products.ingest.preflight import look_first
@@ -28,5 +29,10 @@ async def create_video(call: CurrentCall, wanted: NewVideo) -> CreatedVideo:
     if isinstance(wanted.source, UrlSource):
         await look_first(call.runtime, wanted.source)
     return await service.create_video(
-        call.connection, call.principal, wanted, secrecy=call.runtime.secrecy, now=call.now
+        call.connection,
+        call.principal,
+        wanted,
+        secrecy=call.runtime.secrecy,
+        prices=load_prices(call.runtime.settings.prices_file),
+        now=call.now,
     )

@@ -1,7 +1,6 @@
 """What POST /videos takes and gives."""
 
-from collections.abc import Hashable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, Tag, field_validator, model_validator
 
@@ -15,17 +14,9 @@ from cutroom.products.ingest.rules import (
     fault_in_file_name,
     fault_in_source,
 )
-from cutroom.web.schema import LanguageCode, Omittable, Uri, Wire
+from cutroom.web.schema import Languages, Omittable, Uri, Wire
 
-MAX_LANGUAGES = 50
 MAX_DUB_RECIPES = 4
-T = TypeVar("T", bound=Hashable)
-
-
-def _unique(items: list[T]) -> list[T]:
-    if len(set(items)) != len(items):
-        raise ValueError("Each item may occur once.")
-    return items
 
 
 def _file_name(name: str) -> str:
@@ -42,7 +33,6 @@ def _content_type(value: str) -> str:
 
 FileName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_file_name)]
 ContentType = Annotated[str, AfterValidator(_content_type)]
-Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), AfterValidator(_unique)]
 
 
 class UrlSource(Wire):

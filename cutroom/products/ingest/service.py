@@ -7,15 +7,17 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
+from cutroom.credits.pricing import PriceList
+from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import AutomationType, JobKey, JobType
-from cutroom.jobs.schemas import Job
+from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, ask_for
 from cutroom.library.service import get_folder, get_video
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secrecy import Secrecy
+from cutroom.products.ingest.recipes import recipe_jobs
 from cutroom.products.ingest.rules import Lane, SourceType, lane_of, source_fingerprint
 from cutroom.products.ingest.schemas import (
     CreatedVideo,
@@ -40,7 +42,13 @@ def upload_prerequisite(video_id: str) -> str:
 
 
 async def create_video(
-    connection: Connection, principal: Principal, wanted: NewVideo, *, secrecy: Secrecy, now: datetime
+    connection: Connection,
+    principal: Principal,
+    wanted: NewVideo,
+    *,
+    secrecy: Secrecy,
+    prices: PriceList,
+    now: datetime,
 ) -> CreatedVideo:
     """Reserve a video and stage its import, its transcript and its recipes."""
     if wanted.workspace_id is not None and wanted.workspace_id != principal.workspace_id:
@@ -51,7 +59,8 @@ async def create_video(
     await _put_source(connection, principal, wanted.source, video_id=video_id, secrecy=secrecy, now=now)
     await _put_video(connection, principal, wanted, video_id=video_id, now=now)
     is_upload = isinstance(wanted.source, UploadSource)
-    jobs = await _stage(connection, principal, video_id, recipes=wanted.products, is_upload=is_upload, now=now)
+    staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
+    jobs = [(await ask_for(connection, principal, each, prices=prices, now=now))[0] for each in staged]
     upload = None
     if is_upload:
         path = source_path(principal.library_id, video_id)
@@ -129,50 +138,15 @@ async def _put_video(
     await insert(connection, "videos", row)
 
 
-async def _stage(
-    connection: Connection,
-    principal: Principal,
-    video_id: str,
-    *,
-    recipes: Recipes | None,
-    is_upload: bool,
-    now: datetime,
-) -> list[Job]:
+def _stage(principal: Principal, video_id: str, *, recipes: Recipes | None, is_upload: bool) -> list[NewJob]:
     """The import, then the transcript after it, then everything that needs the transcript."""
     import_key = JobKey(JobType.IMPORT, video_id)
     transcript_key = JobKey(JobType.TRANSCRIPT, video_id)
-    wanted = [
+    return [
         NewJob(import_key, video_id, waits_for=[upload_prerequisite(video_id)] if is_upload else []),
         NewJob(transcript_key, video_id, waits_for=[import_key.id]),
-        *_recipe_jobs(video_id, recipes, after=transcript_key.id),
+        *recipe_jobs(recipes, video_id, after=transcript_key.id, is_subscriber=is_subscriber(principal)),
     ]
-    return [(await ask_for(connection, principal, each, now=now))[0] for each in wanted]
-
-
-def _recipe_jobs(video_id: str, recipes: Recipes | None, *, after: str) -> list[NewJob]:
-    if recipes is None:
-        return []
-    jobs = []
-    for dub in recipes.dubs or []:
-        for language in dub.languages:
-            key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
-            jobs.append(NewJob(key, video_id, plan={"recipe": True}, waits_for=[after]))
-    if recipes.shorts is not None:
-        plan = recipes.shorts.model_dump(mode="json", by_alias=True)
-        jobs.append(NewJob(JobKey(JobType.SHORTS, new_id()), video_id, plan=plan, waits_for=[after]))
-    asked = recipes.packaging
-    automations = {
-        AutomationType.TITLE: asked.title if asked else None,
-        AutomationType.DESCRIPTION: asked.description if asked else None,
-        AutomationType.THUMBNAIL: asked.thumbnail if asked else None,
-    }
-    for automation, options in automations.items():
-        if options is not None and getattr(options, "enabled", True):
-            plan = {} if options is True else options.model_dump(mode="json", by_alias=True)
-            key = JobKey(JobType.PACKAGING, video_id, automation=automation)
-            jobs.append(NewJob(key, video_id, plan=plan, waits_for=[after]))
-    unique = {job.key.id: job for job in jobs}  # a language asked for twice is one dub
-    return list(unique.values())
 
 
 async def upload_of(connection: Connection, principal: Principal, video_id: str) -> asyncpg.Record:

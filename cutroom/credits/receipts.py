@@ -1,0 +1,78 @@
+"""Telling what was paid: the receipt of one piece of work, and the statement of a library."""
+
+from typing import Any
+
+import asyncpg
+
+from cutroom.credits.pricing import credits_of
+from cutroom.platform.db import Connection
+
+MAX_STATEMENT = 1_000
+SIDES = {"capture": ("escrow", "revenue"), "release": ("escrow", "wallet")}  # the entries of a settlement
+
+
+async def receipt(connection: Connection, library_id: str, *, holder: str) -> dict[str, Any]:
+    """What a holder was quoted, and what was held, captured and returned, with the ids of the ledger's entries."""
+    rows = await connection.fetch(
+        """SELECT l.id, l.action, l.product, l.language, l.millicredits, l.state, l.pricing_version, l.hold_id,
+               l.reservation_id, t.id AS settled_id, t.kind AS settled_kind
+           FROM escrow_lines l LEFT JOIN ledger_transactions t
+             ON t.library_id = l.library_id AND t.reference = l.id AND t.kind IN ('capture', 'release')
+           WHERE l.library_id = $1 AND l.holder = $2 ORDER BY l.id""",
+        library_id,
+        holder,
+    )
+
+    def total(*states: str) -> float:
+        return credits_of(sum(row["millicredits"] for row in rows if row["state"] in states))
+
+    everything = total("open", "captured", "released")
+    return {
+        "quoted": everything,
+        "held": everything,
+        "captured": total("captured"),
+        "returned": total("released"),
+        "lines": [_line(row) for row in rows],
+    }
+
+
+def _line(row: asyncpg.Record) -> dict[str, Any]:
+    entries = [f"{row['hold_id']}/wallet", f"{row['hold_id']}/escrow"]
+    entries += [f"{row['settled_id']}/{account}" for account in SIDES.get(row["settled_kind"], ())]
+    line = {
+        "lineItemId": row["id"],
+        "reservationId": row["reservation_id"],
+        "actionKey": row["action"],
+        "product": row["product"],
+        "targetLanguageCode": row["language"],
+        "credits": credits_of(row["millicredits"]),
+        "pricingVersion": row["pricing_version"],
+        "state": row["state"],
+        "entries": entries,
+    }
+    return {name: value for name, value in line.items() if value is not None}
+
+
+async def statement(connection: Connection, library_id: str, *, limit: int = MAX_STATEMENT) -> list[dict[str, Any]]:
+    """The movements of a library, newest first, each with what it did to the wallet and to the escrow."""
+    rows = await connection.fetch(
+        """SELECT t.id, t.kind, t.reference, t.created_at,
+               coalesce(sum(e.millicredits) FILTER (WHERE e.account = 'wallet'), 0)::bigint AS wallet,
+               coalesce(sum(e.millicredits) FILTER (WHERE e.account = 'escrow'), 0)::bigint AS escrow
+           FROM (SELECT * FROM ledger_transactions WHERE library_id = $1 ORDER BY id DESC LIMIT $2) t
+           JOIN ledger_entries e ON e.library_id = t.library_id AND e.transaction_id = t.id
+           GROUP BY t.id, t.kind, t.reference, t.created_at ORDER BY t.id DESC""",
+        library_id,
+        min(limit, MAX_STATEMENT),
+    )
+    return [
+        {
+            "transactionId": row["id"],
+            "at": row["created_at"].isoformat(),
+            "kind": row["kind"],
+            "reference": row["reference"],
+            "wallet": credits_of(row["wallet"]),
+            "escrow": credits_of(row["escrow"]),
+        }
+        for row in rows
+    ]

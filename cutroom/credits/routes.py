@@ -1,0 +1,46 @@
+"""Quotes and reservations."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.credits import service
+from cutroom.credits.pricing import load_prices
+from cutroom.credits.schemas import CreditBundle, Quote, Reservation
+from cutroom.errors import Code
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Credits"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.post("/videos/{videoId}/quote", summary="Quote a bundle")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.DURATION_UNKNOWN,))
+async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Quote:
+    """The exact price of a bundle of work on this video. Nothing is debited; an empty bundle costs nothing."""
+    prices = load_prices(call.runtime.settings.prices_file)
+    return await service.quote(call.connection, call.principal, video_id, bundle=bundle, prices=prices)
+
+
+@router.post("/videos/{videoId}/reservations", status_code=201, summary="Reserve a bundle")
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.PRODUCE, errors=(Code.DURATION_UNKNOWN, Code.INSUFFICIENT_CREDITS))
+async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Reservation:
+    """Put the whole price of a bundle into escrow, for calls that follow within a day to consume.
+
+    Pass `reservationId`, or a line item for each language, when you ask for the products. What you do not use goes
+    back to the balance by itself.
+    """
+    settings = call.runtime.settings
+    return await service.reserve(
+        call.connection,
+        call.principal,
+        video_id,
+        bundle=bundle,
+        prices=load_prices(settings.prices_file),
+        lasts=timedelta(seconds=settings.reservation_seconds),
+        now=call.now,
+    )

@@ -1,0 +1,115 @@
+"""Credits on the wire. Amounts are credits; inside they are whole milli-credits."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from cutroom.credits.pricing import UNBUNDLED, Action
+from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Languages, Omittable, Wire, unique
+
+MAX_BILLED_SECONDS = 10_000_000  # about four months
+MAX_DUBS = 20
+MAX_CLIPS = 100
+MAX_REFERENCE_PRODUCTS = 100
+
+ActionKey = Annotated[
+    Action, WithJsonSchema({"type": "string", "enum": [action.value for action in Action if action not in UNBUNDLED]})
+]
+NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), AfterValidator(unique)]
+
+
+class DubWork(Wire):
+    """Dubs into several languages, priced by the minute and language."""
+
+    product: Literal["plus", "premium"] = "plus"
+    languages: Languages
+
+
+class ShortsWork(Wire):
+    """Short clips, a promo, or long clips."""
+
+    kind: Literal["shorts", "promo", "clips"]
+    num_clips: Annotated[int, Field(ge=1, le=MAX_CLIPS)] = 1
+    include_watermark: Annotated[bool, Field(description="Clips that carry our watermark cost less.")] = False
+    is_subscriber: Annotated[
+        bool, Field(description="A hint that changes nothing: the rebate follows from the library's plan.")
+    ] = False
+    include_soundtrack: Annotated[bool, Field(description="Adds a soundtrack to a promo.")] = False
+    include_generated_thumbnail: Annotated[bool, Field(description="Adds a thumbnail to each long clip.")] = False
+
+
+class ThumbnailWork(Wire):
+    """A thumbnail without a prompt."""
+
+    enabled: Annotated[bool, Field(description="Only `true` is priced.")]
+    reference_products: Annotated[list[str], Field(max_length=MAX_REFERENCE_PRODUCTS)] = Field(default_factory=list)
+    character_count: Annotated[int, Field(ge=0, le=3)] = 0
+    translate_language_codes: NoneOrMoreLanguages = Field(default_factory=list)
+    auto_detect_content_moments: bool = False
+
+
+class CreditBundle(Wire):
+    """Work to price together."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"dubs": [{"product": "plus", "languages": ["pt-BR", "es"]}], "captionLanguageCodes": ["fr"]}]
+        }
+    )
+
+    duration_seconds: Annotated[
+        Omittable[Annotated[float, Field(gt=0, le=MAX_BILLED_SECONDS, allow_inf_nan=False)]],
+        Field(description="The duration to bill; the video's own when left out."),
+    ] = None
+    dubs: Annotated[list[DubWork], Field(max_length=MAX_DUBS)] = Field(default_factory=list)
+    caption_language_codes: NoneOrMoreLanguages = Field(default_factory=list)
+    transcript_only: Annotated[bool, Field(description="A transcript by itself.")] = False
+    shorts: Omittable[ShortsWork] = None
+    zero_prompt_thumbnail: Omittable[ThumbnailWork] = None
+
+    @model_validator(mode="after")
+    def _asks_for_each_dub_once(self) -> "CreditBundle":
+        unique([(dub.product, language) for dub in self.dubs for language in dub.languages])
+        return self
+
+
+class QuoteLine(Wire):
+    """One priced piece of work."""
+
+    action_key: ActionKey
+    product: str
+    target_language_code: Omittable[LanguageCode] = None
+    credits: float
+    description: Omittable[str] = None
+
+
+class Quote(Wire):
+    """What a bundle costs now, to the milli-credit, and whether the wallet can pay it."""
+
+    total: float
+    duration_seconds: Annotated[float, Field(description="What was billed; 0 when it is not known and not needed.")]
+    pricing_version: Annotated[str, Field(description="Identifies the list of prices.")]
+    balance: Annotated[float, Field(description="The wallet, without what is in escrow.")]
+    usage_billing_active: Annotated[bool, Field(description="Whether the wallet may go below zero.")]
+    shortfall: float
+    sufficient: bool
+    breakdown: list[QuoteLine]
+
+
+class ReservationLine(Wire):
+    """One line in escrow, for one product call to consume."""
+
+    line_item_id: str
+    action_key: ActionKey
+    product: str
+    target_language_code: Omittable[LanguageCode] = None
+    credits: float
+
+
+class Reservation(Wire):
+    """A bundle whose price is in escrow; what is not used within a day goes back to the wallet."""
+
+    reservation_id: str
+    total: float
+    duration_seconds: float
+    line_items: Annotated[list[ReservationLine], Field(min_length=1)]

