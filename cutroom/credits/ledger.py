@@ -11,6 +11,8 @@ from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
+HOLD_TRIES = 3  # credits may come back between a refusal and the look at why; then they can be held after all
+
 
 class Movement(StrEnum):
     """Where money goes: from grant to wallet, to escrow, and from there to revenue or back."""
@@ -80,12 +82,17 @@ async def hold(
     connection: Connection, library_id: str, *, transaction_id: str, reference: str, millicredits: int, now: datetime
 ) -> int:
     """From the wallet into escrow, if it can pay; what is left in the wallet."""
-    left: int | None = await connection.fetchval(
-        "SELECT move_credits($1, $2, 'hold', $3, $4, $5)", library_id, transaction_id, reference, millicredits, now
-    )
-    if left is None:
-        raise _refusal(await funds(connection, library_id), millicredits)
-    return left
+    has = Funds()
+    for _ in range(HOLD_TRIES):
+        left: int | None = await connection.fetchval(
+            "SELECT move_credits($1, $2, 'hold', $3, $4, $5)", library_id, transaction_id, reference, millicredits, now
+        )
+        if left is not None:
+            return left
+        has = await funds(connection, library_id)
+        if has.is_frozen or has.available < millicredits:
+            break
+    raise _refusal(has, millicredits)
 
 
 async def settle(

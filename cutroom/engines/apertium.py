@@ -48,13 +48,13 @@ _PAIRS: dict[str, tuple[str, str, Quality]] = {
 
 # The program's own notation: signs that mean something in it are escaped, and what stands in brackets passes through.
 _SIGNS = re.compile(r"[\\\[\]{}^$/@<>]")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _KEPT = re.compile(r"\[=(\d+)=\]")
+_TILDE = "[~]"  # a sign that the program swallows even when it is escaped
 _END_OF_SENTENCE = re.compile(r"\[\]\[\|(\d+)\|\]")
-# The program's remarks on words that it could not build. No sentence has such tags: they are carried over.
-_REMARKS = re.compile(r"\\?<[a-z][\w:.-]*\\?>|(?<!\\)[@^$]")
-# A sign that the program swallows even when it is escaped.
-_TILDE = "[~]"
+# A remark is on a word that the program could not build. No sentence has such tags: they are carried over.
+_NOTATION = re.compile(
+    r"\[=(?P<kept>\d+)=\]|\[(?P<tilde>~)\]|(?P<remark>\\?<[a-z][\w:.-]*\\?>|[@^$])|\\(?P<escaped>.)", re.DOTALL
+)
 
 
 class ApertiumTranslator:
@@ -96,11 +96,17 @@ class ApertiumTranslator:
         return self._run(["-l"], LISTING_SECONDS).stdout.decode(errors="replace")
 
     def _translate_batch(self, sentences: Sequence[str], mode: str) -> list[str]:
-        """All in one run; each alone where the joint answer cannot be taken apart or has a fault."""
+        """All in one run; in two where the joint answer cannot be taken apart, and what has a fault once more alone."""
+        if len(sentences) == 1:
+            return [self._translate_alone(sentences[0], mode)]
         answers = _read(self._run_on(_write(sentences), mode), sentences)
-        if answers is not None and not any(map(fault_in_answer, sentences, answers)):
-            return answers
-        return [self._translate_alone(sentence, mode) for sentence in sentences]
+        if answers is None:
+            half = len(sentences) // 2
+            return [*self._translate_batch(sentences[:half], mode), *self._translate_batch(sentences[half:], mode)]
+        return [
+            self._translate_alone(sentence, mode) if fault_in_answer(sentence, answer) else answer
+            for sentence, answer in zip(sentences, answers, strict=True)
+        ]
 
     def _translate_alone(self, sentence: str, mode: str) -> str:
         answers = _read(self._run_on(_write([sentence]), mode), [sentence])
@@ -181,9 +187,12 @@ def _unmarked(text: str, sentence: str) -> str | None:
     parts = find_protected(sentence)
     if sorted(map(int, _KEPT.findall(text))) != list(range(len(parts))):
         return None
-    plain = _REMARKS.sub("", text.strip().removesuffix("."))
-    plain = _ESCAPED.sub(r"\1", plain.replace(_TILDE, "~"))
-    return cleaned(_KEPT.sub(lambda match: parts[int(match.group(1))].text, plain))
+
+    def meant(match: re.Match[str]) -> str:
+        kept = match["kept"]
+        return parts[int(kept)].text if kept else match["tilde"] or match["escaped"] or ""
+
+    return cleaned(_NOTATION.sub(meant, text.strip().removesuffix(".")))
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from cutroom.engines.manifest import Hub, Model, ModelFile
-from cutroom.engines.model_files import CHUNK_BYTES, SourceError, check_file, look_at, part_path
+from cutroom.engines.model_files import SourceError, check_file, look_at, part_path
 
 REVISION = "main"  # hashes pin the files, so the newest will do as long as it has them
 ATTEMPTS = 4
@@ -87,7 +87,7 @@ class HubSource:
             handle = await asyncio.to_thread(part.open, "r+b" if start else "wb")
             with handle:
                 handle.seek(start)
-                async for chunk in response.aiter_raw(CHUNK_BYTES):
+                async for chunk in response.aiter_raw():
                     start += len(chunk)
                     if start > file.size_bytes:
                         raise SourceError(f"The hub has more than {file.size_bytes} bytes for {file.name}.")

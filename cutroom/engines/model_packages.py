@@ -4,6 +4,7 @@ A package is never installed, and nothing in it is run.
 """
 
 import asyncio
+import gzip
 import re
 import sys
 import tarfile
@@ -23,6 +24,9 @@ FETCH_SECONDS = 1800.0
 MAX_MEMBERS = 20_000
 MAX_UNPACKED_BYTES = 64 * 1024**3  # as the archive declares it, members that are passed over included
 DETAIL_CHARACTERS = 300
+
+# How Python's readers of archives complain; RuntimeError is for what is encrypted.
+_UNREADABLE = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, RuntimeError)
 
 GetPackage = Callable[[Package], Awaitable[Path]]
 TellText = Callable[[str], None]
@@ -152,7 +156,7 @@ def take_members(archive: Path, wanted: Mapping[str, int], *, into: Path) -> dic
     take = _take_from_wheel if archive.suffix == ".whl" else _take_from_tarball
     try:
         take(archive, wanted, places=places)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _UNREADABLE as error:
         raise SourceError(f"{archive.name} cannot be read: {error}.") from error
     if missing := [member for member, place in places.items() if not place.exists()]:
         raise SourceError(f"{archive.name} has no {missing[0]}.")

@@ -106,6 +106,7 @@ class VoiceProfiler(Protocol):
     """Says how voices sound, so that they can be told apart."""
 
     name: str
+    same_voice: float  # the mean cosine from which two groups of windows are one voice
 
     def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
         """A voice print for each short window of the given speech, in order."""
@@ -125,7 +126,8 @@ class LanguageIdentifier(Protocol):
 class Translator(Protocol):
     """Turns sentences of one language into another."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def routes(self) -> Sequence[Route]:
         """Every pair that can be translated now, with the models that are there."""

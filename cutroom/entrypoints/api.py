@@ -17,7 +17,9 @@ from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
+from cutroom.products.captions.routes import router as captions
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.transcripts.routes import router as transcripts
 from cutroom.products.uploads.routes import router as uploads
 from cutroom.web.app import create_app
 from cutroom.web.edge import Edge
@@ -25,7 +27,16 @@ from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
-ROUTERS = (library, jobs, ingest, uploads, credit, webhooks)  # what is asked for most stands first
+ROUTERS = (
+    library,
+    jobs,
+    ingest,
+    uploads,
+    transcripts,
+    captions,
+    credit,
+    webhooks,
+)  # what is asked for most stands first
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

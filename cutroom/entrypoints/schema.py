@@ -5,7 +5,9 @@ import cutroom.credits.models
 import cutroom.jobs.models
 import cutroom.library.models
 import cutroom.platform.outbox
+import cutroom.products.captions.models
 import cutroom.products.ingest.models
+import cutroom.products.transcripts.models
 import cutroom.products.uploads.models
 import cutroom.web.models
 import cutroom.webhooks.models  # noqa: F401

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import asyncpg
 from temporalio.client import Client
 from temporalio.worker import Worker
 
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgers, ExpireReservation
+from cutroom.engines.errors import EngineError
+from cutroom.engines.registry import Engines
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.workflow import SweepJobs
 from cutroom.media.sandbox import Mode, Sandbox
@@ -30,11 +33,15 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
 from cutroom.platform.telemetry import configure_logging
 from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedules
+from cutroom.products.captions.activities import CaptionActivities
+from cutroom.products.captions.service import ROUTES_EVERY, tell_routes
+from cutroom.products.captions.workflow import MakeCaptions
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
+from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.workflow import MakeTranscript
 from cutroom.products.uploads.activities import UploadActivities
 from cutroom.products.uploads.service import Gateway
@@ -60,6 +67,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         SweepJobs,
         ImportVideo,
         LookAtSource,
+        MakeCaptions,
         MakeTranscript,
         TendUploads,
     ],
@@ -81,15 +89,20 @@ class Parts:
     storage: Storage
     egress: Egress
     multipart: Multipart
+    engines: Engines
     clock: Clock = system_clock
 
 
 def build_workers(parts: Parts) -> list[Worker]:
     """One worker for each queue that settings name."""
     settings = parts.settings
-    served = {Queue(name.strip()) for name in settings.worker_queues.split(",")}
+    served = _served(settings)
     activities = _activities(parts)
-    at_once = {Queue.MEDIA: settings.media_tasks_at_once, Queue.DOWNLOAD: settings.downloads_at_once}
+    at_once = {
+        Queue.MEDIA: settings.media_tasks_at_once,
+        Queue.SPEECH: settings.speech_tasks_at_once,
+        Queue.DOWNLOAD: settings.downloads_at_once,
+    }
     return [
         Worker(
             parts.client,
@@ -104,6 +117,10 @@ def build_workers(parts: Parts) -> list[Worker]:
     ]
 
 
+def _served(settings: Settings) -> set[Queue]:
+    return {Queue(name.strip()) for name in settings.worker_queues.split(",")}
+
+
 def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     settings, secrecy = parts.settings, Secrecy(parts.settings.secret_key.get_secret_value())
     answers = AnswerActivities(database=parts.database, clock=parts.clock)
@@ -111,12 +128,14 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     jobs = JobActivities(
         database=parts.database, client=parts.client, prices=load_prices(settings.prices_file), clock=parts.clock
     )
+    workbench = Workbench(parts.storage, settings.work_folder, max_bytes=settings.work_folder_bytes)
+    sandbox = Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
     https = HttpsSource(parts.egress)
     ingest = IngestActivities(
         database=parts.database,
         storage=parts.storage,
-        workbench=Workbench(parts.storage, settings.work_folder, max_bytes=settings.work_folder_bytes),
-        sandbox=Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe),
+        workbench=workbench,
+        sandbox=sandbox,
         sources={
             SourceType.HTTPS: https,
             SourceType.DROPBOX: DropboxSource(parts.egress),
@@ -125,6 +144,17 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         youtube=YoutubeSource(Resolver(parse_networks(settings.egress_denied_networks)), Tools.find()),
         secrecy=secrecy,
         clock=parts.clock,
+    )
+    transcripts = TranscriptActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=workbench,
+        sandbox=sandbox,
+        engines=parts.engines,
+        clock=parts.clock,
+    )
+    captions = CaptionActivities(
+        database=parts.database, storage=parts.storage, engines=parts.engines, clock=parts.clock
     )
     deliveries = DeliveryActivities(database=parts.database, sender=parts.egress, secrecy=secrecy, clock=parts.clock)
     gateway = Gateway(
@@ -151,6 +181,13 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             ingest.join_picture,
             ingest.clear_pieces,
         ],
+        Queue.SPEECH: [
+            transcripts.find_speech,
+            transcripts.recognise_piece,
+            transcripts.join_transcript,
+            transcripts.clear_transcript_pieces,
+            captions.translate_captions,
+        ],
         Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],
         Queue.DOWNLOAD: [ingest.fetch_source],
     }
@@ -167,18 +204,33 @@ async def run(settings: Settings) -> None:
     )
     egress = Egress(denied=parse_networks(settings.egress_denied_networks))
     multipart = Multipart.connect(settings)
-    parts = Parts(settings, client, database, Storage.connect(settings), egress, multipart)
+    parts = Parts(settings, client, database, Storage.connect(settings), egress, multipart, Engines(settings))
     await ensure_schedules(client, RECURRING)
     relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         stack.push_async_callback(multipart.close)
-        relaying = asyncio.create_task(relay.run())
+        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(_tell_routes(parts))]
         for worker in build_workers(parts):
             await stack.enter_async_context(worker)
         _log.info("worker ready", extra={"queues": settings.worker_queues})
         await stopped.wait()
-        relaying.cancel()
+        for task in tasks:
+            task.cancel()
+
+
+async def _tell_routes(parts: Parts) -> None:
+    """Tell the API which languages this worker can translate, again and again while it lives."""
+    if Queue.SPEECH not in _served(parts.settings):
+        return
+    while True:
+        try:
+            translators = await asyncio.to_thread(parts.engines.translators)
+            async with parts.database.connection() as connection, connection.transaction():
+                await tell_routes(connection, translators, now=parts.clock())
+        except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            _log.exception("the routes of translators could not be told")
+        await asyncio.sleep(ROUTES_EVERY.total_seconds())
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What a folder may be called and where it may stand."""
+"""What a folder may be called and where it may stand, and where a video's files are."""
 
 RESERVED_FOLDER = "All Videos"
 MAX_FOLDER_NAME = 120
@@ -18,3 +18,8 @@ def fault_in_name(name: str) -> str | None:
     if is_reserved(name):
         return f"`{RESERVED_FOLDER}` is reserved."
     return None
+
+
+def video_path(library_id: str, video_id: str, name: str) -> str:
+    """Where a file of a video is stored; the names are ours, nothing of the caller's is in them."""
+    return f"libraries/{library_id}/videos/{video_id}/{name}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media.formats import Container
 from cutroom.media.pieces import Piece, part_of, plan_pieces, write_list
 from cutroom.media.probe import MediaInfo, reading
 from cutroom.media.process import MediaError, OnFraction, Progress, Reason
@@ -175,3 +176,13 @@ async def _join(paths: Sequence[Path], joined: Path, how: Sequence[str], *, sand
     arguments += ["-fflags", "+bitexact", "-flags:a", "+bitexact", "joined.part"]
     await ffmpeg(sandbox, arguments, inputs={}, output=joined.parent, limits=JOIN_LIMITS)
     (joined.parent / "joined.part").replace(joined)
+
+
+async def decode_speech(
+    path: Path, *, output: Path, sandbox: Sandbox, start_seconds: float = 0.0, seconds: float | None = None
+) -> Path:
+    """Samples of `speech` as they are, 16 bits each, in a file of the output folder: all of them or a stretch."""
+    stretch = ["-ss", f"{start_seconds:.6f}"] + (["-t", f"{seconds:.6f}"] if seconds is not None else [])
+    arguments = [*stretch, *reading(Container.FLAC), "-map", "0:a:0", "-f", "s16le", "speech.raw"]
+    await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=JOIN_LIMITS)
+    return output / "speech.raw"

@@ -105,14 +105,18 @@ def _srt_line(line: Line, *, first: bool) -> str:
     text = srt_text(line.text)
     if not first and not line.dash and _NUMBER.fullmatch(text):
         text += JOINER  # some readers take a number at the end for that of the next cue
-    text = f"{DASH}{text}" if line.dash else text
-    return f"{_EMBED}{text}{_POP}" if _reads_right_to_left(text) else text
+    return _directed(f"{DASH}{text}" if line.dash else text)
 
 
 def _vtt_line(line: Line, names: Mapping[str, str]) -> str:
-    text = f"{DASH}{vtt_text(line.text)}" if line.dash else vtt_text(line.text)
+    text = _directed(f"{DASH}{vtt_text(line.text)}" if line.dash else vtt_text(line.text))
     name = vtt_text(names.get(line.speaker, line.speaker))
     return f"<v {name}>{text}</v>" if name else text
+
+
+def _directed(text: str) -> str:
+    """A line that reads from right to left says so: many players take it for one from left to right."""
+    return f"{_EMBED}{text}{_POP}" if _reads_right_to_left(text) else text
 
 
 def _reads_right_to_left(text: str) -> bool:

@@ -1,10 +1,17 @@
 """All settings of one installation, read once from CUTROOM_* environment variables."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_models_folder() -> Path:
+    """Among the user's own data."""
+    data = os.environ.get("XDG_DATA_HOME")
+    return (Path(data) if data else Path.home() / ".local" / "share") / "cutroom" / "models"
 
 
 class Settings(BaseSettings):
@@ -53,6 +60,21 @@ class Settings(BaseSettings):
     ffmpeg: Path = Path("/usr/bin/ffmpeg")
     ffprobe: Path = Path("/usr/bin/ffprobe")
     sandbox: Literal["required", "off"] = "required"  # off only where the container itself is the sandbox
+
+    # Engines. Names of local ones are those of their models; remote ones speak the protocol of OpenAI.
+    models_folder: Path = Field(default_factory=default_models_folder)
+    recognisers: str = "whisper-base"  # comma-separated, in the order to try: models, or `remote`
+    voice_profiler: str = "wespeaker-resnet34"  # or `none`: everybody is one speaker
+    translators: str = "firefox,apertium"  # comma-separated, in the order to prefer: firefox, apertium, chat
+    speech_tasks_at_once: int = Field(default=1, ge=1)
+    speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
+    remote_speech_url: str | None = None
+    remote_speech_key: SecretStr = SecretStr("")
+    remote_speech_model: str = "whisper-1"
+    chat_url: str | None = None
+    chat_key: SecretStr = SecretStr("")
+    chat_model: str = ""
+    chat_pairs: str = ""  # comma-separated, as in en-de,en-fr: what the chat model is trusted to translate
 
     # Limits that do not belong to a plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)

@@ -1,69 +1,47 @@
-"""The ledger on the real database: balanced, append-only, once per reference, and right under pressure."""
+"""The ledger on the real database: balanced, append-only, once per reference, and moved through one door only."""
 
 import asyncio
+from typing import Any
 
 import asyncpg
 import pytest
 
 from cutroom.credits import ledger
+from cutroom.credits.ledger import Funds, Movement
+from cutroom.credits.models import EscrowLine
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection, insert
+from cutroom.platform.db import Connection, insert, speak_json
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
+from tests.credits.conftest import Accountancy, Books
 
 MAX_BIGINT = 2**63 - 1
+MOVE = "SELECT move_credits($1, $2, $3, $4, $5, now())"
+POST = "SELECT post_movement($1, $2, $3, $4, $5, now())"
 
 
-async def give(runtime: Runtime, library_id: str, millicredits: int, reference: str | None = None) -> str:
-    async with runtime.database.transaction(library_id) as connection:
+async def grant_alone(accounts: Accounts, library_id: str, millicredits: int, reference: str) -> str:
+    """A grant over a connection of its own, so that several can be under way."""
+    assert accounts.settings.owner_database_url is not None
+    connection = await asyncpg.connect(accounts.settings.owner_database_url.get_secret_value())
+    try:
+        await speak_json(connection)
         return await ledger.grant(
-            connection,
-            library_id,
-            millicredits=millicredits,
-            reference=reference or new_id(),
-            now=system_clock(),
+            connection, library_id, millicredits=millicredits, reference=reference, now=system_clock()
         )
+    finally:
+        await connection.close()
 
 
-async def entries(accounts: Accounts, library_id: str) -> list[tuple[str, str, int]]:
-    rows = await accounts.connection.fetch(
-        """SELECT transaction_id, account, millicredits FROM ledger_entries
-           WHERE library_id = $1 ORDER BY transaction_id, account""",
-        library_id,
-    )
-    return [(row["transaction_id"], row["account"], row["millicredits"]) for row in rows]
-
-
-async def balances(accounts: Accounts, library_id: str) -> dict[str, int]:
-    rows = await accounts.connection.fetch(
-        "SELECT account, millicredits FROM ledger_balances WHERE library_id = $1", library_id
-    )
-    return {row["account"]: row["millicredits"] for row in rows}
-
-
-async def check_books(accounts: Accounts, library_id: str) -> None:
-    """Every transaction sums to zero, and every balance is the sum of its entries."""
-    unbalanced = await accounts.connection.fetch(
-        """SELECT transaction_id FROM ledger_entries WHERE library_id = $1
-           GROUP BY transaction_id HAVING sum(millicredits) <> 0""",
-        library_id,
-    )
-    assert unbalanced == []
-    sums: dict[str, int] = {}
-    for _, account, millicredits in await entries(accounts, library_id):
-        sums[account] = sums.get(account, 0) + millicredits
-    assert await balances(accounts, library_id) == sums
-
-
-async def post(connection: Connection, library_id: str, sides: dict[str, int]) -> None:
+async def post(connection: Connection, library_id: str, sides: dict[str, int], kind: str = "grant") -> None:
     """Entries as raw rows, past the code that knows how."""
     transaction_id = new_id()
     row = {
         "library_id": library_id,
         "id": transaction_id,
-        "kind": "test",
+        "kind": kind,
         "reference": transaction_id,
         "created_at": system_clock(),
     }
@@ -78,96 +56,118 @@ async def post(connection: Connection, library_id: str, sides: dict[str, int]) -
         await insert(connection, "ledger_entries", side)
 
 
-async def test_a_library_without_grants_has_nothing(runtime: Runtime, person: Person) -> None:
-    async with runtime.database.transaction(person.library_id) as connection:
-        assert await ledger.balance(connection, person.library_id) == 0
+# Grants.
 
 
-async def test_a_grant_has_two_sides_that_cancel_out(runtime: Runtime, accounts: Accounts, person: Person) -> None:
-    granted = await give(runtime, person.library_id, 12_345)
-    assert await entries(accounts, person.library_id) == [
-        (granted, "grant", -12_345),
-        (granted, "wallet", 12_345),
-    ]
-    await check_books(accounts, person.library_id)
+async def test_a_library_without_grants_has_nothing(books: Books) -> None:
+    assert await books.funds() == Funds(wallet=0, escrow=0, overdraft=0, is_frozen=False)
 
 
-async def test_the_balance_is_the_sum_of_all_grants(runtime: Runtime, accounts: Accounts, person: Person) -> None:
+async def test_a_grant_has_two_sides_that_cancel_out(books: Books) -> None:
+    granted = await books.grant(12_345)
+    assert await books.entries() == [(granted, "grant", -12_345), (granted, "wallet", 12_345)]
+    assert await books.accounts() == Accountancy(wallet=12_345, escrow=0, revenue=0, granted=-12_345)
+
+
+async def test_the_balance_is_the_sum_of_all_grants(books: Books) -> None:
     amounts = [1, 999, 1_000, 250_000, 10**12, 1]
     for amount in amounts:
-        await give(runtime, person.library_id, amount)
-    async with runtime.database.transaction(person.library_id) as connection:
-        assert await ledger.balance(connection, person.library_id) == sum(amounts)
-    await check_books(accounts, person.library_id)
+        await books.grant(amount)
+    async with books.transaction() as connection:
+        assert await ledger.balance(connection, books.library_id) == sum(amounts)
 
 
-async def test_a_reference_grants_once(runtime: Runtime, accounts: Accounts, person: Person) -> None:
-    await give(runtime, person.library_id, 500, "invoice-1")
+async def test_a_reference_grants_once(books: Books) -> None:
+    await books.grant(500, "invoice-1")
     with pytest.raises(CutroomError) as refused:
-        await give(runtime, person.library_id, 700, "invoice-1")
+        await books.grant(700, "invoice-1")
     assert (refused.value.code, refused.value.details) == (Code.ALREADY_EXISTS, {"reference": "invoice-1"})
-    assert (await balances(accounts, person.library_id))["wallet"] == 500
-    await check_books(accounts, person.library_id)
+    assert (await books.funds()).wallet == 500
 
 
-async def test_a_refused_grant_leaves_the_rest_of_its_transaction_usable(
-    runtime: Runtime, accounts: Accounts, person: Person
-) -> None:
-    await give(runtime, person.library_id, 500, "invoice-1")
-    async with runtime.database.transaction(person.library_id) as connection:
+async def test_a_refused_grant_leaves_the_rest_of_its_transaction_usable(books: Books) -> None:
+    await books.grant(500, "invoice-1")
+    async with books.owner.transaction():
         for reference in ("invoice-1", "invoice-2"):
             try:
-                await ledger.grant(
-                    connection, person.library_id, millicredits=7, reference=reference, now=system_clock()
-                )
+                await books.grant(7, reference)
             except CutroomError:
                 continue
-    assert (await balances(accounts, person.library_id))["wallet"] == 507
-    await check_books(accounts, person.library_id)
+    assert (await books.funds()).wallet == 507
 
 
-async def test_two_libraries_may_use_one_reference(runtime: Runtime, accounts: Accounts, person: Person) -> None:
-    other = await accounts.person()
-    for library_id in (person.library_id, other.library_id):
-        await give(runtime, library_id, 500, "welcome")
-        assert await balances(accounts, library_id) == {"grant": -500, "wallet": 500}
+async def test_two_libraries_may_use_one_reference(books: Books, accounts: Accounts) -> None:
+    other = Books(books.runtime, books.owner, (await accounts.person()).library_id)
+    for each in (books, other):
+        await each.grant(500, "welcome")
+        assert await each.accounts() == Accountancy(wallet=500, escrow=0, revenue=0, granted=-500)
 
 
 @pytest.mark.parametrize("millicredits", [0, -1, -(10**9)])
-async def test_a_grant_of_nothing_or_less_is_refused(
-    runtime: Runtime, accounts: Accounts, person: Person, millicredits: int
-) -> None:
+async def test_a_grant_of_nothing_or_less_is_refused(books: Books, millicredits: int) -> None:
     with pytest.raises(ValueError, match="positive"):
-        await give(runtime, person.library_id, millicredits)
-    assert await entries(accounts, person.library_id) == []
+        await books.grant(millicredits)
+    assert await books.entries() == []
 
 
-async def test_a_balance_that_would_overflow_is_refused_whole(
-    runtime: Runtime, accounts: Accounts, person: Person
-) -> None:
-    await give(runtime, person.library_id, MAX_BIGINT)
+async def test_a_balance_that_would_overflow_is_refused_whole(books: Books) -> None:
+    await books.grant(MAX_BIGINT)
     with pytest.raises(asyncpg.NumericValueOutOfRangeError):
-        await give(runtime, person.library_id, 1)
-    assert (await balances(accounts, person.library_id))["wallet"] == MAX_BIGINT
-    await check_books(accounts, person.library_id)
+        await books.grant(1)
+    assert (await books.funds()).wallet == MAX_BIGINT
 
 
-async def test_concurrent_grants_to_one_wallet_add_up(runtime: Runtime, accounts: Accounts, person: Person) -> None:
-    await asyncio.gather(*(give(runtime, person.library_id, amount) for amount in range(1, 61)))
-    assert (await balances(accounts, person.library_id))["wallet"] == sum(range(1, 61))
-    await check_books(accounts, person.library_id)
+async def test_concurrent_grants_to_one_wallet_add_up(books: Books, accounts: Accounts) -> None:
+    grants = (grant_alone(accounts, books.library_id, amount, new_id()) for amount in range(1, 16))
+    await asyncio.gather(*grants)
+    assert (await books.funds()).wallet == sum(range(1, 16))
 
 
-async def test_concurrent_grants_with_one_reference_happen_once(
-    runtime: Runtime, accounts: Accounts, person: Person
-) -> None:
+async def test_concurrent_grants_with_one_reference_happen_once(books: Books, accounts: Accounts) -> None:
     outcomes = await asyncio.gather(
-        *(give(runtime, person.library_id, 100, "invoice-1") for _ in range(15)), return_exceptions=True
+        *(grant_alone(accounts, books.library_id, 100, "invoice-1") for _ in range(10)), return_exceptions=True
     )
     refused = [outcome for outcome in outcomes if isinstance(outcome, CutroomError)]
-    assert len(refused) == 14
-    assert {error.code for error in refused} == {Code.ALREADY_EXISTS}
-    assert await balances(accounts, person.library_id) == {"grant": -100, "wallet": 100}
+    assert [error.code for error in refused] == [Code.ALREADY_EXISTS] * 9
+    assert await books.accounts() == Accountancy(wallet=100, escrow=0, revenue=0, granted=-100)
+
+
+# Each movement has two sides.
+
+
+@pytest.mark.parametrize(
+    ("movement", "sides", "left"),
+    [
+        (Movement.CAPTURE, {"escrow": -300, "revenue": 300}, Accountancy(700, 0, 300, -1_000)),
+        (Movement.RELEASE, {"escrow": -300, "wallet": 300}, Accountancy(1_000, 0, 0, -1_000)),
+    ],
+)
+async def test_a_settlement_moves_out_of_escrow_and_cancels_out(
+    books: Books, movement: Movement, sides: dict[str, int], left: Accountancy
+) -> None:
+    await books.grant(1_000)
+    (line_id,) = await books.put(300, holder="work")
+    await (books.capture if movement is Movement.CAPTURE else books.release)("work")
+    rows = await books.owner.fetch(
+        """SELECT e.account, e.millicredits FROM ledger_entries e
+           JOIN ledger_transactions t ON t.library_id = e.library_id AND t.id = e.transaction_id
+           WHERE t.library_id = $1 AND t.kind = $2 AND t.reference = $3""",
+        books.library_id,
+        movement.value,
+        line_id,
+    )
+    assert {row["account"]: row["millicredits"] for row in rows} == sides
+    assert await books.accounts() == left
+
+
+async def test_a_hold_moves_into_escrow_in_one_movement_for_all_its_lines(books: Books) -> None:
+    granted = await books.grant(1_000)
+    line_ids = await books.put(300, 200, 1, holder="work")
+    assert await books.accounts() == Accountancy(wallet=499, escrow=501, revenue=0, granted=-1_000)
+    held = [entry for entry in await books.entries() if entry[0] != granted]
+    assert [entry[1:] for entry in held] == [("escrow", 501), ("wallet", -501)]
+    assert await books.kinds() == ["grant", "hold"]
+    assert len(set(line_ids)) == 3
 
 
 UNBALANCED = [
@@ -182,89 +182,245 @@ UNBALANCED = [
 
 @pytest.mark.parametrize("sides", UNBALANCED)
 async def test_an_unbalanced_transaction_is_refused_at_commit_even_for_the_owner(
-    accounts: Accounts, person: Person, sides: dict[str, int]
+    books: Books, sides: dict[str, int]
 ) -> None:
-    transaction = accounts.connection.transaction()
+    transaction = books.owner.transaction()
     await transaction.start()
-    await post(accounts.connection, person.library_id, sides)  # each side by itself is no fault yet
+    await post(books.owner, books.library_id, sides)  # each side by itself is no fault yet
     with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="does not sum to zero"):
         await transaction.commit()
-    assert await entries(accounts, person.library_id) == []
+    assert await books.entries() == []
 
 
-async def test_a_balanced_transaction_of_many_sides_is_accepted(accounts: Accounts, person: Person) -> None:
-    async with accounts.connection.transaction():
-        await post(accounts.connection, person.library_id, {"wallet": -7, "escrow": 4, "revenue": 2, "grant": 1})
-    assert len(await entries(accounts, person.library_id)) == 4
-
-
-@pytest.mark.parametrize("afterwards", ["", "another library"])
-async def test_leaving_the_library_before_the_commit_does_not_hide_an_imbalance(
-    runtime: Runtime, accounts: Accounts, person: Person, afterwards: str
-) -> None:
-    """The check runs at commit, behind the same wall as the rows: rows it cannot see must not pass as balanced."""
-
-    async def cheat() -> None:
-        async with runtime.database.transaction(person.library_id) as connection:
-            await post(connection, person.library_id, {"wallet": 1_000_000})
-            await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", afterwards)
-
-    with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-        await cheat()
-    assert await entries(accounts, person.library_id) == []
-
-
-@pytest.mark.parametrize("account", ["", "Wallet", "gold"])
-async def test_an_unknown_account_is_refused(accounts: Accounts, person: Person, account: str) -> None:
+@pytest.mark.parametrize(
+    ("sides", "kind"), [({"": 1, "wallet": -1}, "grant"), ({"Wallet": 1, "wallet": -1}, "grant"), ({}, "gift")]
+)
+async def test_an_unknown_account_or_kind_is_refused(books: Books, sides: dict[str, int], kind: str) -> None:
     async def pay() -> None:
-        async with accounts.connection.transaction():
-            await post(accounts.connection, person.library_id, {account: 1, "wallet": -1})
+        async with books.owner.transaction():
+            await post(books.owner, books.library_id, sides, kind)
 
     with pytest.raises(asyncpg.CheckViolationError):
         await pay()
 
 
 @pytest.mark.parametrize(
-    "statement",
+    "change",
     [
-        "UPDATE ledger_entries SET millicredits = 0",
-        "DELETE FROM ledger_entries",
-        "TRUNCATE ledger_entries",
-        "UPDATE ledger_transactions SET reference = 'x'",
-        "DELETE FROM ledger_transactions",
-        "TRUNCATE ledger_transactions",
-        "DELETE FROM ledger_balances",
-        "ALTER TABLE ledger_entries DISABLE TRIGGER ALL",
-        "DROP TABLE ledger_entries",
+        "wallet = wallet + 1",
+        "escrow = escrow + 1",
+        "wallet = -1, escrow = 1001",
+        "wallet = 2000, escrow = -1000",
+        "wallet = 2000, revenue = -1000",
+        "wallet = 0, granted = 1, escrow = -1",
+        "overdraft = -1",
     ],
 )
-async def test_the_application_cannot_rewrite_what_has_been_posted(
-    runtime: Runtime, accounts: Accounts, person: Person, statement: str
-) -> None:
-    await give(runtime, person.library_id, 1_000)
-    before = await entries(accounts, person.library_id)
+async def test_the_row_of_balances_keeps_its_own_rules_even_for_the_owner(books: Books, change: str) -> None:
+    await books.grant(1_000)
+    with pytest.raises(asyncpg.CheckViolationError):
+        await books.owner.execute(f"UPDATE ledger_balances SET {change} WHERE library_id = $1", books.library_id)  # noqa: S608
+    assert await books.accounts() == Accountancy(wallet=1_000, escrow=0, revenue=0, granted=-1_000)
+
+
+# What the application cannot do.
+
+APPEND_ONLY = ["ledger_balances", "ledger_transactions", "ledger_entries", "escrow_lines"]
+FORBIDDEN = [
+    *(f"DELETE FROM {table}" for table in APPEND_ONLY),
+    *(f"TRUNCATE {table} CASCADE" for table in APPEND_ONLY),
+    *(f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in APPEND_ONLY),
+    *(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in APPEND_ONLY),
+    *(f"DROP TABLE {table} CASCADE" for table in APPEND_ONLY),
+    *(f"UPDATE ledger_balances SET {column} = {column}" for column in ("wallet", "escrow", "revenue", "granted")),
+    "UPDATE ledger_balances SET overdraft = 1000000",
+    "UPDATE ledger_balances SET frozen_at = NULL",
+    "UPDATE ledger_balances SET checked_at = now()",
+    "UPDATE ledger_entries SET millicredits = 0",
+    "UPDATE ledger_entries SET account = 'wallet'",
+    "UPDATE ledger_transactions SET reference = 'x'",
+    "UPDATE ledger_transactions SET kind = 'hold'",
+    "INSERT INTO ledger_balances (library_id) VALUES ('{library}')",
+    "INSERT INTO ledger_transactions VALUES ('{library}', 'x', 'grant', 'x', now())",
+    "INSERT INTO ledger_entries VALUES ('{library}', '{grant}', 'revenue', 0)",
+    "SELECT post_movement('{library}', 'x', 'grant', 'x', 1000, now())",
+    "SELECT post_movement('{library}', 'x', 'hold', 'x', 1, now())",
+    "SELECT move_credits('{library}', 'x', 'grant', 'x', 1000, now())",
+    "SELECT move_credits('{library}', 'x', 'GRANT', 'x', 1000, now())",
+    "SELECT move_credits('{library}', 'x', 'refund', 'x', 1000, now())",
+    "SELECT move_credits('{library}', 'x', '', 'x', 1000, now())",
+    "SELECT * FROM ledger_faults('{library}')",
+    "CREATE OR REPLACE FUNCTION ledger_faults(text) RETURNS void LANGUAGE sql AS ''",
+]
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+async def test_the_application_cannot_write_to_the_books_or_make_money(books: Books, statement: str) -> None:
+    granted = await books.grant(1_000)
+    before = await books.entries(), await books.accounts()
+
+    async def cheat() -> None:
+        async with books.transaction() as connection:
+            await connection.execute(statement.format(library=books.library_id, grant=granted))
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await cheat()
+    assert (await books.entries(), await books.accounts()) == before
+
+
+CHANGEABLE = {"holder", "state", "ended_at"}
+FIXED = sorted(column.name for column in EscrowLine.__table__.columns if column.name not in CHANGEABLE)
+
+
+@pytest.mark.parametrize("column", FIXED)
+async def test_the_application_cannot_change_what_a_line_says(books: Books, column: str) -> None:
+    await books.grant(1_000)
+    await books.put(300)
 
     async def rewrite() -> None:
-        async with runtime.database.transaction(person.library_id) as connection:
-            await connection.execute(statement)
+        async with books.transaction() as connection:
+            await connection.execute(f"UPDATE escrow_lines SET {column} = {column}")  # noqa: S608
 
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await rewrite()
-    assert await entries(accounts, person.library_id) == before
 
 
-async def test_one_library_cannot_see_or_move_anothers_credits(
-    runtime: Runtime, accounts: Accounts, person: Person
+async def test_the_application_cannot_grant(books: Books) -> None:
+    async def grant() -> None:
+        async with books.transaction() as connection:
+            await ledger.grant(connection, books.library_id, millicredits=1, reference="x", now=system_clock())
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await grant()
+    await books.grant(1_000)
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):  # also where there are balances already
+        await grant()
+
+
+@pytest.mark.parametrize("movement", ["hold", "capture", "release"])
+@pytest.mark.parametrize("inside", ["another library", "no library"])
+async def test_credits_move_only_in_the_library_that_was_entered(
+    books: Books, runtime: Runtime, accounts: Accounts, movement: str, inside: str
 ) -> None:
+    await books.grant(1_000)
+    await books.put(300)
+    before = await books.accounts()
     other = await accounts.person()
-    await give(runtime, other.library_id, 1_000)
-    async with runtime.database.transaction(person.library_id) as connection:
-        assert await ledger.balance(connection, other.library_id) == 0
+    arguments = (books.library_id, new_id(), movement, new_id(), 100)
 
     async def meddle() -> None:
-        async with runtime.database.transaction(person.library_id) as connection:
-            await ledger.grant(connection, other.library_id, millicredits=1, reference="x", now=system_clock())
+        if inside == "no library":
+            async with runtime.database.connection() as connection:
+                await connection.execute(MOVE, *arguments)
+        else:
+            async with runtime.database.transaction(other.library_id) as connection:
+                await connection.execute(MOVE, *arguments)
 
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await meddle()
-    assert (await balances(accounts, other.library_id))["wallet"] == 1_000
+    assert await books.accounts() == before
+
+
+async def test_one_library_sees_nothing_of_anothers_money(books: Books, runtime: Runtime, accounts: Accounts) -> None:
+    await books.grant(1_000)
+    await books.put(300)
+    other = await accounts.person()
+    async with runtime.database.transaction(other.library_id) as connection:
+        assert await ledger.funds(connection, books.library_id) == Funds()
+        for table in APPEND_ONLY:
+            assert await connection.fetch(f"SELECT * FROM {table} WHERE library_id = $1", books.library_id) == []  # noqa: S608
+        changed = await connection.execute("UPDATE escrow_lines SET holder = 'thief'")
+        assert changed == "UPDATE 0"
+
+
+async def test_a_line_cannot_be_put_into_another_library(books: Books, person: Person, accounts: Accounts) -> None:
+    theirs = (await accounts.person()).library_id
+
+    async def smuggle() -> None:
+        async with books.transaction() as connection:
+            row = {
+                "library_id": theirs,
+                "id": new_id(),
+                "hold_id": new_id(),
+                "holder": "work",
+                "action": "speech",
+                "product": "speech",
+                "terms": {},
+                "pricing_version": "test",
+                "millicredits": 1,
+                "state": "open",
+                "created_at": system_clock(),
+            }
+            await insert(connection, "escrow_lines", row)
+
+    assert person.library_id != theirs
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+        await smuggle()
+
+
+@pytest.mark.parametrize(
+    ("movement", "millicredits", "error"),
+    [
+        ("hold", 0, asyncpg.CheckViolationError),
+        ("hold", -100, asyncpg.CheckViolationError),  # else it would be a way out of escrow
+        ("capture", -100, asyncpg.CheckViolationError),
+        ("release", -100, asyncpg.CheckViolationError),  # and this a way below zero
+        ("release", 301, asyncpg.CheckViolationError),  # more than is in escrow
+        ("capture", 301, asyncpg.CheckViolationError),
+        ("capture", None, asyncpg.NotNullViolationError),
+        (None, 100, asyncpg.NotNullViolationError),
+    ],
+)
+async def test_an_amount_that_makes_no_sense_moves_nothing(
+    books: Books, movement: str | None, millicredits: int | None, error: type[Exception]
+) -> None:
+    await books.grant(1_000)
+    await books.put(300)
+    before = await books.entries(), await books.accounts()
+
+    async def move() -> None:
+        async with books.transaction() as connection:
+            await connection.execute(MOVE, books.library_id, new_id(), movement, new_id(), millicredits)
+
+    with pytest.raises(error):
+        await move()
+    assert (await books.entries(), await books.accounts()) == before
+
+
+@pytest.mark.parametrize("first", ["capture", "release"])
+@pytest.mark.parametrize("second", ["capture", "release"])
+async def test_the_database_itself_settles_a_line_once(books: Books, first: str, second: str) -> None:
+    """Whatever the code above believes: a line that was captured cannot be released, nor captured again."""
+    await books.grant(1_000)
+    (line_id,) = await books.put(300, holder="work")
+    await books.put(500)  # there is enough in escrow for a mistake
+    await (books.capture if first == "capture" else books.release)("work")
+    before = await books.accounts()
+
+    async def again() -> None:
+        async with books.transaction() as connection:
+            await connection.execute(MOVE, books.library_id, new_id(), second, line_id, 300)
+
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await again()
+    assert await books.accounts() == before
+
+
+async def test_a_movement_id_is_used_once(books: Books) -> None:
+    await books.grant(1_000)
+    await books.put(300)
+    (hold_id,) = [row[0] for row in await books.entries() if row[1:] == ("escrow", 300)]
+
+    async def again() -> None:
+        async with books.transaction() as connection:
+            await connection.execute(MOVE, books.library_id, hold_id, "hold", new_id(), 300)
+
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await again()
+
+
+async def test_the_owner_moves_by_the_same_rules(books: Books) -> None:
+    await books.grant(1_000)
+    arguments: tuple[Any, ...] = (books.library_id, new_id(), "hold", new_id(), 1_001)
+    assert await books.owner.fetchval(POST, *arguments) is None
+    assert await books.accounts() == Accountancy(wallet=1_000, escrow=0, revenue=0, granted=-1_000)

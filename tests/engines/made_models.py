@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def manifest_text(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> str:
     """
 
 
+@cache
 def manifest(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> Manifest:
     return read_manifest(manifest_text(weights, config))
 
@@ -163,7 +165,7 @@ def served(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

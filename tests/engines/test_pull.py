@@ -1,7 +1,6 @@
 """A pull ends with a whole model or with none, however it is disturbed."""
 
 import asyncio
-import os
 import pickle
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 from cutroom.engines import pull as pull_module
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.manifest import Model, ModelFile, Package, load_manifest
-from cutroom.engines.model_files import SourceError
+from cutroom.engines.model_files import SourceError, put_in_place
 from cutroom.engines.model_hub import HubSource
 from cutroom.engines.model_packages import PackageSource, find_package
 from cutroom.engines.pull import Outcome, Source, choose, locked, pull
@@ -123,7 +122,7 @@ async def test_the_first_source_that_has_the_right_files_is_used(
     empty = FakeEmptySource()
     result = await pull_small(store, empty, wrong, packages)
     assert (result.outcome, result.source, empty.asked) == (Outcome.PULLED, "packages", 1)
-    assert store.path("small")
+    assert store.faults(small()) == {}
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ async def test_two_pulls_in_one_process_fetch_once(store: ModelStore) -> None:
         both = await asyncio.gather(pull_small(store, source), pull_small(store, source))
     assert sorted(result.outcome for result in both) == [Outcome.ALREADY_THERE, Outcome.PULLED]
     assert len(hub.requests) == 2
-    assert store.path("small")
+    assert store.faults(small()) == {}
 
 
 async def test_two_processes_that_pull_at_once_fetch_once(store: ModelStore) -> None:
@@ -215,19 +214,16 @@ async def test_a_killed_pull_leaves_no_model_and_the_next_one_goes_on_from_there
 async def test_a_pull_that_dies_between_two_files_leaves_no_model(
     store: ModelStore, packages: PackageSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_place = pull_module.put_in_place
-
     def die_on_the_second(part: Path, target: Path) -> None:
         if target.name == "config.json":
             raise KeyboardInterrupt
         put_in_place(part, target)
 
     monkeypatch.setattr(pull_module, "put_in_place", die_on_the_second)
-    # The interrupt leaves its thread as the result of a future, which hands it on as it is.
     with pytest.raises(KeyboardInterrupt):
         pull_module._install(await brought(store, packages), store.folder_of(small()), source=packages)
     assert not store.holds(small())
-    with pytest.raises(EngineUnavailableError, match="config.json is missing"):
+    with pytest.raises(EngineUnavailableError, match=r"config.json is missing"):
         store.path("small")
     monkeypatch.undo()
     assert (await pull_small(store, packages)).outcome is Outcome.PULLED
@@ -269,7 +265,7 @@ async def test_a_lock_is_waited_for_and_said_so_but_not_for_ever(
                 pass
     assert told == ["waiting for another pull of it"]
     async with locked(tmp_path / "lock", tell=told.append):
-        assert os.listdir(tmp_path) == ["lock"]
+        assert names_in(tmp_path) == ["lock"]
 
 
 def test_models_are_chosen_by_name_by_set_or_all_each_once() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from cutroom.engines import store as store_module
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.model_files import risky_format
+from cutroom.engines.manifest import ModelFile
+from cutroom.engines.model_files import Checked, check_file, risky_format
 from cutroom.engines.store import STAMP, ModelStore, default_models_folder
 from tests.engines.made_models import CONFIG, WEIGHTS, install, manifest
 
@@ -29,9 +30,8 @@ def a_store(folder: Path, clock: Callable[[], float] = an_hour_later) -> ModelSt
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that were read in full, in order."""
     names: list[str] = []
-    check_file = store_module.check_file
 
-    def spy(path: Path, file: store_module.ModelFile) -> object:
+    def spy(path: Path, file: ModelFile) -> Checked:
         names.append(path.name)
         return check_file(path, file)
 
@@ -73,12 +73,12 @@ def test_a_model_whose_files_are_right_is_given_out(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_there_is_unavailable_and_the_sentence_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(EngineUnavailableError, match="not installed. `cutroom models pull small` fetches it"):
+    with pytest.raises(EngineUnavailableError, match=r"not installed. `cutroom models pull small` fetches it"):
         a_store(tmp_path / "nowhere").path("small")
 
 
 def test_a_model_that_no_manifest_lists_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(EngineUnavailableError, match="no model ../small"):
+    with pytest.raises(EngineUnavailableError, match=r"no model \.\./small"):
         a_store(tmp_path).path("../small")
 
 
@@ -139,7 +139,7 @@ def test_a_stamp_does_not_outlive_a_change_of_the_manifest(tmp_path: Path) -> No
     a_store(tmp_path).path("small")
     other = bytes(reversed(WEIGHTS))
     newer = ModelStore(tmp_path, manifest=manifest(other), clock=an_hour_later)
-    with pytest.raises(EngineUnavailableError, match="weights.bin has the sha256"):
+    with pytest.raises(EngineUnavailableError, match=r"weights.bin has the sha256"):
         newer.path("small")
 
 
@@ -172,7 +172,7 @@ def test_a_pickle_is_refused_whatever_its_name_and_hash(tmp_path: Path, protocol
     content = pickle.dumps({"weights": [1, 2, 3]}, protocol=protocol)
     install(tmp_path, content)
     store = ModelStore(tmp_path, manifest=manifest(content))
-    with pytest.raises(EngineUnavailableError, match="weights.bin is a pickle, which could run code"):
+    with pytest.raises(EngineUnavailableError, match=r"weights.bin is a pickle, which could run code"):
         store.path("small")
 
 

@@ -1,6 +1,5 @@
 """The import's steps: fetch the source, look at it in the sandbox, and make what later products work from."""
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,16 +9,15 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
 
-from cutroom.errors import Code
-from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.library.rules import video_path
 from cutroom.media import audio, video
 from cutroom.media.image import make_poster
 from cutroom.media.mux import join_tracks
 from cutroom.media.probe import MediaInfo, probe
-from cutroom.media.process import RETRYABLE, MediaError, Reason
+from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
@@ -31,9 +29,7 @@ from cutroom.products.ingest.rules import Lane, SourceType
 from cutroom.products.ingest.sources import Found, Source, SourceError
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
-HEARTBEAT_SECONDS = 2.0
 MAX_SOURCE_BYTES = 100 * 1024**3
-TRIES = 4  # of what may go better next time but is not our own parts being away
 
 Kind = Literal["sound", "picture"]
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
@@ -158,7 +154,7 @@ class IngestActivities:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=drawer, sandbox=self.sandbox)
                 if poster is None:
                     return
-                stored = service.derived_path(ref.library_id, video_id, "poster.jpg")
+                stored = video_path(ref.library_id, video_id, "poster.jpg")
                 await self.storage.put(stored, poster)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_poster(connection, ref.library_id, video_id, path=stored)
@@ -192,7 +188,7 @@ class IngestActivities:
                     await self._bring(ref, video_id, [files.speech, files.mix, files.proxy])
                 whole = await audio.join_audio(made, output=drawer, sandbox=self.sandbox)
                 for joined in (whole.speech, whole.mix, whole.proxy):
-                    await self.storage.put(service.derived_path(ref.library_id, video_id, joined.name), joined)
+                    await self.storage.put(video_path(ref.library_id, video_id, joined.name), joined)
 
     @activity.defn(name="join_picture")
     async def join_picture(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
@@ -204,9 +200,9 @@ class IngestActivities:
                 await self._bring(ref, video_id, pieces)
                 sound = drawer / "proxy.aac" if known.audio_streams else None
                 if sound is not None:
-                    await self._copy(service.derived_path(ref.library_id, video_id, sound.name), sound)
+                    await self._copy(video_path(ref.library_id, video_id, sound.name), sound)
                 proxy = await video.join_proxy(pieces, known, audio=sound, output=drawer, sandbox=self.sandbox)
-                await self.storage.put(service.derived_path(ref.library_id, video_id, proxy.name), proxy)
+                await self.storage.put(video_path(ref.library_id, video_id, proxy.name), proxy)
 
     @activity.defn(name="clear_pieces")
     async def clear_pieces(self, ref: JobRef, video_id: str) -> None:
@@ -223,22 +219,14 @@ class IngestActivities:
 
     @asynccontextmanager
     async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """Heartbeats while the work goes on, progress once it is done, and failures in the job's own words."""
-        async with self.database.transaction(ref.library_id) as connection:
-            await lifecycle.report(connection, ref, stage=stage, progress=0, now=self.clock())
-        beating = asyncio.create_task(_beat())
+        """A step of the job; failures are told in the job's own words."""
         try:
-            yield
+            async with working(self.database, self.clock, ref, stage, progress=progress):
+                yield
         except MediaError as error:
-            ours = error.reason in RETRYABLE
-            code = Code.INTERNAL if ours else Code.UNSUPPORTED_SOURCE
-            raise _failure(code, str(error.sentence), reason=error.reason, retry=ours) from error
+            raise media_failure(error) from error
         except SourceError as error:
-            raise _failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
-        finally:
-            beating.cancel()
-        async with self.database.transaction(ref.library_id) as connection:
-            await lifecycle.report(connection, ref, stage=stage, progress=progress, now=self.clock())
+            raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
 
 
 class FileSink:
@@ -264,20 +252,9 @@ def only_sound(info: MediaInfo) -> MediaInfo:
     return replace(info, media_type="audio")
 
 
-async def _beat() -> None:
-    while True:
-        activity.heartbeat()
-        await asyncio.sleep(HEARTBEAT_SECONDS)
-
-
 async def _unheard(_received: int, _total: int | None) -> None:
     """The heartbeat says enough."""
 
 
 def _piece_path(ref: JobRef, video_id: str, name: str) -> str:
-    return service.derived_path(ref.library_id, video_id, f"pieces/{ref.attempt}/{name}")
-
-
-def _failure(code: Code, sentence: str, *, reason: str, retry: bool) -> ApplicationError:
-    last = activity.info().attempt >= TRIES
-    return ApplicationError(sentence, {"reason": str(reason)}, type=code.value, non_retryable=last or not retry)
+    return video_path(ref.library_id, video_id, f"pieces/{ref.attempt}/{name}")

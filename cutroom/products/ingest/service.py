@@ -12,6 +12,7 @@ from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, ask_for
+from cutroom.library.rules import video_path
 from cutroom.library.service import get_folder, get_video
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
@@ -32,8 +33,7 @@ URL_PURPOSE = "source-url"
 
 
 def source_path(library_id: str, video_id: str) -> str:
-    """Where a source's bytes are, chosen by us: nothing of the caller's is in it."""
-    return f"libraries/{library_id}/videos/{video_id}/source"
+    return video_path(library_id, video_id, "source")
 
 
 def upload_prerequisite(video_id: str) -> str:
@@ -178,11 +178,6 @@ class KnownSource:
     storage_path: str
     sealed_url: bytes
     lane: Lane
-
-
-def derived_path(library_id: str, video_id: str, name: str) -> str:
-    """Where something that we made from a source is."""
-    return f"libraries/{library_id}/videos/{video_id}/{name}"
 
 
 async def source_of(connection: Connection, library_id: str, video_id: str) -> KnownSource:

@@ -52,7 +52,11 @@ def make_cues(segments: Sequence[Segment], rules: CueRules, *, until_seconds: fl
     cues = tuple(Cue(start / 1000, end / 1000, each) for (start, end), each in zip(spans, lines, strict=True))
     excuses = []
     for at, (cue, block) in enumerate(zip(cues, blocks, strict=True)):
-        faults = [*_faults_in_time(cue, block, heard, rules), *_faults_in_form(track, block)]
+        faults = [
+            *_faults_in_time(cue, rules),
+            *_faults_in_step(cue, track, block, heard),
+            *_faults_in_form(track, block),
+        ]
         excuses += [Excuse(at, rule, reason) for rule, reason in faults]
     return Subtitles(cues, tuple(excuses))
 
@@ -145,7 +149,7 @@ class _Spans:
         return chained
 
 
-def _faults_in_time(cue: Cue, block: Block, heard: Sequence[int], rules: CueRules) -> Iterator[tuple[Rule, str]]:
+def _faults_in_time(cue: Cue, rules: CueRules) -> Iterator[tuple[Rule, str]]:
     duration = round(cue.end_seconds - cue.start_seconds, 3)
     if duration < rules.shortest_seconds:
         yield Rule.SHORTEST, "the next words, or the end of the file, come too soon"
@@ -153,8 +157,13 @@ def _faults_in_time(cue: Cue, block: Block, heard: Sequence[int], rules: CueRule
         yield Rule.LONGEST, f"one word lasts longer than {rules.longest_seconds:g} s"
     if shown_columns(cue) > rules.columns_per_second * duration:
         yield Rule.READING_SPEED, f"speech is faster than {rules.columns_per_second:g} {rules.column_name} a second"
+
+
+def _faults_in_step(cue: Cue, track: Track, block: Block, heard: Sequence[int]) -> Iterator[tuple[Rule, str]]:
     if round(cue.start_seconds * 1000) > heard[block.start]:
         yield Rule.START, "too many words come at the same time"
+    if block.end == len(track) and round(cue.end_seconds * 1000) < track.ends[-1]:
+        yield Rule.END, "the file ends before the last word"
 
 
 def _faults_in_form(track: Track, block: Block) -> Iterator[tuple[Rule, str]]:

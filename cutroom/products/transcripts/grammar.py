@@ -165,6 +165,7 @@ _ELISIONS = frozenset({"fr", "it"})  # the word after the apostrophe counts: n'e
 MOST_NAME_WORDS = 3  # more capitals in a row are a title, or somebody's way of writing
 
 _CHINESE_LEANING = frozenset("的了着过吗呢吧啊们地得儿子")
+_JAPANESE_PARTICLES = frozenset("をはがにでともへ")
 _CHINESE_CLOSERS = frozenset("的了")
 _CHINESE_OPENERS = frozenset("和但而因所如就也还在对从把被跟与或并且")
 
@@ -228,7 +229,7 @@ def _glued(left: str, right: str, base: str) -> Joint:
         return _chinese(left[-1], right[0])
     if base == "ja" and _hiragana(left[-1]) and not _hiragana(right[0]):
         return Joint.PHRASE  # a phrase starts with a character that is not hiragana
-    return Joint.PLAIN if not left[-1].isalnum() else Joint.TIGHT
+    return Joint.PLAIN if not left[-1].isalnum() or left[-1] in _JAPANESE_PARTICLES else Joint.TIGHT
 
 
 def _chinese(left: str, right: str) -> Joint:

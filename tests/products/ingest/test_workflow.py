@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cutroom.engines.registry import Engines
 from cutroom.entrypoints.worker import Parts, build_workers
 from cutroom.jobs.service import satisfy
 from cutroom.platform.clock import system_clock
@@ -34,7 +35,9 @@ async def _worker(
     await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"work_folder": tmp_path_factory.mktemp("work")})
     multipart = Multipart.connect(changed)
-    parts = Parts(changed, await connect(changed), runtime.database, runtime.storage, Egress(), multipart)
+    parts = Parts(
+        changed, await connect(changed), runtime.database, runtime.storage, Egress(), multipart, Engines(changed)
+    )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(multipart.close)
         for worker in build_workers(parts):

@@ -1,0 +1,161 @@
+"""Compares a translation with its source and says which numbers, names, addresses and placeholders were lost.
+
+A loss is a reason for a person to look, never a reason to fail: what is `certain` was there letter by letter or in
+digits, the rest (names, numbers in words) may have been said in another way.
+"""
+
+import difflib
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutroom.engines.names import COMMON_CAPITALS, EXONYMS
+from cutroom.engines.numerals import Mention, plain, read_numbers, reads_words
+from cutroom.engines.protected import Kind, Protected, find_protected
+from cutroom.engines.routes import language_of
+
+# Names in other languages mostly look alike: Lisbon and Lisboa, Moscow and Moscou.
+SIMILAR = 0.6
+# Above this share of capitals a text is a headline, in which capitals say nothing.
+HEADLINE_SHARE = 0.6
+HEADLINE_WORDS = 4
+# A language whose number words are not known may spell these out.
+SPELLED_UP_TO = 12
+
+
+class Lost(StrEnum):
+    """What can be lost."""
+
+    NUMBER = "number"
+    NAME = "name"
+    URL = "url"
+    EMAIL = "email"
+    HANDLE = "handle"
+    PLACEHOLDER = "placeholder"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something of the source that the translation does not have; `text` is as it stands in the source."""
+
+    what: Lost
+    text: str
+    certain: bool
+
+
+_LITERAL = {
+    Kind.URL: Lost.URL,
+    Kind.EMAIL: Lost.EMAIL,
+    Kind.HANDLE: Lost.HANDLE,
+    Kind.PLACEHOLDER: Lost.PLACEHOLDER,
+}
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_STARTS_SENTENCE = re.compile(r"(?:^|[.!?…:;\u2014\u2013\u2026\"'“”\u2018\u2019«»()\[\]\u00bf\u00a1/|-])\s*$")
+_LATIN = re.compile(r"[A-Za-zÀ-\u024f]")
+# In German every noun has a capital.
+_CAPITALS_ARE_NO_NAMES = frozenset({"de", "lb"})
+
+
+def losses(source_text: str, translated_text: str, *, source: str, target: str) -> list[Loss]:
+    """What was lost, in order of kind: literal things first, then numbers, then names."""
+    kept, given = find_protected(source_text), find_protected(translated_text)
+    said, answered = _without(source_text, kept), _without(translated_text, given)
+    from_language, to_language = language_of(source), language_of(target)
+    return [
+        *_lost_literals(kept, translated_text),
+        *_lost_numbers(said, answered, source=from_language, target=to_language),
+        *_lost_names(said, answered, source=from_language),
+    ]
+
+
+def _without(text: str, parts: list[Protected]) -> str:
+    """The text with blanks in place of what is compared letter by letter; long ones may be numbers and stay."""
+    for part in parts:
+        if part.kind is not Kind.LONG:
+            text = text[: part.start] + " " * (part.end - part.start) + text[part.end :]
+    return text
+
+
+def _lost_literals(parts: list[Protected], answer: str) -> list[Loss]:
+    wanted = Counter((part.kind, part.text) for part in parts if part.kind in _LITERAL)
+    return [
+        Loss(_LITERAL[kind], text, certain=True)
+        for (kind, text), times in wanted.items()
+        for _ in range(times - answer.count(text))
+    ]
+
+
+def _lost_numbers(said: str, answered: str, *, source: str, target: str) -> list[Loss]:
+    offered = read_numbers(answered, language=target, loosely=True)
+    # Those with the fewest readings choose first.
+    wanted = sorted(read_numbers(said, language=source), key=lambda mention: len(mention.values))
+    missed = [mention for mention in wanted if not _take(mention, offered) and _is_missed(mention, target)]
+    lost = [Loss(Lost.NUMBER, mention.text, certain=not mention.spelled) for mention in missed]
+    return sorted(lost, key=lambda loss: said.find(loss.text))
+
+
+def _take(wanted: Mention, offered: list[Mention]) -> bool:
+    """Strike out what answers the number: the same value, or the parts of a time of the day on either side."""
+    for mention in offered:
+        if wanted.values & mention.values:
+            offered.remove(mention)
+            return True
+    for mention in offered:
+        if mention.parts and any(value in mention.parts for value in wanted.values):
+            left = tuple(part for part in mention.parts if part not in wanted.values)
+            offered[offered.index(mention)] = Mention(mention.text, frozenset(), left)
+            return True
+    whole = [next((each for each in offered if part in each.values), None) for part in wanted.parts]
+    return bool(whole) and None not in whole
+
+
+def _is_missed(wanted: Mention, target: str) -> bool:
+    """Whether the number would have been seen, had it been there."""
+    if reads_words(target):
+        return True
+    return not wanted.spelled and not any(value <= SPELLED_UP_TO for value in wanted.values)
+
+
+def _lost_names(said: str, answered: str, *, source: str) -> list[Loss]:
+    if source in _CAPITALS_ARE_NO_NAMES or not _LATIN.search(answered):
+        return []
+    words = list(_WORD.finditer(said))
+    capitals = sum(match.group()[0].isupper() for match in words)
+    if len(words) >= HEADLINE_WORDS and capitals > HEADLINE_SHARE * len(words):
+        return []
+    there = [plain(word) for word in _WORD.findall(answered)]
+    return [
+        Loss(Lost.NAME, " ".join(name), certain=False)
+        for name in _names(said, words)
+        if not any(_is_there(word, there) for word in name)
+    ]
+
+
+def _names(said: str, words: list[re.Match[str]]) -> list[list[str]]:
+    """Words with a capital where none is due; neighbours are one name, and one word of it must be found again."""
+    names: list[list[str]] = []
+    end = -1
+    for match in words:
+        word = match.group()
+        if not _may_be_name(word) or _STARTS_SENTENCE.search(said, 0, match.start()):
+            continue
+        if names and said[end : match.start()] == " ":
+            names[-1].append(word)
+        else:
+            names.append([word])
+        end = match.end()
+    return names
+
+
+def _may_be_name(word: str) -> bool:
+    stem = plain(re.split(r"['\u2019]", word)[0])
+    return len(stem) > 1 and word[0].isupper() and stem not in COMMON_CAPITALS
+
+
+def _is_there(name: str, there: list[str]) -> bool:
+    bare = plain(re.sub(r"['\u2019]s?$", "", name))
+    known = {bare, *EXONYMS.get(bare, ())}
+    if any(word in known or bare in word.split("-") for word in there):
+        return True
+    return bool(difflib.get_close_matches(bare, there, n=1, cutoff=SIMILAR))

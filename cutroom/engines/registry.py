@@ -1,0 +1,119 @@
+"""The engines of this installation, as settings name them; each is made when it is first asked for."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from cutroom.engines.apertium import ApertiumTranslator
+from cutroom.engines.chat_translator import ChatServer, ChatTranslator
+from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.fallback import FallbackRecogniser
+from cutroom.engines.firefox import FirefoxTranslator
+from cutroom.engines.openai_recogniser import OpenAiRecogniser
+from cutroom.engines.ports import Quality, Recogniser, Translator, VoiceDetector, VoiceProfiler
+from cutroom.engines.silero import SileroDetector
+from cutroom.engines.store import ModelStore
+from cutroom.engines.voice_profiles import ResemblyzerProfiler, WeSpeakerProfiler
+from cutroom.engines.whisper import WhisperRecogniser
+from cutroom.platform.settings import Settings
+
+REMOTE = "remote"
+NONE = "none"
+FIREFOX_PREFIX = "firefox-"
+
+Engine = TypeVar("Engine")
+
+
+class Engines:
+    """One of each for a process: models are large, and are shared by all that runs in it."""
+
+    def __init__(self, settings: Settings, store: ModelStore | None = None) -> None:
+        self._settings = settings
+        self._store = store or ModelStore(settings.models_folder)
+        self._threads = settings.speech_threads or os.cpu_count() or 1
+        self._made: dict[str, object] = {}
+        self._making = threading.Lock()
+
+    def recogniser(self) -> Recogniser:
+        """The first that works, of those that settings name."""
+        names = _names(self._settings.recognisers)
+        makers = [partial(self._recogniser, name) for name in names]
+        return self._once("recogniser", lambda: FallbackRecogniser(makers))
+
+    def voice_detector(self) -> VoiceDetector:
+        return self._once("voice detector", SileroDetector)
+
+    def voice_profiler(self) -> VoiceProfiler | None:
+        name = self._settings.voice_profiler
+        if name == NONE:
+            return None
+        makers: Mapping[str, Callable[[Path], VoiceProfiler]] = {
+            "wespeaker-resnet34": partial(WeSpeakerProfiler, cpu_threads=self._threads),
+            "resemblyzer": ResemblyzerProfiler,
+        }
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no voice profiler {name}.")
+        return self._once("voice profiler", lambda: makers[name](self._store.path(name)))
+
+    def translators(self) -> Sequence[Translator]:
+        """Those that have anything to work with, in the order of the setting."""
+        makers: Mapping[str, Callable[[], Translator | None]] = {
+            "firefox": self._firefox,
+            "apertium": ApertiumTranslator,
+            "chat": self._chat,
+        }
+        found = []
+        for name in _names(self._settings.translators):
+            if name not in makers:
+                raise EngineUnavailableError(f"There is no translator {name}.")
+            made = self._once(f"translator {name}", makers[name])
+            if made is not None and made.routes():
+                found.append(made)
+        return found
+
+    def _recogniser(self, name: str) -> Recogniser:
+        if name != REMOTE:
+            return self._once(
+                f"recogniser {name}",
+                lambda: WhisperRecogniser(self._store.path(name), cpu_threads=self._threads, name=name),
+            )
+        settings = self._settings
+        if settings.remote_speech_url is None:
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_SPEECH_URL to use a remote recogniser.")
+        url, key = settings.remote_speech_url, settings.remote_speech_key.get_secret_value()
+        return self._once(
+            "recogniser remote", lambda: OpenAiRecogniser(url, api_key=key, model=settings.remote_speech_model)
+        )
+
+    def _firefox(self) -> FirefoxTranslator | None:
+        folders: dict[tuple[str, str], Path] = {}
+        for model in self._store.manifest.models.values():
+            if model.name.startswith(FIREFOX_PREFIX) and self._store.holds(model):
+                source, _, target = model.name.removeprefix(FIREFOX_PREFIX).partition("-")
+                folders[source, target] = self._store.path(model.name)
+        return FirefoxTranslator(folders) if folders else None
+
+    def _chat(self) -> ChatTranslator | None:
+        settings = self._settings
+        if settings.chat_url is None:
+            return None
+        pairs = {}
+        for pair in _names(settings.chat_pairs):
+            source, _, target = pair.partition("-")
+            pairs[source, target] = Quality.GOOD
+        key = settings.chat_key.get_secret_value()
+        return ChatTranslator(ChatServer(settings.chat_url, settings.chat_model, key, pairs))
+
+    def _once(self, name: str, make: Callable[[], Engine]) -> Engine:
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            made: Engine = self._made[name]  # type: ignore[assignment]
+            return made
+
+
+def _names(setting: str) -> list[str]:
+    return [name.strip() for name in setting.split(",") if name.strip()]

@@ -1,0 +1,273 @@
+"""How voices sound: two unrelated networks behind one port, each with its own features, in numpy and onnxruntime."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.ports import SAMPLE_RATE, Span, VoicePrint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cutroom.engines.ports import Samples
+
+    Floats = NDArray[np.float32]
+
+WINDOW_SECONDS = 1.5  # shorter ones say too little about a voice, longer ones hold two voices too often
+HOP_SECONDS = 0.75
+MIN_WINDOW_SECONDS = 0.4  # a shorter stretch of speech is too little to tell a voice by
+MAX_CHUNK_WINDOWS = 24  # neighbours that go through a network together: some 19 s, which bounds the memory
+
+_HOP = 160  # samples between frames of features, in both networks
+_FRAME = 400  # samples in one
+_FRAMES_A_SECOND = SAMPLE_RATE // _HOP
+
+
+def lay_windows(speech: Sequence[Span], *, duration_seconds: float) -> list[list[Span]]:
+    """Windows laid evenly over each stretch of speech, in a list for each; a short stretch is one window."""
+    laid = []
+    for span in speech:
+        start = max(0.0, span.start_seconds)
+        length = min(span.end_seconds, duration_seconds) - start
+        if length < MIN_WINDOW_SECONDS:
+            continue
+        hops = max(0, round((length - WINDOW_SECONDS) / HOP_SECONDS))
+        size = WINDOW_SECONDS if hops else length
+        starts = [start + at * (length - size) / max(1, hops) for at in range(hops + 1)]
+        laid.append([Span(at, at + size) for at in starts])
+    return laid
+
+
+class WeSpeakerProfiler:
+    """ResNet34 of the WeSpeaker project: the better of the two at telling voices apart."""
+
+    # The mean cosine from which two groups of windows are one voice. Measured: one voice 0.42 and more, even from one
+    # recording to another; two voices 0.17 and less.
+    same_voice = 0.28
+
+    _FILE = "model.onnx"
+    _INPUT = "input_features"
+    # The graph ends with: frames -> mean and deviation over time -> one linear layer. We take the frames and do the
+    # rest, so that windows that overlap share the costly part; it halves the work.
+    _FRAMES, _WEIGHT, _BIAS = "343", "model.seg_1.weight", "model.seg_1.bias"
+    _SHRINK = 8  # frames of features to one frame of the network
+    _FLOOR = 1e-7  # under the root of the variance, as in the graph
+
+    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "wespeaker") -> None:
+        """The model's folder, as the store gives it."""
+        self.name = name
+        try:
+            import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+            import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
+        except ImportError as error:
+            raise EngineUnavailableError("onnxruntime or numpy is not installed.") from error
+        options = onnxruntime.SessionOptions()
+        options.inter_op_num_threads = 1
+        options.intra_op_num_threads = cpu_threads
+        # Chunks differ in length; the arena would keep memory for each length it has seen.
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
+        options.log_severity_level = 4
+        try:
+            model = _with_outputs((folder / self._FILE).read_bytes(), (self._FRAMES, self._WEIGHT, self._BIAS))
+            self._session = onnxruntime.InferenceSession(
+                model, sess_options=options, providers=["CPUExecutionProvider"]
+            )
+            probe = np.zeros((1, self._SHRINK, 80), np.float32)
+            weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: probe})
+        except Exception as error:  # onnxruntime's own errors have no public class in common
+            raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
+        self._weight = weight.T
+        self._mel = _mel_kaldi()
+
+    def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
+        """A voice print for each window; the level of the sound does not matter."""
+        return [
+            VoicePrint(window, vector)
+            for chunk in _chunks(samples, speech)
+            for window, vector in zip(chunk, self._embed(samples, chunk), strict=True)
+        ]
+
+    def _embed(self, samples: "Samples", chunk: Sequence[Span]) -> "Floats":
+        import numpy as np  # noqa: PLC0415 - see above
+
+        start = chunk[0].start_seconds
+        features = self._features(_cut(samples, Span(start, chunk[-1].end_seconds)))
+        (frames,) = self._session.run([self._FRAMES], {self._INPUT: features[np.newaxis]})
+        frames = frames.reshape(-1, frames.shape[-1])
+        rate = _FRAMES_A_SECOND / self._SHRINK
+        pooled = []
+        for window in chunk:
+            first = min(round((window.start_seconds - start) * rate), frames.shape[1] - 2)
+            part = frames[:, first : max(first + 2, round((window.end_seconds - start) * rate))]
+            pooled.append(np.concatenate([part.mean(1), np.sqrt(part.var(1, ddof=1) + self._FLOOR)]))
+        return _to_unit(np.stack(pooled) @ self._weight + self._bias)
+
+    def _features(self, samples: "Samples") -> "Floats":
+        """Logarithms of 80 mel bands the way Kaldi makes them, without what is the same all along: the channel."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        frames = np.lib.stride_tricks.sliding_window_view(samples, _FRAME)[::_HOP] * np.float32(32768)
+        frames = frames - frames.mean(axis=1, keepdims=True)
+        before = np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
+        shape = np.hamming(_FRAME).astype(np.float32)
+        power = np.abs(np.fft.rfft((frames - np.float32(0.97) * before) * shape, 512)) ** 2
+        bands: Floats = np.log(np.maximum(power @ self._mel, np.finfo(np.float32).eps))
+        bands -= bands.mean(axis=0)
+        return bands
+
+
+class ResemblyzerProfiler:
+    """The LSTM of Resemblyzer, three layers deep: quick and independent of the other, but voices lie closer together.
+
+    Its file is a pickle. It is never read as one: the numbers lie in it as they are, and the store has checked that it
+    is the file in which they lie at these places.
+    """
+
+    # Measured: one voice 0.72 and more, two voices mostly below 0.6, but up to 0.67 for women in like studios. So it
+    # finds too few of these; it is there to judge by where the other has been used already.
+    same_voice = 0.62
+
+    _FILE = "pretrained.pt"
+    _UNITS, _BANDS, _LAYERS = 256, 40, 3
+    _LSTM_OFFSET, _LINEAR_OFFSET, _BIAS_OFFSET = 269_883, 7_731, 6_699  # bytes
+    _LEVEL = 10 ** (-30 / 20)  # loudness of what the network was trained with, as root mean square
+
+    def __init__(self, folder: Path, *, name: str = "resemblyzer") -> None:
+        self.name = name
+        try:
+            import numpy as np  # noqa: PLC0415 - see above
+        except ImportError as error:
+            raise EngineUnavailableError("numpy is not installed.") from error
+        units, gates = self._UNITS, 4 * self._UNITS
+        shapes = [(gates, self._BANDS), (gates, units), *[(gates, units)] * 4, *[(gates, 1)] * 6]
+        ends = np.cumsum([rows * columns for rows, columns in shapes])
+        try:
+            data = (folder / self._FILE).read_bytes()
+            lstm = np.frombuffer(data, "<f4", count=int(ends[-1]), offset=self._LSTM_OFFSET)
+            self._linear = (
+                np.frombuffer(data, "<f4", count=units**2, offset=self._LINEAR_OFFSET).reshape(units, units).T
+            )
+            self._bias = np.frombuffer(data, "<f4", count=units, offset=self._BIAS_OFFSET)
+        except (OSError, ValueError) as error:
+            raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
+        parts = [part.reshape(shape) for part, shape in zip(np.split(lstm, ends[:-1]), shapes, strict=True)]
+        self._layers = [
+            (
+                np.ascontiguousarray(parts[at].T),
+                np.ascontiguousarray(parts[at + 1].T),
+                (parts[at + 6] + parts[at + 7]).T,
+            )
+            for at in range(0, 2 * self._LAYERS, 2)
+        ]
+        self._mel = _mel_slaney(self._BANDS)
+
+    def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
+        """A voice print for each window, at the same loudness for all."""
+        prints = []
+        for chunk in _chunks(samples, speech):
+            vectors = self._embed([self._features(_cut(samples, window)) for window in chunk])
+            prints += [VoicePrint(window, vector) for window, vector in zip(chunk, vectors, strict=True)]
+        return prints
+
+    def _features(self, samples: "Samples") -> "Floats":
+        import numpy as np  # noqa: PLC0415 - see above
+
+        level = float(np.sqrt(np.square(samples).mean()))
+        padded = np.pad(samples * np.float32(self._LEVEL / max(level, 1e-6)), _FRAME // 2)
+        frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::_HOP]
+        shape = np.hanning(_FRAME + 1)[:-1].astype(np.float32)  # the periodic form
+        bands: Floats = np.abs(np.fft.rfft(frames * shape)) ** 2 @ self._mel
+        return bands
+
+    def _embed(self, windows: Sequence["Floats"]) -> "Floats":
+        """All windows at once, moment by moment; each layer goes over the whole before the next."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        length = min(map(len, windows))  # of one stretch they differ by a frame at most
+        given = np.stack([window[:length] for window in windows], axis=1)
+        for inward, onward, bias in self._layers:
+            gates = given @ inward + bias
+            state = memory = np.zeros((len(windows), self._UNITS), np.float32)
+            said = []
+            for gate in gates:
+                take, keep, fresh, tell = np.split(gate + state @ onward, 4, axis=1)
+                memory = memory / (1 + np.exp(-keep)) + np.tanh(fresh) / (1 + np.exp(-take))
+                state = np.tanh(memory) / (1 + np.exp(-tell))
+                said.append(state)
+            given = np.stack(said)
+        return _to_unit(np.maximum(given[-1] @ self._linear + self._bias, 0))
+
+
+def _chunks(samples: "Samples", speech: Sequence[Span]) -> Iterator[list[Span]]:
+    """Windows that go through a network together; they are of one stretch of speech."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    if samples.ndim != 1 or samples.dtype != np.float32:
+        raise EngineError("Samples are one row of float32.")
+    for windows in lay_windows(speech, duration_seconds=len(samples) / SAMPLE_RATE):
+        for at in range(0, len(windows), MAX_CHUNK_WINDOWS):
+            yield windows[at : at + MAX_CHUNK_WINDOWS]
+
+
+def _cut(samples: "Samples", span: Span) -> "Samples":
+    import numpy as np  # noqa: PLC0415 - see above
+
+    part = samples[round(span.start_seconds * SAMPLE_RATE) : round(span.end_seconds * SAMPLE_RATE)]
+    if not np.isfinite(part).all():
+        raise EngineError("There are samples that are no numbers.")
+    return part
+
+
+def _to_unit(vectors: "Floats") -> "Floats":
+    import numpy as np  # noqa: PLC0415 - see above
+
+    units: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return units
+
+
+def _mel_kaldi() -> "Floats":
+    """80 triangles between 20 Hz and 8 kHz, straight on Kaldi's mel scale, over 257 bins; the last bin is left out."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    low, high = 1127 * np.log1p(np.array([20, SAMPLE_RATE / 2]) / 700)
+    edges = np.linspace(low, high, 82)
+    bins = 1127 * np.log1p(np.arange(257) * SAMPLE_RATE / 512 / 700)[:, np.newaxis]
+    bands = _triangles(bins, edges)
+    bands[-1] = 0
+    return bands
+
+
+def _mel_slaney(count: int) -> "Floats":
+    """Triangles of equal area up to 8 kHz over 201 bins: even up to 1 kHz, then 27 steps to each factor of 6.4."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    step = np.log(6.4) / 27
+    edges = np.linspace(0, 15 + np.log(SAMPLE_RATE / 2 / 1000) / step, count + 2)
+    hertz = np.where(edges < 15, edges * 200 / 3, 1000 * np.exp(step * (edges - 15)))
+    bins = (np.arange(201) * SAMPLE_RATE / _FRAME)[:, np.newaxis]
+    bands: Floats = _triangles(bins, hertz) * (2 / (hertz[2:] - hertz[:-2])).astype(np.float32)
+    return bands
+
+
+def _triangles(bins: "NDArray[Any]", edges: "NDArray[Any]") -> "Floats":
+    import numpy as np  # noqa: PLC0415 - see above
+
+    left, middle, right = edges[:-2], edges[1:-1], edges[2:]
+    rise, fall = (bins - left) / (middle - left), (right - bins) / (right - middle)
+    bands: Floats = np.maximum(0, np.minimum(rise, fall)).astype(np.float32)
+    return bands
+
+
+def _with_outputs(model: bytes, names: Sequence[str]) -> bytes:
+    """The ONNX model with more outputs. What is written behind a protobuf message is merged with it: lists grow."""
+    outputs = b"".join(_field(12, _field(1, name.encode())) for name in names)  # 12: outputs of a graph, 1: a name
+    return model + _field(7, outputs)  # 7: the graph of a model
+
+
+def _field(number: int, data: bytes) -> bytes:
+    if len(data) > 127:
+        raise ValueError("A longer field would need more than one byte for its length.")
+    return bytes((number << 3 | 2, len(data))) + data

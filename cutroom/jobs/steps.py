@@ -1,0 +1,54 @@
+"""Around one step of a job, inside its activity: the stage it shows, its heartbeat, and how it fails."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from cutroom.errors import Code
+from cutroom.jobs import lifecycle
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.media.process import RETRYABLE, MediaError
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+
+HEARTBEAT_SECONDS = 2.0
+TRIES = 4  # of what may go better next time but is not our own parts being away
+
+
+@asynccontextmanager
+async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+    """Show the stage, beat while the work goes on, and show the progress once it is done."""
+    await _report(database, clock, ref, stage, progress=0)
+    beating = asyncio.create_task(_beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+    await _report(database, clock, ref, stage, progress=progress)
+
+
+async def _report(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> None:
+    async with database.transaction(ref.library_id) as connection:
+        await lifecycle.report(connection, ref, stage=stage, progress=progress, now=clock())
+
+
+async def _beat() -> None:
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+def failure(code: Code, sentence: str, *, reason: str, retry: bool) -> ApplicationError:
+    """What ends the job with these words: at once, or after a few tries where another may go better."""
+    last = activity.info().attempt >= TRIES
+    return ApplicationError(sentence, {"reason": str(reason)}, type=code.value, non_retryable=last or not retry)
+
+
+def media_failure(error: MediaError) -> ApplicationError:
+    """A file's own fault is final; a machine's may pass."""
+    ours = error.reason in RETRYABLE
+    code = Code.INTERNAL if ours else Code.UNSUPPORTED_SOURCE
+    return failure(code, str(error.sentence), reason=error.reason, retry=ours)

@@ -1,0 +1,1 @@
+"""Captions: the transcript in other languages, broken anew into cues."""

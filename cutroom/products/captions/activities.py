@@ -1,0 +1,119 @@
+"""The captions' one step: translate the transcript, compare both sides, and write the subtitle files."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from temporalio import activity
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
+from cutroom.engines.faithful import losses
+from cutroom.engines.ports import Quality
+from cutroom.engines.registry import Engines
+from cutroom.engines.routes import Plan, carry_out, choose
+from cutroom.errors import Code
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.steps import failure, working
+from cutroom.library.service import duration_of
+from cutroom.media.subtitles import MAX_SECONDS
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+from cutroom.platform.storage import Storage
+from cutroom.products.captions import service
+from cutroom.products.transcripts.alignment import read_words, segment_rows, segments_of
+from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.service import transcript_of
+from cutroom.products.transcripts.subtitles import store_subtitles
+
+MAX_FLAGGED = 200  # lines that a result shows; it says how many there are in all
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The segments of one language, and how they came about."""
+
+    segments: list[Segment]
+    plan: Plan | None  # nothing was said, so nothing was translated
+    flagged: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionActivities:
+    """Writes to keys that follow from its input, so a repeat overwrites the same bytes."""
+
+    database: Database
+    storage: Storage
+    engines: Engines
+    clock: Clock
+
+    @activity.defn(name="translate_captions")
+    async def translate_captions(self, ref: JobRef, video_id: str, language: str) -> dict[str, Any]:
+        """What the job's result tells: how good the way was, and which lines a person should look at."""
+        async with self.database.transaction(ref.library_id) as connection:
+            transcript = await transcript_of(connection, ref.library_id, video_id)
+            duration = await duration_of(connection, ref.library_id, video_id)
+        data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
+        spoken = segments_of(transcript.segments, read_words(data))
+        try:
+            async with working(self.database, self.clock, ref, "translating", progress=90):
+                made = await asyncio.to_thread(self._translate, spoken, transcript.language, language)
+        except NoRouteError as error:
+            raise failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False) from error
+        except EngineUnavailableError as error:
+            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
+        except EngineError as error:
+            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
+        excuses = await store_subtitles(
+            self.storage,
+            made.segments,
+            library_id=ref.library_id,
+            video_id=video_id,
+            language=language,
+            until_seconds=duration or MAX_SECONDS,
+        )
+        quality = made.plan.quality if made.plan else Quality.GOOD
+        async with self.database.transaction(ref.library_id) as connection:
+            await service.put_captions(
+                connection,
+                ref.library_id,
+                video_id,
+                language=language,
+                segments=segment_rows(made.segments),
+                quality=quality,
+                now=self.clock(),
+            )
+        return {
+            "language": language,
+            "sourceLanguage": transcript.language,
+            "quality": quality.value,
+            "engines": [leg.translator.name for leg in made.plan.legs] if made.plan else [],
+            "via": list(made.plan.via) if made.plan else [],
+            "lines": len(made.segments),
+            "flaggedLines": len(made.flagged),
+            "flagged": made.flagged[:MAX_FLAGGED],
+            "readingSpeedExceptions": len(excuses),
+        }
+
+    def _translate(self, spoken: Sequence[Segment], source: str, target: str) -> Translated:
+        """Sentence by sentence in order, so that each is context for its neighbours; the times stay."""
+        if not spoken:
+            return Translated([], None, [])
+        plan = choose(self.engines.translators(), source=source, target=target)
+        texts = carry_out(plan, [segment.text for segment in spoken])
+        flagged = []
+        for number, (segment, text) in enumerate(zip(spoken, texts, strict=True)):
+            lost = losses(segment.text, text, source=source, target=target)
+            if lost:
+                flagged.append(
+                    {
+                        "line": number,
+                        "start": round(segment.start_seconds, 3),
+                        "source": segment.text,
+                        "translation": text,
+                        "lost": [{"what": each.what.value, "text": each.text} for each in lost],
+                    }
+                )
+        return Translated(
+            [replace(segment, text=text) for segment, text in zip(spoken, texts, strict=True)], plan, flagged
+        )

@@ -1,0 +1,35 @@
+"""Asking for captions."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
+from cutroom.errors import Code
+from cutroom.products.captions import service
+from cutroom.products.captions.schemas import CaptionJobs, NewCaptions
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Captions"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.post("/videos/{videoId}/captions", status_code=202, summary="Translate captions")
+@operation(
+    scope=Scope.DUBS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+)
+async def create_captions(call: CurrentCall, video_id: VideoId, wanted: NewCaptions) -> CaptionJobs:
+    """One job for each language. A language that cannot be reached is refused, with those that can.
+
+    Asking again for captions that are being made or are ready answers with their job, uncharged.
+    """
+    prices = load_prices(call.runtime.settings.prices_file)
+    jobs = await service.ask_for_captions(
+        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    )
+    return CaptionJobs(jobs=jobs)

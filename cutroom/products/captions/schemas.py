@@ -1,0 +1,27 @@
+"""Captions on the wire."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from cutroom.jobs.schemas import Job
+from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Omittable, Wire, unique
+
+
+class NewCaptions(Wire):
+    """Languages to translate the transcript into."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt-BR"]}]})
+
+    languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), AfterValidator(unique)]
+    reservation_id: Annotated[Omittable[str], Field(description="A reservation that pays.")] = None
+    reservation_line_item_id_by_language: Annotated[
+        dict[LanguageCode, str],
+        Field(max_length=MAX_LANGUAGES, description="The line item that pays for each language."),
+    ] = Field(default_factory=dict)
+
+
+class CaptionJobs(Wire):
+    """One job for each language."""
+
+    jobs: list[Job]

@@ -1,0 +1,161 @@
+"""Asking for captions, knowing which can be made, and writing them down."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from cutroom.accounts.principals import Principal
+from cutroom.credits.pricing import Action, PriceList, Work
+from cutroom.credits.rules import Bill
+from cutroom.credits.service import is_subscriber
+from cutroom.engines.ports import Quality, Route, Translator
+from cutroom.engines.routes import available, language_of
+from cutroom.errors import Code, CutroomError
+from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.service import NewJob, ask_for, get_job
+from cutroom.jobs.states import JobState
+from cutroom.library.service import get_video
+from cutroom.platform.db import Connection
+from cutroom.products.captions.schemas import NewCaptions
+
+# Workers tell what they can translate every few minutes; what none has told for longer is gone.
+ROUTES_EVERY = timedelta(minutes=5)
+ROUTES_LAST = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTranslator:
+    """A translator as some worker told of it: the API knows where it leads, and never runs it."""
+
+    name: str
+    told: tuple[Route, ...]
+
+    def routes(self) -> Sequence[Route]:
+        return self.told
+
+    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+        raise NotImplementedError("translations are made by workers")
+
+
+async def ask_for_captions(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    wanted: NewCaptions,
+    prices: PriceList,
+    now: datetime,
+) -> list[Job]:
+    """One job for each language, to begin once there is a transcript."""
+    await get_video(connection, principal, video_id)
+    transcript = await _transcript_job(connection, principal, video_id)
+    source = None
+    if transcript.status is JobState.READY:
+        source = await connection.fetchval(
+            "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
+        )
+    await _check_languages(connection, wanted, source=source, now=now)
+    waits_for = [] if transcript.status is JobState.READY else [transcript.id]
+    jobs = []
+    for language in wanted.languages:
+        line = wanted.reservation_line_item_id_by_language.get(language)
+        bill = Bill(
+            works=(Work(Action.CAPTIONS, "captions", language),),
+            is_subscriber=is_subscriber(principal),
+            reservation_id=wanted.reservation_id,
+            line_ids=(line,) if line is not None else (),
+        )
+        key = JobKey(JobType.CAPTIONS, video_id, language=language)
+        job = NewJob(key, video_id, plan={"language": language}, waits_for=waits_for, bill=bill)
+        jobs.append((await ask_for(connection, principal, job, prices=prices, now=now))[0])
+    return jobs
+
+
+async def _transcript_job(connection: Connection, principal: Principal, video_id: str) -> Job:
+    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
+    job = await get_job(connection, principal.library_id, job_id)
+    if job.status is JobState.FAILED:
+        raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": job_id})
+    return job
+
+
+async def _check_languages(connection: Connection, wanted: NewCaptions, *, source: str | None, now: datetime) -> None:
+    """Refuse what no engine can translate; while the spoken language is not known, what none could from anywhere."""
+    strangers = set(wanted.reservation_line_item_id_by_language) - set(wanted.languages)
+    if strangers:
+        raise CutroomError(
+            Code.CONFLICT,
+            message="The reservation cannot pay for this.",
+            details={"reason": "a line is named for a language that was not asked for", "languages": sorted(strangers)},
+        )
+    translators = await told_translators(connection, now=now)
+    if source is not None:
+        there = available(translators, source=source)
+    else:
+        there = sorted({route.target for each in translators for route in each.routes()})
+    reached = {language_of(code) for code in there}
+    missing = [language for language in wanted.languages if language_of(language) not in reached]
+    if missing:
+        fields = [
+            {"path": f"languages.{wanted.languages.index(language)}", "message": "There is no translation into this."}
+            for language in missing
+        ]
+        raise CutroomError(Code.INVALID_ARGUMENT, details={"fields": fields, "available": there})
+
+
+async def told_translators(connection: Connection, *, now: datetime) -> list[Translator]:
+    rows = await connection.fetch(
+        "SELECT translator, source, target, quality, via FROM translation_routes WHERE seen_at > $1", now - ROUTES_LAST
+    )
+    routes: Mapping[str, list[Route]] = defaultdict(list)
+    for row in rows:
+        routes[row["translator"]].append(
+            Route(row["source"], row["target"], Quality(row["quality"]), tuple(row["via"]))
+        )
+    return [ToldTranslator(name, tuple(told)) for name, told in routes.items()]
+
+
+async def tell_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:
+    """A worker says what it can translate; how many ways there are."""
+    rows = [
+        (each.name, route.source, route.target, route.quality.value, list(route.via), now)
+        for each in translators
+        for route in each.routes()
+    ]
+    await connection.executemany(
+        """INSERT INTO translation_routes (translator, source, target, quality, via, seen_at)
+           VALUES ($1, $2, $3, $4, $5, $6)
+           ON CONFLICT (translator, source, target) DO UPDATE
+               SET quality = excluded.quality, via = excluded.via,
+                   seen_at = greatest(translation_routes.seen_at, excluded.seen_at)""",
+        sorted(rows),  # one order for all workers: no deadlocks
+    )
+    await connection.execute("DELETE FROM translation_routes WHERE seen_at < $1", now - ROUTES_LAST)
+    return len(rows)
+
+
+async def put_captions(
+    connection: Connection,
+    library_id: str,
+    video_id: str,
+    *,
+    language: str,
+    segments: Sequence[Mapping[str, Any]],
+    quality: Quality,
+    now: datetime,
+) -> None:
+    await connection.execute(
+        """INSERT INTO captions (library_id, video_id, language, segments, quality, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6)
+           ON CONFLICT (library_id, video_id, language) DO UPDATE
+               SET segments = excluded.segments, quality = excluded.quality, created_at = excluded.created_at""",
+        library_id,
+        video_id,
+        language,
+        list(segments),
+        quality.value,
+        now,
+    )

@@ -1,0 +1,24 @@
+"""Transcripts at rest; their words lie in the object store."""
+
+from typing import Any
+
+from sqlalchemy import Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class Transcript(Table):
+    """What was said in a video, by whom and when. Its state is that of its job."""
+
+    __tablename__ = "transcripts"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    video_id: Mapped[Id] = mapped_column(primary_key=True)
+    language: Mapped[str] = mapped_column(Text)
+    segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    alignment_path: Mapped[str] = mapped_column(Text)  # every word with its times, as a file
+    engine: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[Instant]

@@ -1,0 +1,37 @@
+"""Reading transcripts and subtitles."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from cutroom.accounts.scopes import Scope
+from cutroom.products.transcripts import service
+from cutroom.products.transcripts.schemas import Subtitles, Transcript
+from cutroom.products.transcripts.service import SubtitleFormat
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Transcripts"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.get("/videos/{videoId}/transcript", summary="Get a transcript")
+@operation(scope=Scope.TRANSCRIPTS_READ, access=Access.READ)
+async def get_transcript(call: CurrentCall, video_id: VideoId) -> Transcript:
+    """What was said, by whom and when. While it is being made the answer says so; ask again, or have a webhook tell."""
+    return await service.get_transcript(call.connection, call.principal, video_id, storage=call.runtime.storage)
+
+
+@router.get("/videos/{videoId}/subtitles/{lang}", summary="Get subtitles")
+@operation(scope=Scope.TRANSCRIPTS_READ, access=Access.READ)
+async def get_subtitles(
+    call: CurrentCall,
+    video_id: VideoId,
+    lang: Annotated[str, Path(min_length=1, description="The spoken language, or one that captions were made for.")],
+    format_: Annotated[SubtitleFormat, Query(alias="format", description="SubRip or WebVTT.")] = "srt",
+) -> Subtitles:
+    """A subtitle file in one language, as a temporary URL."""
+    return await service.get_subtitles(
+        call.connection, call.principal, video_id, language=lang, format_=format_, storage=call.runtime.storage
+    )

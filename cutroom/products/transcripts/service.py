@@ -1,0 +1,177 @@
+"""Reading transcripts and subtitles, and writing them down once they are made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import not_found
+from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.states import JobState
+from cutroom.library.rules import video_path
+from cutroom.library.service import get_video
+from cutroom.platform.db import Connection
+from cutroom.platform.storage import Storage
+from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
+from cutroom.web.schema import canonical_language, is_language
+
+SubtitleFormat = Literal["srt", "vtt"]
+UNKNOWN_LANGUAGE = "und"  # nobody speaks, or nobody can tell
+UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
+_JOB = "SELECT status, stage FROM jobs WHERE library_id = $1 AND id = $2"
+
+
+def speech_path(library_id: str, video_id: str) -> str:
+    """The audio that recognisers hear, which the import made; there is none where a video has no sound."""
+    return video_path(library_id, video_id, "speech.flac")
+
+
+def alignment_path(library_id: str, video_id: str) -> str:
+    return video_path(library_id, video_id, "transcript/words.json")
+
+
+def subtitle_path(library_id: str, video_id: str, *, language: str, format_: SubtitleFormat) -> str:
+    return video_path(library_id, video_id, f"subtitles/{language}.{format_}")
+
+
+@dataclass(frozen=True, slots=True)
+class NewTranscript:
+    """A transcript to write down; segments and speakers are as they will be read."""
+
+    language: str
+    segments: Sequence[Mapping[str, Any]]
+    speakers: Sequence[Mapping[str, Any]]
+    alignment_path: str
+    engine: str
+
+
+async def get_transcript(
+    connection: Connection, principal: Principal, video_id: str, *, storage: Storage
+) -> Transcript:
+    """The transcript in its current state."""
+    await get_video(connection, principal, video_id)
+    library_id = principal.library_id
+    job = await connection.fetchrow(_JOB, library_id, JobKey(JobType.TRANSCRIPT, video_id).id)
+    if job is None:
+        return _without_words("not_found", video_id)
+    if job["status"] in UNFINISHED:
+        return _without_words("processing", video_id, processing_status=job["stage"] or "queued")
+    row = await connection.fetchrow(
+        """SELECT language, segments, speakers, alignment_path FROM transcripts
+           WHERE library_id = $1 AND video_id = $2""",
+        library_id,
+        video_id,
+    )
+    if job["status"] == JobState.FAILED or row is None:
+        return _without_words("failed", video_id)
+    return Transcript(
+        status="ready",
+        user_video_id=video_id,
+        language=row["language"] if row["language"] != UNKNOWN_LANGUAGE else None,
+        segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in row["segments"]],
+        speakers=[Speaker(**each) for each in row["speakers"]],
+        word_alignment_url=await storage.read_url(row["alignment_path"]),
+        word_alignment_storage_path=row["alignment_path"],
+    )
+
+
+def _without_words(
+    status: Literal["not_found", "processing", "failed"], video_id: str, *, processing_status: str | None = None
+) -> Transcript:
+    return Transcript(
+        status=status,
+        user_video_id=video_id,
+        word_alignment_url=None,
+        word_alignment_storage_path=None,
+        processing_status=processing_status,
+    )
+
+
+async def get_subtitles(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    language: str,
+    format_: SubtitleFormat,
+    storage: Storage,
+) -> Subtitles:
+    """The subtitle file of one language: of the transcript, or of captions that were translated from it."""
+    await get_video(connection, principal, video_id)
+    if not is_language(language):
+        raise not_found()
+    language, library_id = canonical_language(language), principal.library_id
+    if await _has_subtitles(connection, library_id, video_id, language):
+        path = subtitle_path(library_id, video_id, language=language, format_=format_)
+        return Subtitles(
+            status="ready",
+            video_id=video_id,
+            language=language,
+            format=format_,
+            download_url=await storage.read_url(path),
+        )
+    running = await connection.fetchval(
+        """SELECT count(*) FROM jobs WHERE library_id = $1 AND id = ANY($2) AND status IN ('queued', 'processing')""",
+        library_id,
+        [JobKey(JobType.TRANSCRIPT, video_id).id, JobKey(JobType.CAPTIONS, video_id, language=language).id],
+    )
+    if not running:
+        raise not_found()
+    return Subtitles(status="processing", video_id=video_id)
+
+
+async def _has_subtitles(connection: Connection, library_id: str, video_id: str, language: str) -> bool:
+    found: bool = await connection.fetchval(
+        """SELECT EXISTS (SELECT FROM transcripts t JOIN jobs j
+                             ON j.library_id = t.library_id AND j.id = 'transcript_' || t.video_id
+                           WHERE t.library_id = $1 AND t.video_id = $2 AND t.language = $3 AND j.status = 'ready')
+               OR EXISTS (SELECT FROM captions WHERE library_id = $1 AND video_id = $2 AND language = $3)""",
+        library_id,
+        video_id,
+        language,
+    )
+    return found
+
+
+async def put_transcript(
+    connection: Connection, library_id: str, video_id: str, *, made: NewTranscript, now: datetime
+) -> None:
+    """Write a transcript down, in place of one that was there, and its language on the video."""
+    await connection.execute(
+        """INSERT INTO transcripts
+               (library_id, video_id, language, segments, speakers, alignment_path, engine, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           ON CONFLICT (library_id, video_id) DO UPDATE SET language = excluded.language, segments = excluded.segments,
+               speakers = excluded.speakers, alignment_path = excluded.alignment_path, engine = excluded.engine,
+               created_at = excluded.created_at""",
+        library_id,
+        video_id,
+        made.language,
+        list(made.segments),
+        list(made.speakers),
+        made.alignment_path,
+        made.engine,
+        now,
+    )
+    await connection.execute(
+        """UPDATE videos SET transcript_language = $3, default_language_code = coalesce(default_language_code, $3)
+           WHERE library_id = $1 AND id = $2 AND $3 <> $4""",
+        library_id,
+        video_id,
+        made.language,
+        UNKNOWN_LANGUAGE,
+    )
+
+
+async def transcript_of(connection: Connection, library_id: str, video_id: str) -> NewTranscript:
+    """The transcript as other products work on it; its job is ready."""
+    row = await connection.fetchrow(
+        """SELECT language, segments, speakers, alignment_path, engine FROM transcripts
+           WHERE library_id = $1 AND video_id = $2""",
+        library_id,
+        video_id,
+    )
+    if row is None:
+        raise not_found()
+    return NewTranscript(**dict(row))

@@ -1,0 +1,194 @@
+"""A Whisper model on this machine hears what people say, and nothing where nobody speaks."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutroom.engines import doubts
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.ports import SAMPLE_RATE, Recognised, Span
+from cutroom.engines.whisper import WhisperRecogniser, _spread
+from cutroom.engines.whisper_languages import NAMES, language_code, whisper_code
+from tests.engines.recogniser_suite import RecogniserSuite, Reporting, error_rate, model_folder, spoken
+from tests.engines.speech_clips import (
+    Clip,
+    clips_folder,
+    ensure_clips,
+    join,
+    music,
+    noise,
+    sentences,
+    silence,
+    two_cities,
+)
+
+THREADS = 2
+
+
+class TestWhisperBase(RecogniserSuite):
+    """The conformance suite."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def recogniser(cls) -> Iterator[Reporting]:
+        yield WhisperRecogniser(model_folder("whisper-base"), cpu_threads=THREADS)
+
+
+@pytest.fixture(scope="module")
+def base() -> WhisperRecogniser:
+    return WhisperRecogniser(model_folder("whisper-base"), cpu_threads=THREADS)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return ensure_clips(clips_folder())
+
+
+@pytest.fixture(scope="module")
+def tale(base: WhisperRecogniser, folder: Path) -> tuple[Clip, Recognised, list[float]]:
+    """44 s, which are two windows, with the progress that was told."""
+    clip = two_cities(folder)
+    told: list[float] = []
+    return clip, base.recognise(clip.samples, language=None, speech=spoken(clip), on_progress=told.append), told
+
+
+def test_nothing_is_lost_or_said_twice_where_windows_meet(tale: tuple[Clip, Recognised, list[float]]) -> None:
+    clip, recognised, told = tale
+    assert error_rate(clip, recognised) <= 0.02
+    assert len(told) == 2
+    assert (recognised.language, recognised.language_probability > 0.8) == ("en", True)
+
+
+def test_words_keep_step_with_the_voice(tale: tuple[Clip, Recognised, list[float]]) -> None:
+    """A word of leisurely reading lasts from a tenth of a second to less than two."""
+    _, recognised, _ = tale
+    lengths = [word.end_seconds - word.start_seconds for word in recognised.words]
+    assert 0.15 < float(np.median(lengths)) < 0.45
+    assert max(lengths) < 2.0
+    gaps = [right.start_seconds - left.end_seconds for left, right in pairwise(recognised.words)]
+    assert max(gaps) < 2.0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_music_and_noise_taken_for_speech_give_no_words(base: WhisperRecogniser, seed: int) -> None:
+    for sound in (music(20, seed=seed), noise(20, seed=seed), silence(20, seed=seed)):
+        assert base.recognise(sound, language="en", speech=[Span(0, 20)]).words == ()
+
+
+def test_what_is_really_said_again_and_again_is_kept(base: WhisperRecogniser, folder: Path) -> None:
+    """Eight times the same sentence looks like a model that runs away."""
+    clip, _ = join([sentences(folder)[4]] * 8, pause_seconds=(0.4,))
+    recognised = base.recognise(clip.samples, language="en", speech=spoken(clip))
+    assert error_rate(clip, recognised) <= 0.1
+
+
+def test_the_same_recording_gives_the_same_words(base: WhisperRecogniser, folder: Path) -> None:
+    clip = sentences(folder)[2]
+    noisy = (clip.samples + noise(clip.seconds, level=0.1)[: len(clip.samples)]).astype(np.float32)  # second hearings
+    once, again = (base.recognise(noisy, language="en", speech=[Span(0, clip.seconds)]) for _ in range(2))
+    assert once == again
+
+
+def test_a_model_of_one_language_knows_no_other(folder: Path) -> None:
+    tiny = WhisperRecogniser(model_folder("whisper-tiny.en"), cpu_threads=THREADS)
+    clip = sentences(folder)[1]
+    with pytest.raises(EngineError, match="de") as caught:
+        tiny.recognise(clip.samples, language="de", speech=spoken(clip))
+    assert not isinstance(caught.value, EngineUnavailableError)
+    found = tiny.recognise(clip.samples, language=None, speech=spoken(clip))
+    assert (found.language, found.language_probability) == ("en", 1.0)
+
+
+def test_a_folder_without_the_model_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.bin").write_bytes(b"no model")
+    with pytest.raises(EngineUnavailableError, match=r"lacks tokenizer\.json"):
+        WhisperRecogniser(tmp_path, cpu_threads=THREADS)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(EngineUnavailableError, match="cannot be loaded"):
+        WhisperRecogniser(tmp_path, cpu_threads=THREADS)
+
+
+def test_one_model_serves_all_recognisers_of_a_process() -> None:
+    first, second = (WhisperRecogniser(model_folder("whisper-tiny.en"), cpu_threads=THREADS) for _ in range(2))
+    assert first._model is second._model
+
+
+def test_the_adapters_load_no_engine_when_they_are_imported() -> None:
+    code = (
+        "import sys, cutroom.engines.whisper, cutroom.engines.silero, cutroom.engines.openai_recogniser\n"
+        "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'av'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_nobody_else_meets_the_module_that_stands_in_for_pyav(base: WhisperRecogniser) -> None:
+    assert base.name == "whisper"
+    assert "av" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(1, [0]), (2, [0, 1]), (3, [0, 2, 1]), (8, [2, 6, 4, 0, 7]), (100, [25, 75, 50, 0, 99])]
+)
+def test_windows_that_vote_on_the_language_are_spread(count: int, expected: list[int]) -> None:
+    assert _spread(count) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "ours", "theirs"),
+    [
+        ("en", "en", "en"),
+        ("pt-BR", "pt", "pt"),
+        ("zh-Hant-TW", "zh", "zh"),
+        ("English", "en", "en"),
+        ("jv", "jv", "jw"),
+        ("jw", "jv", "jw"),
+        ("nb-NO", "no", "no"),
+        ("iw", "he", "he"),
+        ("haitian creole", "ht", "ht"),
+        ("tlh", None, None),
+        ("", None, None),
+    ],
+)
+def test_languages_have_one_code(given: str, ours: str | None, theirs: str | None) -> None:
+    assert (language_code(given), whisper_code(given)) == (ours, theirs)
+
+
+def test_the_table_of_languages_is_the_model_s(base: WhisperRecogniser) -> None:
+    assert {whisper_code(code) for code in NAMES} == set(base._model.supported_languages)
+
+
+@pytest.mark.parametrize(
+    ("compression_ratio", "log_probability", "no_speech", "doubtful", "silent"),
+    [
+        (1.5, -0.3, 0.1, False, False),
+        (2.5, -0.3, 0.1, True, False),
+        (1.5, -1.1, 0.1, True, False),
+        (1.5, -1.1, 0.7, True, True),
+        (1.5, -0.3, 0.7, False, False),
+    ],
+)
+def test_words_are_doubted(
+    *, compression_ratio: float, log_probability: float, no_speech: float, doubtful: bool, silent: bool
+) -> None:
+    assert doubts.is_doubtful(compression_ratio, log_probability) is doubtful
+    assert doubts.is_silence(no_speech, log_probability) is silent
+
+
+@pytest.mark.parametrize(("ratio", "words", "away"), [(3.0, 151, True), (3.0, 150, False), (2.0, 300, False)])
+def test_repetition_runs_away_only_when_nobody_could_say_it(*, ratio: float, words: int, away: bool) -> None:
+    assert doubts.runs_away(ratio, words, seconds=30.0) is away
+
+
+def test_speech_of_a_minute_without_a_pause_is_heard_whole(base: WhisperRecogniser, folder: Path) -> None:
+    clip = two_cities(folder)
+    end = len(clip.samples) / SAMPLE_RATE
+    recognised = base.recognise(clip.samples, language="en", speech=[Span(1.0, end - 2.0)])
+    assert error_rate(clip, recognised) <= 0.05
