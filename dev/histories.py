@@ -14,11 +14,14 @@ from typing import Any
 import httpx
 from temporalio.client import Client
 
+from cutroom.credits.ledger import grant
+from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import connect
 from dev import services
 from dev.environment import PROJECT
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
+from tests.engines.speech_clips import clips_folder, ensure_clips
 
 FOLDER = PROJECT / "tests" / "histories"
 _HOST = re.compile(r"\d+@[\w.-]+")
@@ -52,21 +55,44 @@ async def record(stage: Stage, folder: Path) -> None:
     await asyncio.sleep(2)
     await save(client, f"import_{film}", "import-ready")
     await save(client, f"import_{refused}", "import-failed")
-    await save(client, f"transcript_{film}", "transcript-failed")
+    await record_speech(stage, client, film)
     async for found in client.list_workflows("WorkflowType = 'look-at-source'"):
         await save(client, found.id, "look-at-source")
     handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "sweep-jobs")
-    handle = await client.start_workflow("tend-uploads", id=f"tend_{new_id()}", task_queue="control")
-    await asyncio.wait_for(handle.result(), timeout=60)
-    await save(client, handle.id, "tend-uploads")
+    for name in ("tend-uploads", "check-ledgers"):
+        handle = await client.start_workflow(name, id=f"{name}_{new_id()}", task_queue="control")
+        await asyncio.wait_for(handle.result(), timeout=60)
+        await save(client, handle.id, name)
+
+
+async def record_speech(stage: Stage, client: Client, silent: str) -> None:
+    """Transcripts of silence and of speech, captions, and a reservation that nobody used."""
+    speech = await asyncio.to_thread(ensure_clips, clips_folder()) / "two_cities.wav"
+    library_id = stage.person.library_id
+    await grant(stage.accounts.connection, library_id, millicredits=100_000, reference="histories", now=system_clock())
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        spoken = await upload(caller, speech)
+        await caller.post(f"/v1/videos/{spoken}/captions", json={"languages": ["pt", "ca"]})
+        bundle = {"dubs": [{"languages": ["es"]}], "durationSeconds": 60}
+        reserved = (await caller.post(f"/v1/videos/{spoken}/reservations", json=bundle)).json()["reservationId"]
+        for job in (f"transcript_{silent}", f"transcript_{spoken}", f"captions_{spoken}_pt"):
+            while (await caller.get(f"/v1/jobs/{job}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+    await save(client, f"transcript_{silent}", "transcript-silent")
+    await save(client, f"transcript_{spoken}", "transcript-ready")
+    await save(client, f"captions_{spoken}_pt", "captions-ready")
+    await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
+    await save(client, f"reservation_{reserved}", "expire-reservation")
 
 
 async def main() -> None:
     services.start_all()
     with tempfile.TemporaryDirectory() as name:
-        async with open_stage("histories", Path(name), preflight_seconds=3.0) as stage:
+        async with open_stage(
+            "histories", Path(name), preflight_seconds=3.0, environment={"CUTROOM_RESERVATION_SECONDS": "2"}
+        ) as stage:
             await record(stage, Path(name))
 
 

@@ -9,6 +9,7 @@ from cutroom.accounts.keys import TOKEN_PREFIX, mint_credential
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE
 from cutroom.accounts.scopes import ALL_SCOPES, Scope
 from cutroom.credits import ledger
+from cutroom.credits.pricing import MILLICREDITS
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -16,6 +17,7 @@ from cutroom.platform.secrecy import Secrecy
 from dev.scratch import Accounts, Keyring, Person
 
 CREDITS = 10_000  # enough for whatever one request may cost
+LANGUAGE = "en"  # what is spoken in every video
 TOKEN_LIFETIME = timedelta(hours=1)
 
 
@@ -50,7 +52,7 @@ class Founder:
         async with self.accounts.connection.transaction():
             ids = await self._seed(library_id, user_id=person.user_id, mark=mark)
             key = await self.accounts.key(person, library_id=library_id, scopes=scopes)
-        marks = frozenset({mark, library_id, *ids.values()})
+        marks = frozenset({mark, library_id, *ids.values()} - {LANGUAGE})
         return Holding(person=person, library_id=library_id, key=key, ids=ids, marks=marks)
 
     async def _seed(self, library_id: str, *, user_id: str, mark: str) -> dict[str, str]:
@@ -80,6 +82,23 @@ class Founder:
             "progress": 0,
             "updated_at": here["created_at"],
         }
+        transcript = {
+            **here,
+            "video_id": ids["videoId"],
+            "language": LANGUAGE,
+            "segments": [{"start": 0, "end": 1, "speaker": "speaker_1", "text": mark, "deleted": False, "words": 0}],
+            "speakers": [{"id": "speaker_1", "label": mark}],
+            "alignment_path": mark,
+            "engine": "none",
+        }
+        captions = {
+            **here,
+            "video_id": ids["videoId"],
+            "language": "de",
+            "segments": transcript["segments"],
+            "quality": "good",
+        }
+        done = {"id": f"transcript_{ids['videoId']}", "type": "transcript", "status": "ready", "waits_for": []}
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
@@ -91,17 +110,24 @@ class Founder:
             ("webhook_endpoints", endpoint),
             ("sources", {**here, **source}),
             ("jobs", job),
+            ("jobs", {**job, **done, "finished_at": here["created_at"]}),
+            ("transcripts", transcript),
+            ("captions", captions),
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)
         await ledger.grant(
             self.accounts.connection,
             library_id,
-            millicredits=CREDITS * ledger.MILLICREDITS,
+            millicredits=CREDITS * MILLICREDITS,
             reference=mark,
             now=system_clock(),
         )
-        return {**ids, "jobId": f"import_{ids['videoId']}"}
+        await self.accounts.connection.execute(
+            """INSERT INTO translation_routes (translator, source, target, quality, via, seen_at)
+               VALUES ('proof', 'en', 'pt', 'good', '{}', now()) ON CONFLICT DO NOTHING"""
+        )
+        return {**ids, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
 
     async def token(self, holding: Holding, lifetime: timedelta = TOKEN_LIFETIME) -> str:
         """An OAuth access token to the library, with every scope."""
