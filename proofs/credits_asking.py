@@ -190,11 +190,12 @@ class Asking:
     async def pay(self, on: Model) -> None:
         """Ask for new jobs that are paid from the wallet; of two, the second waits for the first."""
         jobs, wanted = [], []
+        video_id = self.chance.choice(list(on.videos))
         for _ in range(self.chance.choice((1, 2, 2, 3))):
             works = self._works()
-            job = Job(key_for(works[0]), self.chance.choice(list(on.videos)))
+            job = Job(key_for(works[0]), video_id)
             jobs.append(job)
-            wanted.append(NewJob(job.key, job.video_id, bill=Bill(works, on.tenant.is_subscriber)))
+            wanted.append(NewJob(job.key, video_id, bill=Bill(works, on.tenant.is_subscriber)))
         if len(jobs) == 2:
             jobs[0].waiter, jobs[1].is_waiting = jobs[1], True
             wanted[1] = replace(wanted[1], waits_for=[jobs[0].key.id])

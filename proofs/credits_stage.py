@@ -4,6 +4,7 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import asyncpg
 
@@ -92,8 +93,8 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(name: str) -> AsyncIterator[Stage]:
-    settings = await scratch(name)
+async def open_stage(name: str, **changes: Any) -> AsyncIterator[Stage]:  # noqa: ANN401 (settings)
+    settings = (await scratch(name)).model_copy(update=changes)
     assert settings.owner_database_url is not None
     accounts = await Accounts.open(settings)
     database = await Database.connect(settings.database_url.get_secret_value(), POOL, application="proof")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutroom.engines.names import COMMON_CAPITALS, EXONYMS
-from cutroom.engines.numerals import Mention, plain, read_numbers, reads_words
+from cutroom.engines.numerals import Mention, plain, read_numbers, reads_words, roman
 from cutroom.engines.protected import Kind, Protected, find_protected
 from cutroom.engines.routes import language_of
 
@@ -22,6 +22,8 @@ HEADLINE_SHARE = 0.6
 HEADLINE_WORDS = 4
 # A language whose number words are not known may spell these out.
 SPELLED_UP_TO = 12
+LOOK_BACK_CHARACTERS = 20
+NAMES_LIMIT = 50  # in one text; each is compared with every word of the other
 
 
 class Lost(StrEnum):
@@ -51,7 +53,8 @@ _LITERAL = {
     Kind.PLACEHOLDER: Lost.PLACEHOLDER,
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
-_STARTS_SENTENCE = re.compile(r"(?:^|[.!?…:;\u2014\u2013\u2026\"'“”\u2018\u2019«»()\[\]\u00bf\u00a1/|-])\s*$")
+# A capital behind one of these is due.
+_BEFORE_CAPITALS = ".!?…:;—\u2013\"'“”\u2018\u2019«»()[]¿¡/|-"
 _LATIN = re.compile(r"[A-Za-zÀ-\u024f]")
 # In German every noun has a capital.
 _CAPITALS_ARE_NO_NAMES = frozenset({"de", "lb"})
@@ -124,10 +127,10 @@ def _lost_names(said: str, answered: str, *, source: str) -> list[Loss]:
     capitals = sum(match.group()[0].isupper() for match in words)
     if len(words) >= HEADLINE_WORDS and capitals > HEADLINE_SHARE * len(words):
         return []
-    there = [plain(word) for word in _WORD.findall(answered)]
+    there = list(dict.fromkeys(plain(word) for word in _WORD.findall(answered)))
     return [
         Loss(Lost.NAME, " ".join(name), certain=False)
-        for name in _names(said, words)
+        for name in _names(said, words)[:NAMES_LIMIT]
         if not any(_is_there(word, there) for word in name)
     ]
 
@@ -138,7 +141,7 @@ def _names(said: str, words: list[re.Match[str]]) -> list[list[str]]:
     end = -1
     for match in words:
         word = match.group()
-        if not _may_be_name(word) or _STARTS_SENTENCE.search(said, 0, match.start()):
+        if not _may_be_name(word) or _is_due(said, match.start()):
             continue
         if names and said[end : match.start()] == " ":
             names[-1].append(word)
@@ -148,9 +151,14 @@ def _names(said: str, words: list[re.Match[str]]) -> list[list[str]]:
     return names
 
 
+def _is_due(said: str, at: int) -> bool:
+    before = said[max(0, at - LOOK_BACK_CHARACTERS) : at].rstrip()
+    return not before or before[-1] in _BEFORE_CAPITALS
+
+
 def _may_be_name(word: str) -> bool:
     stem = plain(re.split(r"['\u2019]", word)[0])
-    return len(stem) > 1 and word[0].isupper() and stem not in COMMON_CAPITALS
+    return len(stem) > 1 and word[0].isupper() and stem not in COMMON_CAPITALS and roman(word) is None
 
 
 def _is_there(name: str, there: list[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cutroom.engines.answers import check_answers, check_sentences, fault_in_answer
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.passages import cut, join, translate_around, with_case_of
+from cutroom.engines.passages import cut, join, limit_in, translate_around, with_case_of
 from cutroom.engines.ports import Quality, Route
 from cutroom.engines.protected import cleaned, has_words
 from cutroom.engines.routes import canonical, find_route
@@ -59,7 +59,7 @@ class FirefoxTranslator:
         return done
 
     def close(self) -> None:
-        """Give the memory back; the next sentence loads its model again."""
+        """End the thread and let the models go; the next sentence loads its model again."""
         with self._start:
             if self._thread is not None:
                 self._asks.put(None)
@@ -75,7 +75,7 @@ class FirefoxTranslator:
         return self._in_passages(sentence, pair, SMALL_PASSAGE_CHARACTERS)
 
     def _in_passages(self, sentence: str, pair: Pair, limit: int) -> str:
-        passages = cut(sentence, limit_characters=limit)
+        passages = cut(sentence, limit_characters=limit_in(pair[0], limit))
         done = [with_case_of(each, translate_around(each, lambda text: self._ask(pair, text))) for each in passages]
         return cleaned(join(done, language=pair[1]))
 

@@ -18,6 +18,8 @@ COMMON_CAPITALS = _words(
     irish scottish welsh european african asian indian arab arabic jewish christian catholic protestant muslim islamic
     mexican brazilian canadian australian polish swedish norwegian danish turkish korean
     englishman englishmen frenchman frenchmen americans germans russians romans greeks jews christians
+    first second third fourth fifth sixth seventh eighth ninth tenth primeira segunda terceira quarta quinta wall muro
+    sr sra srta don dona senora senorita
     mr mrs ms miss dr sir madam lady lord lords king queen prince princess duke earl count president minister captain
     general colonel major sergeant professor doctor judge senator bishop pope saint father mother god heaven hell
     providence nature light darkness church state states government parliament congress senate court house council

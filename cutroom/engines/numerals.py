@@ -23,6 +23,10 @@ _TOKEN = re.compile(
     rf"|(?P<word>[^\W\d_]+)"
 )
 _HALF_OF_DAY = re.compile(r"\s*(?:[ap]\.?\s?m\b|o['\u2019]clock)", re.IGNORECASE)
+# "Por cento" is a sign, like %.
+_HUNDREDTHS = frozenset({"cento", "ciento", "cien"})
+_PER = re.compile(r"\bpor\s+$", re.IGNORECASE)
+PER_CHARACTERS = 8
 _GAP = re.compile(r"[\s-]*")
 _ROMAN = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -146,6 +150,8 @@ class _Words:
 
     def take(self, match: re.Match[str]) -> list[Mention]:
         word = plain(match.group())
+        if word in _HUNDREDTHS and _PER.search(self._text, max(0, match.start() - PER_CHARACTERS), match.start()):
+            return self.flush()
         touching = self._start >= 0 and _GAP.fullmatch(self._text, self._end, match.start()) is not None
         done = [] if touching else self.flush()
         if word in self._words.joiners and touching and self._may_join():

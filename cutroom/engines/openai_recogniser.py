@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
-from cutroom.engines.doubts import is_silence, runs_away
+from cutroom.engines.doubts import Hearing, is_made_up
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import SAMPLE_RATE, Recognised, Span
 from cutroom.engines.speech_windows import plan_windows
@@ -83,7 +83,7 @@ class OpenAiRecogniser:
         heard: list[Heard] = []
         for window in windows:
             answer = self._ask(window.take(samples), code)
-            words = heard_in(answer, window.speech_within(speech))
+            words = heard_in(answer, window.laid_out(speech))
             heard += [Heard(each.text, window.lead_back(each.span), each.probability) for each in words]
             if words and code is None:
                 found = language_code(answer.language or "") or UNKNOWN_LANGUAGE
@@ -155,12 +155,19 @@ class AnsweredSegment(BaseModel):
     def probability(self) -> float:
         return UNKNOWN_PROBABILITY if self.avg_logprob is None else math.exp(min(0.0, self.avg_logprob))
 
-    def is_made_up(self) -> bool:
-        count = len(self.text.split())
+    def is_believed(self) -> bool:
+        """What the server does not tell speaks for the words."""
+        words = self.text.split()
         seconds = max(0.0, self.end - self.start)
-        return is_silence(self.no_speech_prob or 0.0, self.avg_logprob or 0.0) or runs_away(
-            self.compression_ratio or 0.0, count, seconds=seconds
+        hearing = Hearing(
+            seconds=seconds,
+            word_seconds=[seconds / len(words) for _ in words],
+            word_probabilities=[],
+            compression_ratio=self.compression_ratio or 0.0,
+            log_probability=self.avg_logprob or 0.0,
+            no_speech_probability=self.no_speech_prob or 0.0,
         )
+        return not is_made_up(hearing)
 
 
 class Answer(BaseModel):
@@ -183,7 +190,7 @@ def heard_in(answer: Answer, speech: Sequence[Span]) -> list[Heard]:
         return [
             word
             for segment in segments
-            if not segment.is_made_up()
+            if segment.is_believed()
             for word in spread_words(
                 segment.text, Span(segment.start, segment.end), speech=speech, probability=segment.probability
             )
@@ -203,7 +210,7 @@ def _words_with_times(words: Sequence[AnsweredWord], segments: Sequence[Answered
         while segment is not None and segment.end < middle:
             segment = next(remaining, None)
         inside = segment if segment is not None and segment.start <= middle else None
-        if inside is not None and inside.is_made_up():
+        if inside is not None and not inside.is_believed():
             continue
         known = inside.probability if inside is not None else UNKNOWN_PROBABILITY
         probability = known if word.probability is None else word.probability

@@ -13,7 +13,8 @@ _PLACES = (
     re.compile(r"\s"),
 )
 # Written without blanks between words.
-_WITHOUT_BLANKS = ("zh", "ja", "th", "lo", "km", "my")
+_WITHOUT_BLANKS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+SIGNS_SAY_TIMES = 3  # as much as a letter does
 _MASK = re.compile(r"X\d+X")
 
 
@@ -39,6 +40,11 @@ def _place_to_cut(text: str, limit: int) -> int:
         if allowed:
             return min(allowed, key=lambda at: abs(at - aim))
     return aim
+
+
+def limit_in(language: str, characters: int) -> int:
+    """A limit in characters of an alphabet, in those of the language."""
+    return characters // SIGNS_SAY_TIMES if language.split("-", maxsplit=1)[0] in _WITHOUT_BLANKS else characters
 
 
 def join(passages: Sequence[str], *, language: str) -> str:

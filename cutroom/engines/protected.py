@@ -33,11 +33,12 @@ class Protected:
     end: int
 
 
+# Every repetition has a bound, and none can start in the middle of a run: time must not grow by the square.
 _DOMAINS = "com|org|net|edu|gov|info|dev|app|io|tv|fm|me|co|eu|uk|br|pt|es|fr|de|it|ca|us"
 _PATTERNS: tuple[tuple[Kind, str], ...] = (
-    (Kind.EMAIL, r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    (Kind.EMAIL, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
     (Kind.URL, r"(?:https?|ftp|rtmps?)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"),
-    (Kind.URL, rf"(?<![\w@.])(?:[a-z0-9-]+\.)+(?:{_DOMAINS})(?![\w.-]*\w)(?:/[^\s<>\"“”]*)?"),
+    (Kind.URL, rf"(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})(?![\w.-]*\w)(?:/[^\s<>\"“”]*)?"),
     (Kind.HANDLE, r"(?<![\w&])[@#][^\W\d_]\w*"),
     (Kind.PLACEHOLDER, rf"\{{\{{[^{{}}]{{1,{PLACEHOLDER_CHARACTERS}}}\}}\}}"),
     (Kind.PLACEHOLDER, rf"\$?\{{[^{{}}]{{0,{PLACEHOLDER_CHARACTERS}}}\}}"),

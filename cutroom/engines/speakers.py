@@ -26,6 +26,7 @@ MAX_SPEAKERS = 20
 MAX_GROUPS = 2_000  # what is grouped at once
 STRETCH_PRINTS = 400  # some 5 minutes; grouped alone where there are too many prints for one round
 STRETCH_MARGIN = 0.1  # in a stretch only what is more alike than needed joins: the second round sees more
+CLEAR_SECONDS = 1.0  # shorter windows are given to speakers, but make none
 MIN_SPEAKER_SECONDS = 3.0  # who speaks less in all is taken for one of the others...
 MIN_SPEAKER_SHARE = 0.1  # ...unless it is this share of a short recording
 WORD_GAP_REACH_SECONDS = 0.6  # how far a change of speaker moves to fall between two words
@@ -52,8 +53,8 @@ class _Join:
 def tell_apart(prints: Sequence[VoicePrint], *, same_voice: float, speakers: int | None = None) -> list[int]:
     """The speaker of each print, numbered in the order in which they first speak.
 
-    `same_voice` is the mean cosine from which two groups are one voice; each profiler has its own. With a known number
-    of `speakers` it does not matter; where there are not so many voices, fewer are found.
+    `same_voice` is the mean cosine from which two groups are one voice; each profiler has its own. A known number of
+    `speakers` is found whatever they are like, if there is speech enough for as many.
     """
     import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
 
@@ -63,16 +64,17 @@ def tell_apart(prints: Sequence[VoicePrint], *, same_voice: float, speakers: int
         raise EngineError(f"There are between 1 and {MAX_SPEAKERS} speakers.")
     if not prints:
         return []
-    vectors = np.stack([each.vector for each in prints]).astype(np.float64)
-    seconds = np.array(list(_new_seconds(prints)))
+    clear = [each for each in prints if each.span.end_seconds - each.span.start_seconds >= CLEAR_SECONDS] or prints
+    vectors = np.stack([each.vector for each in clear]).astype(np.float64)
+    seconds = np.array(list(_new_seconds(clear)))
     groups = _pregroup(vectors, same_voice + STRETCH_MARGIN)
-    sums, sizes, spoken = _totals(vectors, groups), _totals(np.ones(len(prints)), groups), _totals(seconds, groups)
-    joins = _joins(sums, sizes)
+    sums, spoken = _totals(vectors, groups), _totals(seconds, groups)
+    joins = _joins(sums, _totals(np.ones(len(clear)), groups))
     least = min(MIN_SPEAKER_SECONDS, MIN_SPEAKER_SHARE * float(seconds.sum()))
     count = _how_many(joins, spoken, least=least, same_voice=same_voice, speakers=speakers)
     joined = _apply(joins[:count], len(sums))
     voices = _centres(sums, joined, heard=_totals(spoken, joined) >= least)
-    return _in_order((vectors @ voices.T).argmax(axis=1).tolist())
+    return _in_order([int((voices @ each.vector).argmax()) for each in prints])
 
 
 def turns(prints: Sequence[VoicePrint], speakers: Sequence[int], *, words: Sequence[Span] = ()) -> list[Turn]:
@@ -92,25 +94,27 @@ def turns(prints: Sequence[VoicePrint], speakers: Sequence[int], *, words: Seque
                 continue
             middle = (spans[left].end_seconds + spans[right].start_seconds) / 2
             change = _between_words(middle, words, starts=starts, bounds=Span(start, spans[-1].end_seconds))
-            found.append(Turn(speakers[first + left], start, change))
-            start = change
+            if change > start:
+                found.append(Turn(speakers[first + left], start, change))
+                start = change
         found.append(Turn(speakers[first + kept[-1]], start, spans[-1].end_seconds))
     return found
 
 
 def speaker_of(turns: Sequence[Turn], span: Span) -> int | None:
     """Who speaks most in a span, such as a word, or else nearest to it; nobody where nobody speaks at all."""
-    at = bisect_right(turns, span.start_seconds, key=lambda turn: turn.start_seconds)
-    near = turns[max(0, at - 1) : at + 1]
+    after = bisect_right(turns, span.start_seconds, key=lambda turn: turn.start_seconds)
+    first = max(0, after - 1)
     shares: dict[int, float] = {}
-    for turn in turns[max(0, at - 1) :]:
+    for at in range(first, len(turns)):
+        turn = turns[at]
         if turn.start_seconds >= span.end_seconds:
             break
         share = min(turn.end_seconds, span.end_seconds) - max(turn.start_seconds, span.start_seconds)
         shares[turn.speaker] = shares.get(turn.speaker, 0.0) + max(0.0, share)
     if shares and max(shares.values()) > 0:
         return max(shares, key=lambda speaker: shares[speaker])
-    nearest = min(near, key=lambda turn: _distance(turn, span), default=None)
+    nearest = min(turns[first : after + 1], key=lambda turn: _distance(turn, span), default=None)
     return nearest.speaker if nearest else None
 
 
@@ -262,7 +266,7 @@ def _between_words(seconds: float, words: Sequence[Span], *, starts: Sequence[fl
     low = max(bounds.start_seconds, seconds - WORD_GAP_REACH_SECONDS)
     high = min(bounds.end_seconds, seconds + WORD_GAP_REACH_SECONDS)
     at = max(1, bisect_right(starts, low))
-    widest, best = 0.0, seconds
+    widest, best = 0.0, min(max(seconds, bounds.start_seconds), bounds.end_seconds)
     while at < len(words) and starts[at] <= high:
         gap = starts[at] - words[at - 1].end_seconds
         middle = (starts[at] + words[at - 1].end_seconds) / 2

@@ -4,7 +4,7 @@ Long silences are left out of a window, so that it holds as much speech as it ca
 window, and make words up where nothing is said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,18 +53,24 @@ class Window:
 
         return np.concatenate([samples[piece.start : piece.end] for piece in self.pieces])
 
-    def speech_within(self, speech: Sequence[Span]) -> list[Span]:
-        """The stretches of speech as they lie in the window."""
-        found = []
-        passed = 0.0
+    def within(self, speech: Sequence[Span]) -> list[Span]:
+        """The stretches of speech that it holds."""
+        return [span for _, span in self._overlaps(speech)]
+
+    def laid_out(self, speech: Sequence[Span]) -> list[Span]:
+        """The same by the clock of the window."""
+        return [Span(span.start_seconds - shift, span.end_seconds - shift) for shift, span in self._overlaps(speech)]
+
+    def _overlaps(self, speech: Sequence[Span]) -> Iterator[tuple[float, Span]]:
+        """Stretches by the clock of the recording, and how far that is ahead of the window's."""
+        passed = 0
         for piece in self.pieces:
-            first, last = piece.start / SAMPLE_RATE, piece.end / SAMPLE_RATE
             for span in speech:
-                start, end = max(span.start_seconds, first), min(span.end_seconds, last)
+                start = max(span.start_seconds, piece.start / SAMPLE_RATE)
+                end = min(span.end_seconds, piece.end / SAMPLE_RATE)
                 if start < end:
-                    found.append(Span(start - first + passed, end - first + passed))
-            passed += last - first
-        return found
+                    yield (piece.start - passed) / SAMPLE_RATE, Span(start, end)
+            passed += piece.length
 
     def lead_back(self, span: Span) -> Span:
         """Where a stretch of the window lies in the recording; it belongs to the piece that holds its middle."""

@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cutroom.engines import doubts
-from cutroom.engines.doubts import is_doubtful, is_silence, runs_away
+from cutroom.engines.doubts import Hearing, is_doubtful, is_made_up
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import SAMPLE_RATE, Recognised, Span
 from cutroom.engines.speech_windows import Window, plan_windows
 from cutroom.engines.whisper_languages import language_code, whisper_code
-from cutroom.engines.word_times import Heard, tidy_words, uses_blanks
+from cutroom.engines.word_times import Heard, tidy_words, unheard, uses_blanks
 
 if TYPE_CHECKING:
     from faster_whisper import BatchedInferencePipeline, WhisperModel  # type: ignore[import-untyped]
@@ -29,7 +29,12 @@ WINDOW_SECONDS = 30.0  # what the models hear at once
 BEAM_SIZE = 5
 UNKNOWN_LANGUAGE = "und"
 
+# Speech this long without a word was skipped; it is heard again in short windows, which leave less to skip.
+MIN_SKIPPED_SECONDS = 2.0
+SKIPPED_WINDOW_SECONDS = 8.0
 SECOND_TEMPERATURES = (0.0, 0.2, 0.6)  # the more, the more chance
+# Bare transcribe() goes on from the last word that it believes, and may go in small steps.
+MAX_SECOND_PASSES = 4
 SEED = 20
 
 MAX_DETECTION_WINDOWS = 5
@@ -68,7 +73,7 @@ class WhisperRecogniser:
         total = sum(window.length for window in windows)
         done = 0
         for window in windows:
-            heard += self._hear(window, window.take(samples), code)
+            heard += self._hear_all(samples, window, code=code, speech=speech)
             done += window.length
             if on_progress:
                 on_progress(done / total)
@@ -97,22 +102,23 @@ class WhisperRecogniser:
         code, sum_of_probabilities = votes.most_common(1)[0]
         return code, min(1.0, sum_of_probabilities / asked)
 
-    def _hear(self, window: Window, samples: "Samples", code: str) -> list[Heard]:
+    def _hear_all(self, samples: "Samples", window: Window, *, code: str, speech: Sequence[Span]) -> list[Heard]:
+        """The window, and once more by themselves the parts of it that the model skipped."""
+        taken = window.take(samples)
         try:
-            segments = self._first_hearing(samples, code)
-            if any(is_doubtful(each.compression_ratio, each.avg_logprob) for each in segments):
-                segments = self._second_hearing(samples, code)
+            segments = self._first_hearing(taken, code)
+            if any(is_doubtful(_hearing(each, window)) for each in segments):
+                segments = self._second_hearing(taken, code)
+            heard = _believed(segments, window)
+            skipped = unheard(heard, speech=window.within(speech), least_seconds=MIN_SKIPPED_SECONDS)
+            if not heard or not skipped:  # without a word in all of the window nobody speaks in it
+                return heard
+            for part in plan_windows(samples, skipped, max_seconds=SKIPPED_WINDOW_SECONDS):
+                segments = self._first_hearing(part.take(samples), code)
+                heard += _believed([each for each in segments if not is_doubtful(_hearing(each, part))], part)
         except (RuntimeError, ValueError) as error:
             raise EngineError(f"The model {self.name} failed.") from error
-        segments = [each for each in segments if not is_silence(each.no_speech_prob, each.avg_logprob)]
-        ratio = max((each.compression_ratio for each in segments), default=0.0)
-        if runs_away(ratio, sum(len(each.words or ()) for each in segments), seconds=window.seconds):
-            return []
-        return [
-            Heard(word.word, window.lead_back(Span(word.start, word.end)), float(word.probability))
-            for segment in segments
-            for word in segment.words or ()
-        ]
+        return sorted(heard, key=lambda each: each.span.start_seconds)
 
     def _first_hearing(self, samples: "Samples", code: str) -> "list[Segment]":
         """The window as one, by the beam. Bare transcribe() would go back to the last word's end and hear the rest
@@ -139,13 +145,40 @@ class WhisperRecogniser:
             no_speech_threshold=doubts.MAX_NO_SPEECH_PROBABILITY,
             condition_on_previous_text=False,
         )
-        return list(segments)
+        kept: list[Segment] = []
+        for segment in segments:  # each is made when it is asked for
+            if len({segment.seek, *(each.seek for each in kept)}) > MAX_SECOND_PASSES:
+                break
+            kept.append(segment)
+        return kept
 
 
 def _spread(count: int) -> list[int]:
     """Some places in a list: first those that stand for its halves, last its ends, where titles and credits are."""
     places = [count // 4, count * 3 // 4, count // 2, 0, count - 1]
     return list(dict.fromkeys(places))[:MAX_DETECTION_WINDOWS]
+
+
+def _hearing(segment: "Segment", window: Window) -> Hearing:
+    words = segment.words or ()
+    return Hearing(
+        seconds=min(window.seconds, segment.end - segment.start),
+        word_seconds=[word.end - word.start for word in words],
+        word_probabilities=[word.probability for word in words],
+        compression_ratio=segment.compression_ratio,
+        log_probability=segment.avg_logprob,
+        no_speech_probability=segment.no_speech_prob,
+    )
+
+
+def _believed(segments: "Sequence[Segment]", window: Window) -> list[Heard]:
+    """The words that somebody may have said, by the clock of the recording."""
+    return [
+        Heard(word.word, window.lead_back(Span(float(word.start), float(word.end))), float(word.probability))
+        for segment in segments
+        if not is_made_up(_hearing(segment, window))
+        for word in segment.words or ()
+    ]
 
 
 @lru_cache(maxsize=1)

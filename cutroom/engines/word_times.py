@@ -105,6 +105,19 @@ def _as_written(part: Heard, text: str, starts: Sequence[int | None], index: int
     return replace(part, text=blank + text[start:end])
 
 
+def unheard(heard: Iterable[Heard], *, speech: Sequence[Span], least_seconds: float) -> list[Span]:
+    """Stretches of speech, of this length at least, in which there is no word: engines skip what they do not like."""
+    found = []
+    words = _merged([part.span for part in heard if _is_sound(part)])
+    for start, end in _merged(speech):
+        at = start
+        for word_start, word_end in [*words, (end, end)]:
+            if min(word_start, end) - at >= least_seconds:
+                found.append(Span(at, min(word_start, end)))
+            at = max(at, min(word_end, end))
+    return found
+
+
 def spread_words(text: str, span: Span, *, speech: Sequence[Span], probability: float) -> list[Heard]:
     """Words of which only the sentence has a time, laid over its speech by their length.
 

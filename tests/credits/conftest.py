@@ -1,24 +1,32 @@
 """A library with its money, as the application moves it and as the schema's owner sees it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
 
 from cutroom.credits import escrow, ledger
-from cutroom.credits.escrow import NewLines
+from cutroom.credits.activities import CreditActivities, ReservationTimer
+from cutroom.credits.escrow import NewLines, price_all, put_lines
 from cutroom.credits.ledger import Funds
-from cutroom.credits.pricing import Action, Work
+from cutroom.credits.pricing import Action, Work, load_prices
+from cutroom.credits.rules import Bill
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
+PRICES = load_prices()
 SPEECH = Work(Action.SPEECH, "speech")
+DAY = timedelta(days=1)
+
+AddVideo = Callable[..., Awaitable[str]]
+Act = Callable[[Connection], Awaitable[Any]]
 
 
 class Accountancy(NamedTuple):
@@ -69,7 +77,7 @@ class Books:
             expires_at=expires_at,
         )
         async with self.transaction() as connection:
-            return await escrow.put_lines(connection, self.library_id, lines, now=system_clock())
+            return await put_lines(connection, self.library_id, lines, now=system_clock())
 
     async def capture(self, holder: str) -> None:
         async with self.transaction() as connection:
@@ -137,9 +145,6 @@ async def books(runtime: Runtime, accounts: Accounts, person: Person) -> AsyncIt
     assert await opened.faults() == []
 
 
-AddVideo = Callable[..., Awaitable[str]]
-
-
 @pytest.fixture
 def add_video(accounts: Accounts, person: Person) -> AddVideo:
     """Put a video into a library, past the API; its duration need not be known."""
@@ -158,3 +163,99 @@ def add_video(accounts: Accounts, person: Person) -> AddVideo:
         return video_id
 
     return add
+
+
+async def hold(books: Books, bill: Bill, holder: str, video_id: str | None = None, now: datetime | None = None) -> bool:
+    async with books.transaction() as connection:
+        return await escrow.hold(
+            connection,
+            books.library_id,
+            bill,
+            holder=holder,
+            video_id=video_id,
+            prices=PRICES,
+            now=now or system_clock(),
+        )
+
+
+async def ensure(books: Books, bill: Bill, holder: str, video_id: str | None = None) -> None:
+    async with books.transaction() as connection:
+        await escrow.ensure_held(
+            connection, books.library_id, bill, holder=holder, video_id=video_id, prices=PRICES, now=system_clock()
+        )
+
+
+async def reserve(
+    books: Books, video_id: str, *works: Work, seconds: int = 60, lasts: timedelta = DAY
+) -> tuple[str, list[str]]:
+    """The reservation's id and those of its lines."""
+    reservation_id, now = new_id(), system_clock()
+    priced = price_all(works, prices=PRICES, duration=seconds * 1000, is_subscriber=False)
+    lines = NewLines(
+        priced,
+        video_id=video_id,
+        duration=seconds * 1000,
+        pricing_version=PRICES.version,
+        reservation_id=reservation_id,
+        expires_at=now + lasts,
+    )
+    async with books.transaction() as connection:
+        return reservation_id, await put_lines(connection, books.library_id, lines, now=now)
+
+
+def paying(*works: Work, reservation: str | None = None, lines: tuple[str, ...] = ()) -> Bill:
+    return Bill(works, is_subscriber=False, reservation_id=reservation, line_ids=lines)
+
+
+async def at_once(books: Books, first: Act, second: Act) -> list[Any]:
+    """Two transactions that overlap: the second begins while the first has acted and not committed."""
+
+    async def follow() -> Any:  # noqa: ANN401 (whatever it gives)
+        async with books.transaction() as connection:
+            return await second(connection)
+
+    async with books.transaction() as connection:
+        given = await first(connection)
+        following = asyncio.create_task(follow())
+        await asyncio.wait({following}, timeout=0.2)
+    return [given, *await asyncio.gather(following, return_exceptions=True)]
+
+
+@dataclass
+class SetClock:
+    """A clock that stands still until it is set."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def hand() -> SetClock:
+    return SetClock(system_clock())
+
+
+@pytest.fixture
+def credit(books: Books, hand: SetClock) -> CreditActivities:
+    return CreditActivities(database=books.runtime.database, clock=hand)
+
+
+async def reserve_until(books: Books, *millicredits: int, expires_at: datetime) -> tuple[ReservationTimer, list[str]]:
+    reservation_id = new_id()
+    lines = await books.put(*millicredits, reservation_id=reservation_id, expires_at=expires_at)
+    return ReservationTimer(books.library_id, reservation_id, expires_at), lines
+
+
+async def use(books: Books, line_id: str, holder: str) -> None:
+    """As work does that consumes a line."""
+    await books.owner.execute("UPDATE escrow_lines SET holder = $2 WHERE id = $1", line_id, holder)
+
+
+async def state_of(books: Books) -> tuple[datetime | None, datetime | None]:
+    """When the books were checked, and since when they are frozen."""
+    row = await books.owner.fetchrow(
+        "SELECT checked_at, frozen_at FROM ledger_balances WHERE library_id = $1", books.library_id
+    )
+    assert row is not None
+    return row["checked_at"], row["frozen_at"]

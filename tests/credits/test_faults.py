@@ -105,9 +105,7 @@ async def broken(world: World, *statements: str) -> AsyncIterator[Connection]:
 
 
 ENTRY = "UPDATE ledger_entries SET millicredits = millicredits {change} WHERE transaction_id = '{{grant}}'"
-LINE = "WHERE library_id = '{library}' AND id = "
 POST = "SELECT post_movement('{{library}}', 'new', '{kind}', '{about}', {amount}, now())"
-ENDED = "finished_at = now()"
 
 # How the books are broken, and every fault that is seen then.
 BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
@@ -137,32 +135,32 @@ BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
         {BALANCE, ESCROW},
     ),
     "an open line is worth more": (
-        ("UPDATE escrow_lines SET millicredits = 1001 " + LINE + "'{held}'",),
+        ("UPDATE escrow_lines SET millicredits = 1001 WHERE id = '{held}'",),
         {ESCROW, HOLD},
     ),
-    "an open line is gone": (("DELETE FROM escrow_lines " + LINE + "'{held}'",), {ESCROW, HOLD}),
+    "an open line is gone": (("DELETE FROM escrow_lines WHERE id = '{held}'",), {ESCROW, HOLD}),
     "an open line is said to be captured": (
-        ("UPDATE escrow_lines SET state = 'captured', ended_at = now() " + LINE + "'{held}'",),
+        ("UPDATE escrow_lines SET state = 'captured', ended_at = now() WHERE id = '{held}'",),
         {ESCROW, SETTLED},
     ),
     "an open line is said to be released": (
-        ("UPDATE escrow_lines SET state = 'released', ended_at = now() " + LINE + "'{reserved}'",),
+        ("UPDATE escrow_lines SET state = 'released', ended_at = now() WHERE id = '{reserved}'",),
         {ESCROW, SETTLED},
     ),
     "a captured line is said to be released": (
-        ("UPDATE escrow_lines SET state = 'released' " + LINE + "'{captured}'",),
+        ("UPDATE escrow_lines SET state = 'released' WHERE id = '{captured}'",),
         {SETTLED, UNCHARGED},
     ),
     "a released line is said to be captured": (
-        ("UPDATE escrow_lines SET state = 'captured' " + LINE + "'{released}'",),
+        ("UPDATE escrow_lines SET state = 'captured' WHERE id = '{released}'",),
         {SETTLED},
     ),
     "a captured line is said to be open": (
-        ("UPDATE escrow_lines SET state = 'open', ended_at = NULL " + LINE + "'{captured}'",),
+        ("UPDATE escrow_lines SET state = 'open', ended_at = NULL WHERE id = '{captured}'",),
         {ESCROW, SETTLED, HOLDS, UNCHARGED},
     ),
     "a captured line was worth more": (
-        ("UPDATE escrow_lines SET millicredits = 2001 " + LINE + "'{captured}'",),
+        ("UPDATE escrow_lines SET millicredits = 2001 WHERE id = '{captured}'",),
         {SETTLED, HOLD},
     ),
     "a captured line is released as well": (
@@ -186,7 +184,7 @@ BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     ),
     "a line is released in part": (
         (
-            "UPDATE escrow_lines SET state = 'released', ended_at = now() " + LINE + "'{held}'",
+            "UPDATE escrow_lines SET state = 'released', ended_at = now() WHERE id = '{held}'",
             POST.format(kind="release", about="{held}", amount=999),
         ),
         {ESCROW, SETTLED},
@@ -195,35 +193,35 @@ BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "a release of no line": ((POST.format(kind="release", about="nothing", amount=1),), {ESCROW, NO_LINE}),
     "a hold without lines": ((POST.format(kind="hold", about="nothing", amount=1),), {ESCROW, HOLD}),
     "a captured line is gone": (
-        ("DELETE FROM escrow_lines " + LINE + "'{captured}'",),
+        ("DELETE FROM escrow_lines WHERE id = '{captured}'",),
         {HOLD, NO_LINE, UNCHARGED},
     ),
     "a line without a hold": (
-        ("UPDATE escrow_lines SET hold_id = 'nothing' " + LINE + "'{held}'",),
+        ("UPDATE escrow_lines SET hold_id = 'nothing' WHERE id = '{held}'",),
         {HOLD, NO_HOLD},
     ),
     "a line whose hold is a grant": (
-        ("UPDATE escrow_lines SET hold_id = '{grant}' " + LINE + "'{held}'",),
+        ("UPDATE escrow_lines SET hold_id = '{grant}' WHERE id = '{held}'",),
         {HOLD, NO_HOLD},
     ),
     "a line that says another hold": (
         (
-            "UPDATE escrow_lines SET hold_id = (SELECT hold_id FROM escrow_lines " + LINE + "'{held}') "
-            "" + LINE + "'{reserved}'",
+            "UPDATE escrow_lines SET hold_id = (SELECT hold_id FROM escrow_lines WHERE id = '{held}') "
+            "WHERE id = '{reserved}'",
         ),
         {HOLD},
     ),
     "a ready job still holds": (
-        ("UPDATE jobs SET status = 'ready', " + ENDED + " WHERE id = '{running}'",),
+        ("UPDATE jobs SET status = 'ready', finished_at = now() WHERE id = '{running}'",),
         {HOLDS, UNCHARGED},
     ),
     "a failed job still holds": (
-        ("UPDATE jobs SET status = 'failed', error_code = 'INTERNAL', " + ENDED + " WHERE id = '{running}'",),
+        ("UPDATE jobs SET status = 'failed', error_code = 'INTERNAL', finished_at = now() WHERE id = '{running}'",),
         {HOLDS},
     ),
     "an earlier attempt still holds": (("UPDATE jobs SET attempt = 2 WHERE id = '{running}'",), {HOLDS}),
     "a ready job never held anything": (
-        ("UPDATE jobs SET status = 'ready', " + ENDED + " WHERE id = '{queued}'",),
+        ("UPDATE jobs SET status = 'ready', finished_at = now() WHERE id = '{queued}'",),
         {UNCHARGED},
     ),
     "a ready job got its credits back": (
@@ -277,7 +275,7 @@ async def test_a_fault_freezes_spending(world: World, statements: tuple[str, ...
 
 async def test_a_fault_says_where_and_by_how_much(world: World) -> None:
     held = world.names["held"]
-    async with broken(world, "UPDATE escrow_lines SET millicredits = 1001 " + LINE + "'{held}'"):
+    async with broken(world, "UPDATE escrow_lines SET millicredits = 1001 WHERE id = '{held}'"):
         hold_id = await world.books.owner.fetchval("SELECT hold_id FROM escrow_lines WHERE id = $1", held)
         assert sorted(await world.books.faults()) == [(ESCROW, "escrow", 6_001, 6_000), (HOLD, hold_id, 1_001, 1_000)]
     async with broken(world, "UPDATE ledger_balances SET wallet = wallet + 7, granted = granted - 7"):

@@ -1,14 +1,12 @@
 """Conversations made of recordings of people, with the truth about who speaks when, and a score against it.
 
-Five of the voices come with Debian (pocketsphinx-testdata: a reader of LibriVox, public domain; the g722 packages of
-asterisk-core-sounds: the announcers Allison Smith, June Wallack, Carlo and a Russian one, CC-BY-SA-3.0), one with the
-package moonshine-voice (MIT). Whatever is made of them is kept beside the development services, and made again where it is missing.
+Two readers are those of speech_clips. The others are announcers of telephone systems: Allison Smith (English), Carlo
+(Italian), June Wallack (French) and one in Russian, from Debian's asterisk-core-sounds packages, CC-BY-SA-3.0.
 """
 
+import hashlib
 import subprocess
-import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,20 +18,29 @@ from numpy.typing import NDArray
 
 from cutroom.engines.ports import SAMPLE_RATE, Span
 from cutroom.engines.speakers import Turn
+from tests.engines.speech_clips import FETCH_SECONDS, clips_folder, ensure_clips, read_wav
 
 Samples: TypeAlias = NDArray[np.float32]
 
-CLIPS = Path(__file__).parents[2] / ".data" / "clips"
-READINGS = Path("/usr/share/pocketsphinx/test/data/librivox")
-PROMPTS = Path("/usr/share/asterisk/sounds")
-MOONSHINE = "moonshine-voice==0.0.65"
 LEVEL = 10 ** (-26 / 20)
 ROOM_LEVEL = 10 ** (-62 / 20)  # no recording is as silent as zeros
 FRAME_SECONDS = 0.01
 PAUSE_SECONDS = 0.3  # a shorter one belongs to the speech around it
 
 AUSTEN, DICKENS, ALLISON, CARLO, JUNE, RUSSIAN = "austen", "dickens", "allison", "carlo", "june", "russian"
+PROMPTS = Path("usr/share/asterisk/sounds")
+_LANGUAGES = {ALLISON: "en", CARLO: "it", JUNE: "fr", RUSSIAN: "ru"}
 _FOLDERS = {ALLISON: "en_US_f_Allison", CARLO: "it_IT_m_Carlo", JUNE: "fr_CA_f_June", RUSSIAN: "ru_RU_f_IvrvoiceRU"}
+SHA256 = {
+    "allison-demo-congrats": "10b6a51a7509ebcff379dd9f9c08e8abf8d1cc9a5c751b13ec7f0ffb91c6fac5",
+    "allison-demo-instruct": "e40a4040fede5c81ab011f1cfe15971cec7af399b31177f4acfa014a97acb4b5",
+    "carlo-demo-congrats": "c6012fc4140c45caabd780a2882fc89ba52bb98bece26b962889c473f6db95cd",
+    "carlo-demo-instruct": "1f7426dc97248bd87c18ca2ae7d2d142b70143544ace2722112fe214d2a2b8d5",
+    "june-demo-congrats": "bcb974162b316a6c18538c11d35ad6e751ee859daf585891dca6b767edcea972",
+    "june-demo-instruct": "521c69a11df4b7ef0e0459f2eb14cefb30d42ae41d4b56cae982dd72a8c17f5d",
+    "russian-demo-congrats": "bb5c231a49e1b51cc2a599ddfa470b938498dad210c69eaf6840c2e6cbbda84d",
+    "russian-demo-instruct": "82a3256774b353205f5f03d5b1f44744f89da791cba3280c5a9678b57e44c4ad",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +93,9 @@ WOMEN = tuple(
 @cache
 def recording(speaker: str, name: str) -> Samples:
     """One recording as it came, at our rate."""
-    if speaker == AUSTEN:
-        return _decoded(f"austen-{name}", READINGS / f"sense_and_sensibility_01_austen_64kb-{name}.wav")
-    if speaker == DICKENS:
-        return _decoded(f"dickens-{name}", None)
-    return _decoded(f"{speaker}-{name}", PROMPTS / _FOLDERS[speaker] / f"{name}.g722")
+    if speaker in _FOLDERS:
+        return _decoded(_prompt(speaker, name))
+    return read_wav(ensure_clips(clips_folder()) / f"{name}.wav")
 
 
 @cache
@@ -119,8 +124,8 @@ def long_conversation(minutes: float, *, seed: int = 11) -> Conversation:
     sources = {
         DICKENS: ("two_cities",),
         AUSTEN: ("0870", "0880", "0890", "0920", "0930"),
-        ALLISON: ("demo-congrats", "demo-instruct", "demo-abouttotry", "vm-options"),
-        CARLO: ("demo-congrats", "demo-instruct", "demo-abouttotry", "vm-options"),
+        ALLISON: ("demo-congrats", "demo-instruct"),
+        CARLO: ("demo-congrats", "demo-instruct"),
     }
     samples: list[Samples] = []
     truth: list[Turn] = []
@@ -219,26 +224,34 @@ def _some_of(samples: Samples, chance: np.random.Generator) -> Samples:
     return samples[round(start * SAMPLE_RATE) : round((start + length) * SAMPLE_RATE)]
 
 
-def _decoded(name: str, path: Path | None) -> Samples:
-    kept = CLIPS / f"{name}.f32"
+def _prompt(speaker: str, name: str) -> Path:
+    """The file from the installed package, else from one that is fetched and opened, but not installed."""
+    kept = clips_folder() / f"{speaker}-{name}.g722"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CLIPS) as folder:
-            source = path or _from_moonshine(name.removeprefix("dickens-"), Path(folder))
-            made = Path(folder) / "made.f32"
-            how = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-bitexact", "-f", "f32le"]
-            form = ["-f", "g722"] if source.suffix == ".g722" else []
-            command = ["ffmpeg", "-v", "error", "-nostdin", *form, "-i", str(source), *how, str(made)]
-            subprocess.run(command, check=True, timeout=60)
-            made.replace(kept)
-    return np.fromfile(kept, "<f4")
+        inside = PROMPTS / _FOLDERS[speaker] / f"{name}.g722"
+        with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+            root = Path("/")
+            if not (root / inside).exists():
+                root = _open_package(f"asterisk-core-sounds-{_LANGUAGES[speaker]}-g722", Path(scratch))
+            part = Path(scratch) / kept.name
+            part.write_bytes((root / inside).read_bytes())
+            part.replace(kept)
+    found = hashlib.sha256(kept.read_bytes()).hexdigest()
+    if found != SHA256[kept.stem]:
+        raise ValueError(f"The clip {kept.name} is not what it was: its sha256 is {found}.")
+    return kept
 
 
-def _from_moonshine(name: str, folder: Path) -> Path:
-    # Only for what is in the wheel, which is for other machines too: it is never installed.
-    how = ["--no-deps", "--only-binary=:all:", "--platform=manylinux_2_34_x86_64", "--disable-pip-version-check", "-q"]
-    command = [sys.executable, "-m", "pip", "download", *how, "-d", str(folder), MOONSHINE]
-    subprocess.run(command, check=True, timeout=600, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as opened:
-        return Path(opened.extract(f"moonshine_voice/assets/{name}.wav", folder))
+def _open_package(name: str, scratch: Path) -> Path:
+    subprocess.run(["apt-get", "download", name], cwd=scratch, check=True, timeout=FETCH_SECONDS)
+    package = next(scratch.glob("*.deb"))
+    subprocess.run(["dpkg-deb", "-x", str(package), str(scratch / "root")], check=True, timeout=FETCH_SECONDS)
+    return scratch / "root"
+
+
+def _decoded(path: Path) -> Samples:
+    how = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "f32le", "-"]
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "g722", "-i", str(path), *how]
+    decoded = subprocess.run(command, check=True, timeout=60, capture_output=True).stdout
+    return np.frombuffer(decoded, "<f4")

@@ -21,7 +21,7 @@ from tests.engines import chat_server
 from tests.engines.chat_server import KEY, MODEL, ORDER, WRONG
 from tests.engines.translator_suite import TranslatorSuite
 
-SENTENCES = ["my sister has never seen the sea", "we walked along the river", "good night"]
+SENTENCES = ["my sister has never seen the sea", "we walked along the river", "good night everyone"]
 LARGE = [sentence.upper() for sentence in SENTENCES]
 
 

@@ -69,7 +69,7 @@ def test_times_come_back_to_the_piece_that_holds_them() -> None:
     assert window.lead_back(Span(0.25, 1.25)) == Span(1.0, 2.0)
     assert window.lead_back(Span(5.0, 6.0)) == Span(50.25, 51.25)
     assert window.lead_back(Span(9, 99)) == Span(54.25, 144.25)  # past the end: the last piece
-    assert window.speech_within(spans((1, 5), (50, 55), (60, 70))) == spans((0.25, 4.25), (4.75, 9.75))
+    assert window.laid_out(spans((1, 5), (50, 55), (60, 70))) == spans((0.25, 4.25), (4.75, 9.75))
 
 
 gaps = st.lists(st.tuples(st.floats(0.0, 8), st.floats(0.1, 45)), max_size=10)

@@ -2,14 +2,12 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cutroom.engines import doubts
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import SAMPLE_RATE, Recognised, Span
 from cutroom.engines.whisper import WhisperRecogniser, _spread
@@ -35,8 +33,8 @@ class TestWhisperBase(RecogniserSuite):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def recogniser(cls) -> Iterator[Reporting]:
-        yield WhisperRecogniser(model_folder("whisper-base"), cpu_threads=THREADS)
+    def recogniser(cls) -> Reporting:
+        return WhisperRecogniser(model_folder("whisper-base"), cpu_threads=THREADS)
 
 
 @pytest.fixture(scope="module")
@@ -163,28 +161,6 @@ def test_languages_have_one_code(given: str, ours: str | None, theirs: str | Non
 
 def test_the_table_of_languages_is_the_model_s(base: WhisperRecogniser) -> None:
     assert {whisper_code(code) for code in NAMES} == set(base._model.supported_languages)
-
-
-@pytest.mark.parametrize(
-    ("compression_ratio", "log_probability", "no_speech", "doubtful", "silent"),
-    [
-        (1.5, -0.3, 0.1, False, False),
-        (2.5, -0.3, 0.1, True, False),
-        (1.5, -1.1, 0.1, True, False),
-        (1.5, -1.1, 0.7, True, True),
-        (1.5, -0.3, 0.7, False, False),
-    ],
-)
-def test_words_are_doubted(
-    *, compression_ratio: float, log_probability: float, no_speech: float, doubtful: bool, silent: bool
-) -> None:
-    assert doubts.is_doubtful(compression_ratio, log_probability) is doubtful
-    assert doubts.is_silence(no_speech, log_probability) is silent
-
-
-@pytest.mark.parametrize(("ratio", "words", "away"), [(3.0, 151, True), (3.0, 150, False), (2.0, 300, False)])
-def test_repetition_runs_away_only_when_nobody_could_say_it(*, ratio: float, words: int, away: bool) -> None:
-    assert doubts.runs_away(ratio, words, seconds=30.0) is away
 
 
 def test_speech_of_a_minute_without_a_pause_is_heard_whole(base: WhisperRecogniser, folder: Path) -> None:

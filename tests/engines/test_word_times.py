@@ -17,6 +17,7 @@ from cutroom.engines.word_times import (
     join_parts,
     spread_words,
     tidy_words,
+    unheard,
     uses_blanks,
 )
 
@@ -195,3 +196,19 @@ def test_spread_outside_of_speech_is_made_up() -> None:
 
 def test_the_bounds_fit_together() -> None:
     assert 0 < MIN_WORD_SECONDS < MAX_DRIFT_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param([], [(1.0, 2.0), (3.0, 4.0)], id="no words"),
+        pytest.param([(1.0, 2.0)], [(3.0, 4.0)], id="a stretch without a word"),
+        pytest.param([(1.1, 1.2), (1.9, 3.1), (3.5, 3.6)], [(1.2, 1.9)], id="the middle of a stretch"),
+        pytest.param([(1.0, 1.45), (3.6, 9.0)], [(1.45, 2.0), (3.0, 3.6)], id="an end and a start"),
+        pytest.param([(0.0, 9.0)], [], id="one long word"),
+        pytest.param([(1.3, 1.35), (1.7, 1.75), (3.4, 3.6)], [], id="short stretches do not matter"),
+    ],
+)
+def test_speech_without_words_is_found(words: list[tuple[float, float]], expected: list[tuple[float, float]]) -> None:
+    found = unheard(heard(*[(" a", *each) for each in words]), speech=SPEECH, least_seconds=0.5)
+    assert [(span.start_seconds, span.end_seconds) for span in found] == expected

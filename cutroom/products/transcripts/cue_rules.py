@@ -117,22 +117,24 @@ def _form(cue: Cue, rules: CueRules) -> Iterator[tuple[Rule, str]]:
 
 
 def _avoidably_lonely(lines: Sequence[Line], rules: CueRules) -> bool:
-    if not any(_is_lonely(line.text.split(" ")) for line in lines):
+    if not any(_is_lonely(line.text) for line in lines):
         return False
-    words = [word for line in lines for word in line.text.split(" ")]
-    found = joints(words, glued=[False] * len(words), language=rules.language)
-    for at in range(1, len(words)):
-        left, right = words[:at], words[at:]
-        fits = all(
-            columns(line) <= rules.line_columns for line in (DASH * lines[0].dash + " ".join(left), " ".join(right))
-        )
+    parts = [part for line in lines for part in text_parts(line.text, rules.piece_columns)]
+    found = joints([text for text, _ in parts], glued=[glued for _, glued in parts], language=rules.language)
+    for at in range(1, len(parts)):
+        left, right = _line(parts[:at]), _line(parts[at:])
+        fits = max(columns(DASH * lines[0].dash + left), columns(right)) <= rules.line_columns
         if fits and found[at - 1] != Joint.NEVER and not _is_lonely(left) and not _is_lonely(right):
             return True
     return False
 
 
-def _is_lonely(words: Sequence[str]) -> bool:
-    return len(words) == 1 and columns(words[0]) <= LONELY_COLUMNS
+def _line(parts: Sequence[tuple[str, bool]]) -> str:
+    return "".join(text if glued or at == 0 else f" {text}" for at, (text, glued) in enumerate(parts))
+
+
+def _is_lonely(text: str) -> bool:
+    return " " not in text and columns(text) <= LONELY_COLUMNS
 
 
 def _times(cue: Cue, before: Cue | None, rules: CueRules) -> Iterator[tuple[Rule, str]]:

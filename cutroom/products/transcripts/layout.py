@@ -114,6 +114,7 @@ class _Prices:
         count = len(track)
         blanks = [0 if glued else 1 for glued in track.glued]
         before = accumulate((width + blank for width, blank in zip(track.widths, blanks, strict=True)), initial=0)
+        self.blanks = list(accumulate(blanks, initial=0))
         self.reach = list(before)  # columns of all pieces before this one
         self.opening = [self.reach[at] + blanks[at] for at in range(count)]  # where this piece itself begins
         self.pauses = [0] + [max(0, track.starts[at] - track.ends[at - 1]) for at in range(1, count)]
@@ -135,6 +136,10 @@ class _Prices:
 
     def width(self, start: int, end: int) -> int:
         return self.reach[end] - self.opening[start]
+
+    def lonely(self, start: int, end: int) -> bool:
+        """Whether a line of these pieces is one short word."""
+        return self.width(start, end) <= LONELY_COLUMNS and self.blanks[end] == self.blanks[start + 1]
 
     def together(self, start: int, end: int) -> bool:
         """Whether these pieces, and perhaps more after them, can be one cue."""
@@ -186,7 +191,7 @@ class _Prices:
             price = _LINE_END[self.track.joints[split - 1]] + _UNBALANCED * abs(top - bottom) / self.limit
             price += _TOP_HEAVY if top > bottom else 0.0
             price += _SENTENCE_IN_LINE if sentence and self.track.joints[split - 1] != Joint.SENTENCE else 0.0
-            if (split == end - 1 and bottom <= LONELY_COLUMNS) or (split == start + 1 and top - dash <= LONELY_COLUMNS):
+            if self.lonely(start, split) or self.lonely(split, end):
                 price += _LONELY
             if best is None or price < best[0]:
                 best = price, split
