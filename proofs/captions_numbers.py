@@ -40,6 +40,7 @@ TEMPLATES = (
 )
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "October", "December")
 _DIGITS = re.compile(r"\d+")
+_AFTERNOON = re.compile(r"\b\d{1,2}(?=:\d\d p\.m\.)")
 _ADDRESS = re.compile(r"https?://\S+|[\w.]+@[\w.]+\w")
 
 
@@ -54,7 +55,7 @@ class Unkept:
 
 
 def sentences_with_numbers(count: int, *, seed: int) -> list[str]:
-    chance = random.Random(seed)  # noqa: S311 (for figures, not for secrets)
+    chance = random.Random(seed)
     return [_filled(TEMPLATES[at % len(TEMPLATES)], chance) for at in range(count)]
 
 
@@ -76,11 +77,20 @@ def unkept(sources: Sequence[str], translations: Sequence[str]) -> list[Unkept]:
     """Every line that lacks a group of digits, or a web or mail address, that its source has."""
     found = []
     for line, (source, translation) in enumerate(zip(sources, translations, strict=True)):
-        digits = Counter(_DIGITS.findall(source)) - Counter(_DIGITS.findall(translation))
+        digits = min((_lacking(each, translation) for each in (source, _by_24_hours(source))), key=Counter.total)
         addresses = [each for each in _ADDRESS.findall(source) if each not in translation]
         if digits or addresses:
             found.append(Unkept(line, source, translation, (*digits.elements(), *addresses)))
     return found
+
+
+def _lacking(source: str, translation: str) -> Counter[str]:
+    return Counter(_DIGITS.findall(source)) - Counter(_DIGITS.findall(translation))
+
+
+def _by_24_hours(text: str) -> str:
+    """As most languages tell the time: 7:45 p.m. is 19:45."""
+    return _AFTERNOON.sub(lambda match: str(int(match[0]) + 12), text)
 
 
 def _filled(template: str, chance: random.Random) -> str:

@@ -25,8 +25,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         try:
             for server in servers:
                 server.start()
+            await prove_race(report, stage, servers, rounds=1 if short else 5)
             urls = [server.url for server in servers]
-            await prove_race(report, stage, urls, rounds=1 if short else 5)
             await prove_quotes(report, stage, urls, bundles=100 if short else 1_000, seed=seed)
         finally:
             for server in servers:

@@ -100,8 +100,8 @@ async def prove_expiry(report: Report, *, with_a_dead_worker: bool) -> None:
             environment = environment_of(stage.settings)
             api, worker = Server(environment), WorkerProcess(environment)
             try:
-                worker.start()
                 api.start()
+                worker.start()
                 await _prove_in_time(report, await _patron(stage, api))
                 if with_a_dead_worker:
                     await _prove_after_a_kill(report, await _patron(stage, api), worker)

@@ -7,19 +7,22 @@ from typing import Any
 
 import httpx
 
+from dev.server import Server
 from proofs.credits_books import look
 from proofs.credits_stage import Stage
 from proofs.report import Report
 
 WALLET = 1_000  # credits
 AT_ONCE = 200
+LOG_CHARACTERS = 4_000  # of each server's, shown when somebody was told something else
 SEVEN_CREDITS = {"zeroPromptThumbnail": {"enabled": True, "characterCount": 2}}
 COST = 7
 WANTED = WALLET // COST
 LEFT = WALLET - WANTED * COST
 
 
-async def prove_race(report: Report, stage: Stage, urls: list[str], *, rounds: int) -> None:
+async def prove_race(report: Report, stage: Stage, servers: list[Server], *, rounds: int) -> None:
+    urls = [server.url for server in servers]
     seen = [await _round(stage, urls) for _ in range(rounds)]
     made = [one["reserved"] for one in seen]
     report.claim(
@@ -29,6 +32,9 @@ async def prove_race(report: Report, stage: Stage, urls: list[str], *, rounds: i
         holds=set(made) == {WANTED},
     )
     wrong = {what for one in seen for what in one} - {"reserved", "refused"}
+    if wrong:
+        for server in servers:
+            report.note(server.read_log()[-LOG_CHARACTERS:])
     refused = [one["refused"] for one in seen]
     report.claim(
         "... the others are refused for want of credits, with what is missing and without Retry-After",

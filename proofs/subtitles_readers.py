@@ -5,10 +5,10 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+import httpx
 import pysubs2
 import webvtt
 
@@ -20,6 +20,7 @@ UNSEEN = re.compile("[\u2060\u202b\u202c]")
 BRACES = str.maketrans({"\u2774": "{", "\u2775": "}"})  # which SubRip shows in place of those that it cannot hold
 
 Form = Literal["srt", "vtt"]
+FORMS: tuple[Form, ...] = ("srt", "vtt")
 _VOICE = re.compile(r"<v ([^>]*)>(.*?)(?:</v>)?")
 _TIMES = re.compile(r"(\d+):(\d\d):(\d\d)[.,](\d{3}) --> (\d+):(\d\d):(\d\d)[.,](\d{3})")
 
@@ -33,14 +34,48 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def with_pysubs2(data: bytes, form: Form) -> list[Shown]:
-    events = pysubs2.SSAFile.from_string(data.decode(), format_=form)
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Both files of one language, as a caller downloads them."""
+
+    srt: bytes
+    vtt: bytes
+
+    def of(self, form: Form) -> bytes:
+        return self.srt if form == "srt" else self.vtt
+
+    def readings(self) -> dict[str, list[Shown]]:
+        """What each reader makes of them."""
+        return {
+            "pysubs2, srt": with_pysubs2(self.srt),
+            "webvtt-py, vtt": with_webvtt(self.vtt),
+            "ffmpeg, srt": with_ffmpeg(self.srt, "srt"),
+            "ffmpeg, vtt": with_ffmpeg(self.vtt, "vtt"),
+        }
+
+
+async def download(client: httpx.AsyncClient, video_id: str, *, language: str) -> Written:
+    """As the documentation says: ask for the file, and fetch it where the answer says it is."""
+    files = {}
+    for form in FORMS:
+        answer = await client.get(f"/v1/videos/{video_id}/subtitles/{language}", params={"format": form})
+        answer.raise_for_status()
+        told = answer.json()
+        if (told["status"], told["language"], told["format"]) != ("ready", language, form):
+            raise ValueError(f"The subtitles are not what was asked for: {told}")
+        file = await client.get(told["downloadUrl"], headers={"Authorization": ""})
+        files[form] = file.raise_for_status().content
+    return Written(files["srt"], files["vtt"])
+
+
+def with_pysubs2(srt: bytes) -> list[Shown]:
+    events = pysubs2.SSAFile.from_string(srt.decode(), format_="srt")
     return [Shown(event.start, event.end, _lines(event.plaintext)) for event in events]
 
 
-def with_webvtt(data: bytes) -> list[Shown]:
+def with_webvtt(vtt: bytes) -> list[Shown]:
     """This reader takes tags away and leaves escapes as they are."""
-    captions = webvtt.from_string(data.decode()).captions
+    captions = webvtt.from_string(vtt.decode()).captions
     return [Shown(_ms(each.start), _ms(each.end), _lines(html.unescape(each.text))) for each in captions]
 
 
@@ -78,10 +113,6 @@ def agree(left: list[Shown], right: list[Shown], *, within_ms: int = 1) -> bool:
         one.lines == other.lines and abs(one.start - other.start) <= within_ms and abs(one.end - other.end) <= within_ms
         for one, other in zip(left, right, strict=True)
     )
-
-
-def gaps_ms(shown: list[Shown]) -> list[int]:
-    return [after.start - before.end for before, after in pairwise(shown)]
 
 
 def _line(written: str) -> Line:

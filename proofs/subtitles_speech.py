@@ -61,7 +61,7 @@ class Speech:
 
 def make_speech(seconds: float, *, seed: int) -> Speech:
     """Clips in ever new order, with pauses of all lengths, until so much was said."""
-    chance = random.Random(seed)  # noqa: S311 (for an order, not for secrets)
+    chance = random.Random(seed)
     parts: list[Samples] = []
     turns: list[tuple[float, str]] = []
     spoken, at = 0.0, 0

@@ -1,8 +1,8 @@
-"""How voices sound: two unrelated networks behind one port, each with its own features, in numpy and onnxruntime."""
+"""How voices sound: two unrelated networks behind one port, in onnxruntime, each with features of its own in numpy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import SAMPLE_RATE, Span, VoicePrint
@@ -40,6 +40,12 @@ def lay_windows(speech: Sequence[Span], *, duration_seconds: float) -> list[list
     return laid
 
 
+class _Session(Protocol):
+    """What we use of onnxruntime, which has no types."""
+
+    def run(self, outputs: Sequence[str] | None, inputs: Mapping[str, "Floats"]) -> list["Floats"]: ...
+
+
 class WeSpeakerProfiler:
     """ResNet34 of the WeSpeaker project: the better of the two at telling voices apart."""
 
@@ -59,28 +65,14 @@ class WeSpeakerProfiler:
         """The model's folder, as the store gives it."""
         self.name = name
         try:
-            import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
-            import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
-        except ImportError as error:
-            raise EngineUnavailableError("onnxruntime or numpy is not installed.") from error
-        options = onnxruntime.SessionOptions()
-        options.inter_op_num_threads = 1
-        options.intra_op_num_threads = cpu_threads
-        # Chunks differ in length; the arena would keep memory for each length it has seen.
-        options.enable_cpu_mem_arena = False
-        options.enable_mem_pattern = False
-        options.log_severity_level = 4
-        try:
-            model = _with_outputs((folder / self._FILE).read_bytes(), (self._FRAMES, self._WEIGHT, self._BIAS))
-            self._session = onnxruntime.InferenceSession(
-                model, sess_options=options, providers=["CPUExecutionProvider"]
-            )
-            probe = np.zeros((1, self._SHRINK, 80), np.float32)
-            weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: probe})
-        except Exception as error:  # onnxruntime's own errors have no public class in common
+            model = (folder / self._FILE).read_bytes()
+        except OSError as error:
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-        self._weight = weight.T
+        outputs = (self._FRAMES, self._WEIGHT, self._BIAS)
+        self._session = _open(_with_outputs(model, outputs), name=name, cpu_threads=cpu_threads)
         self._mel = _mel_kaldi()
+        given = self._mel[: self._SHRINK]  # anything will do, since constants do not depend on it
+        self._weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: given[None]})
 
     def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
         """A voice print for each window; the level of the sound does not matter."""
@@ -91,7 +83,7 @@ class WeSpeakerProfiler:
         ]
 
     def _embed(self, samples: "Samples", chunk: Sequence[Span]) -> "Floats":
-        import numpy as np  # noqa: PLC0415 - see above
+        import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
 
         start = chunk[0].start_seconds
         features = self._features(_cut(samples, Span(start, chunk[-1].end_seconds)))
@@ -103,7 +95,7 @@ class WeSpeakerProfiler:
             first = min(round((window.start_seconds - start) * rate), frames.shape[1] - 2)
             part = frames[:, first : max(first + 2, round((window.end_seconds - start) * rate))]
             pooled.append(np.concatenate([part.mean(1), np.sqrt(part.var(1, ddof=1) + self._FLOOR)]))
-        return _to_unit(np.stack(pooled) @ self._weight + self._bias)
+        return _to_unit(np.stack(pooled) @ self._weight.T + self._bias)
 
     def _features(self, samples: "Samples") -> "Floats":
         """Logarithms of 80 mel bands the way Kaldi makes them, without what is the same all along: the channel."""
@@ -123,7 +115,7 @@ class ResemblyzerProfiler:
     """The LSTM of Resemblyzer, three layers deep: quick and independent of the other, but voices lie closer together.
 
     Its file is a pickle. It is never read as one: the numbers lie in it as they are, and the store has checked that it
-    is the file in which they lie at these places.
+    is the file in which they lie at these places. The graph for them is our own.
     """
 
     # Measured: one voice 0.72 and more, two voices mostly below 0.6, but up to 0.67 for women in like studios. So it
@@ -135,33 +127,14 @@ class ResemblyzerProfiler:
     _LSTM_OFFSET, _LINEAR_OFFSET, _BIAS_OFFSET = 269_883, 7_731, 6_699  # bytes
     _LEVEL = 10 ** (-30 / 20)  # loudness of what the network was trained with, as root mean square
 
-    def __init__(self, folder: Path, *, name: str = "resemblyzer") -> None:
+    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "resemblyzer") -> None:
+        """The model's folder, as the store gives it."""
         self.name = name
         try:
-            import numpy as np  # noqa: PLC0415 - see above
-        except ImportError as error:
-            raise EngineUnavailableError("numpy is not installed.") from error
-        units, gates = self._UNITS, 4 * self._UNITS
-        shapes = [(gates, self._BANDS), (gates, units), *[(gates, units)] * 4, *[(gates, 1)] * 6]
-        ends = np.cumsum([rows * columns for rows, columns in shapes])
-        try:
-            data = (folder / self._FILE).read_bytes()
-            lstm = np.frombuffer(data, "<f4", count=int(ends[-1]), offset=self._LSTM_OFFSET)
-            self._linear = (
-                np.frombuffer(data, "<f4", count=units**2, offset=self._LINEAR_OFFSET).reshape(units, units).T
-            )
-            self._bias = np.frombuffer(data, "<f4", count=units, offset=self._BIAS_OFFSET)
-        except (OSError, ValueError) as error:
+            self._weights = self._read((folder / self._FILE).read_bytes())
+        except (ImportError, OSError, ValueError) as error:
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-        parts = [part.reshape(shape) for part, shape in zip(np.split(lstm, ends[:-1]), shapes, strict=True)]
-        self._layers = [
-            (
-                np.ascontiguousarray(parts[at].T),
-                np.ascontiguousarray(parts[at + 1].T),
-                (parts[at + 6] + parts[at + 7]).T,
-            )
-            for at in range(0, 2 * self._LAYERS, 2)
-        ]
+        self._session = _open(_lstm_graph(self._LAYERS, self._UNITS), name=name, cpu_threads=cpu_threads)
         self._mel = _mel_slaney(self._BANDS)
 
     def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
@@ -171,6 +144,29 @@ class ResemblyzerProfiler:
             vectors = self._embed([self._features(_cut(samples, window)) for window in chunk])
             prints += [VoicePrint(window, vector) for window, vector in zip(chunk, vectors, strict=True)]
         return prints
+
+    def _read(self, data: bytes) -> dict[str, "Floats"]:
+        """All weights by the names that the graph has for them."""
+        import numpy as np  # noqa: PLC0415 - see above
+
+        units, at = self._UNITS, self._LSTM_OFFSET
+
+        def take(columns: int) -> "Floats":
+            nonlocal at
+            numbers = np.frombuffer(data, "<f4", count=4 * units * columns, offset=at)
+            at += numbers.nbytes
+            take_in, forget, fresh, tell = numbers.reshape(4, units, columns)
+            return np.concatenate([take_in, tell, forget, fresh])[np.newaxis]  # the order of gates in ONNX
+
+        weights = {}
+        for layer in range(self._LAYERS):  # first what goes in and what goes on of each layer, then all biases
+            weights[f"W{layer}"], weights[f"R{layer}"] = take(units if layer else self._BANDS), take(units)
+        for layer in range(self._LAYERS):
+            weights[f"B{layer}"] = np.concatenate([take(1), take(1)], axis=1)[..., 0]
+        linear = np.frombuffer(data, "<f4", count=units**2, offset=self._LINEAR_OFFSET)
+        weights["W"] = linear.reshape(units, units).T.copy()
+        weights["B"] = np.frombuffer(data, "<f4", count=units, offset=self._BIAS_OFFSET)
+        return weights
 
     def _features(self, samples: "Samples") -> "Floats":
         import numpy as np  # noqa: PLC0415 - see above
@@ -183,22 +179,12 @@ class ResemblyzerProfiler:
         return bands
 
     def _embed(self, windows: Sequence["Floats"]) -> "Floats":
-        """All windows at once, moment by moment; each layer goes over the whole before the next."""
         import numpy as np  # noqa: PLC0415 - see above
 
         length = min(map(len, windows))  # of one stretch they differ by a frame at most
         given = np.stack([window[:length] for window in windows], axis=1)
-        for inward, onward, bias in self._layers:
-            gates = given @ inward + bias
-            state = memory = np.zeros((len(windows), self._UNITS), np.float32)
-            said = []
-            for gate in gates:
-                take, keep, fresh, tell = np.split(gate + state @ onward, 4, axis=1)
-                memory = memory / (1 + np.exp(-keep)) + np.tanh(fresh) / (1 + np.exp(-take))
-                state = np.tanh(memory) / (1 + np.exp(-tell))
-                said.append(state)
-            given = np.stack(said)
-        return _to_unit(np.maximum(given[-1] @ self._linear + self._bias, 0))
+        (vectors,) = self._session.run(None, {"X": given, **self._weights})
+        return _to_unit(vectors)
 
 
 def _chunks(samples: "Samples", speech: Sequence[Span]) -> Iterator[list[Span]]:
@@ -261,13 +247,67 @@ def _triangles(bins: "NDArray[Any]", edges: "NDArray[Any]") -> "Floats":
     return bands
 
 
+def _open(model: bytes, *, name: str, cpu_threads: int) -> "_Session":
+    try:
+        import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError as error:
+        raise EngineUnavailableError("onnxruntime is not installed.") from error
+    options = onnxruntime.SessionOptions()
+    options.inter_op_num_threads = 1
+    options.intra_op_num_threads = cpu_threads
+    # Chunks differ in length; the arena would keep memory for each length it has seen.
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
+    options.log_severity_level = 4
+    try:
+        opened: _Session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own errors have no public class in common
+        raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
+    return opened
+
+
 def _with_outputs(model: bytes, names: Sequence[str]) -> bytes:
     """The ONNX model with more outputs. What is written behind a protobuf message is merged with it: lists grow."""
-    outputs = b"".join(_field(12, _field(1, name.encode())) for name in names)  # 12: outputs of a graph, 1: a name
-    return model + _field(7, outputs)  # 7: the graph of a model
+    return model + _message((7, _message(*((12, _message((1, name))) for name in names))))
 
 
-def _field(number: int, data: bytes) -> bytes:
-    if len(data) > 127:
-        raise ValueError("A longer field would need more than one byte for its length.")
-    return bytes((number << 3 | 2, len(data))) + data
+def _lstm_graph(layers: int, units: int) -> bytes:
+    """LSTM upon LSTM, then one linear layer and a ReLU, as an ONNX model whose weights are given like inputs."""
+    size = _message((1, "hidden_size"), (3, units), (20, 2))
+    axis = _message((1, "axes"), (8, 1), (20, 7))
+    nodes, inputs, here = [], ["X"], "X"
+    for layer in range(layers):
+        own = [f"W{layer}", f"R{layer}", f"B{layer}"]
+        nodes.append(_node("LSTM", [here, *own], [f"all{layer}", f"last{layer}"], size))
+        nodes.append(_node("Squeeze", [f"all{layer}"], [f"X{layer}"], axis))
+        here = f"X{layer}"
+        inputs += own
+    nodes.append(_node("Squeeze", [f"last{layers - 1}"], ["state"], _message((1, "axes"), (8, 0), (20, 7))))
+    nodes.append(_node("Gemm", ["state", "W", "B"], ["linear"]))
+    nodes.append(_node("Relu", ["linear"], ["Y"]))
+    floats = _message((1, _message((1, 1))))
+    values = [(11, _message((1, name), (2, floats))) for name in [*inputs, "W", "B"]]
+    graph = _message(*((1, node) for node in nodes), (2, "voice"), *values, (12, _message((1, "Y"), (2, floats))))
+    return _message((1, 6), (8, _message((1, ""), (2, 11))), (7, graph))
+
+
+def _node(kind: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes) -> bytes:
+    named = [*((1, name) for name in inputs), *((2, name) for name in outputs), (4, kind)]
+    return _message(*named, *((5, attribute) for attribute in attributes))
+
+
+def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
+    """A protobuf message, the form of ONNX files: numbered fields, each a number or bytes behind their length."""
+    written = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            written += _varint(number << 3) + _varint(value)
+        else:
+            data = value.encode() if isinstance(value, str) else value
+            written += _varint(number << 3 | 2) + _varint(len(data)) + data
+    return written
+
+
+def _varint(number: int) -> bytes:
+    low = number & 127
+    return bytes([low]) if number == low else bytes([low | 128]) + _varint(number >> 7)

@@ -149,7 +149,7 @@ class ProfilerSuite:
         assert result.confusion <= MAX_CONFUSION
         assert result.error <= MAX_ERROR
 
-    @pytest.mark.parametrize("pair", [(AUSTEN, ALLISON), (DICKENS, CARLO), (ALLISON, CARLO), (AUSTEN, DICKENS)])
+    @pytest.mark.parametrize("pair", [(AUSTEN, ALLISON), (DICKENS, CARLO)])
     def test_two_speakers_are_two(self, profiler: Profiler, pair: tuple[str, str]) -> None:
         lines = tuple(line for line in DIALOGUE if line.speaker in pair)
         found = found_turns(profiler, converse(lines), spoken(lines))
@@ -158,7 +158,7 @@ class ProfilerSuite:
 
     @pytest.mark.parametrize("speaker", [DICKENS, ALLISON, CARLO])
     def test_one_speaker_is_one(self, profiler: Profiler, speaker: str) -> None:
-        samples = recording(speaker, "two_cities" if speaker == DICKENS else "demo-instruct")
+        samples = recording(speaker, "two_cities" if speaker == DICKENS else "demo-instruct")[: 30 * SAMPLE_RATE]
         prints = profiler.profile(samples, speech=list(SileroDetector().detect([samples])))
         assert set(tell_apart(prints, same_voice=profiler.same_voice)) == {0}
 
