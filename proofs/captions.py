@@ -121,7 +121,7 @@ async def _claim_files(
     others = [name for name, each in readings.items() if not agree(shown, each)]
     cues = cues_of(written.vtt)
     parts = [replace(segment, text=row["text"]) for segment, row in zip(heard, kept, strict=True)]
-    found = breaks(shown, cues, parts, language=language)
+    found = breaks(shown, cues, segments=parts, language=language)
     forced, unforced = [each for each in found if each.reason], [each for each in found if not each.reason]
     for each in found:
         text = " / ".join(shown[each.cue].lines) if each.cue < len(shown) else ""

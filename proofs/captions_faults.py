@@ -13,7 +13,7 @@ from tests.engines.chat_server import KEY, MODEL, ChatServer, Items
 
 TOO_LITTLE, OTHER_NUMBERS = "too little", "other numbers"
 FAULTS = {"de": "nothing", "fr": "an empty one", "it": TOO_LITTLE}  # by the language that is asked for
-DAMAGED = "es"  # a language whose words for numbers the product knows
+DAMAGED = ("es", "de")  # the product knows the words for numbers of one, and not those of the other
 REQUESTS = 200  # more than any job makes
 EACH_DAMAGED = 3  # one line of so many
 NO_ROUTE = "ja"
@@ -21,7 +21,7 @@ NO_ROUTE = "ja"
 
 def chat_environment(server: ChatServer) -> dict[str, str]:
     """Settings of a worker that also asks the fake model."""
-    pairs = ",".join(f"en-{language}" for language in (*FAULTS, DAMAGED))
+    pairs = ",".join(f"en-{language}" for language in {*FAULTS, *DAMAGED})
     return {
         "CUTROOM_TRANSLATORS": "firefox,apertium,chat",
         "CUTROOM_CHAT_URL": server.url,
@@ -89,21 +89,24 @@ async def _claim_second_try(report: Report, desk: Desk, server: ChatServer, vide
 
 async def prove_damage(report: Report, desk: Desk, server: ChatServer, video_id: str, sources: Sequence[str]) -> int:
     """A model that writes other numbers is caught in every line; how many it was not."""
-    teach(server, OTHER_NUMBERS)
-    (job,) = await desk.make(video_id, [DAMAGED])
-    kept = await desk.captions(video_id, DAMAGED)
-    damaged = {each.line for each in unkept(sources, [row["text"] for row in kept])}
-    flagged = {each["line"] for each in job["result"]["flagged"]}
-    unflagged = damaged - flagged
-    for line in sorted(unflagged):
-        report.note(f"not flagged: {sources[line]} -> {kept[line]['text']}")
-    report.claim(
-        f"lines of {len(sources)} in which a model wrote other numbers, not flagged",
-        wanted="0",
-        measured=f"{len(unflagged)} of {len(damaged)}, {len(flagged - damaged)} flagged beside",
-        holds=not unflagged and len(damaged) >= len(sources) // (EACH_DAMAGED + 1),
-    )
-    return len(unflagged)
+    missed = 0
+    for language in DAMAGED:
+        teach(server, OTHER_NUMBERS)
+        (job,) = await desk.make(video_id, [language])
+        kept = await desk.captions(video_id, language)
+        damaged = {each.line for each in unkept(sources, [row["text"] for row in kept])}
+        flagged = {each["line"] for each in job["result"]["flagged"]}
+        unflagged = damaged - flagged
+        for line in sorted(unflagged):
+            report.note(f"not flagged in {language}: {sources[line]} -> {kept[line]['text']}")
+        report.claim(
+            f"lines of {len(sources)} in {language} in which a model wrote other numbers, not flagged",
+            wanted="0",
+            measured=f"{len(unflagged)} of {len(damaged)}, {len(flagged - damaged)} flagged beside",
+            holds=not unflagged and len(damaged) >= len(sources) // (EACH_DAMAGED + 1),
+        )
+        missed += len(unflagged)
+    return missed
 
 
 def _too_little(items: Items) -> str:

@@ -121,7 +121,7 @@ def _check(report: Report, written: Written, parts: Sequence[Segment], *, what: 
     )
     cues = cues_of(written.vtt)
     pauses = long_pauses(cues, parts, ms=LONG_PAUSE_MS)
-    checked = Checked(cues, breaks(shown, cues, parts, language=LANGUAGE), len(pauses))
+    checked = Checked(cues, breaks(shown, cues, segments=parts, language=LANGUAGE), len(pauses))
     for each in checked.found[:MOST_LISTED]:
         text = " / ".join(shown[each.cue].lines) if each.cue < len(shown) else ""
         report.note(f"cue {each.cue + 1} {what}, {each.rule} ({each.detail}): {each.reason or 'NO REASON'}: {text}")

@@ -58,7 +58,7 @@ CASES = (
     Case("a --> b", "a --> b", "a b"),
     Case("00:00:01,000 --> 00:00:02,000", "00:00:01,000 --> 00:00:02,000", "00:00:01,000"),
     Case("1 &lt; 2 &amp; 3", "1 &lt; 2 &amp; 3", "1 < 2 & 3"),
-    Case("<v Somebody>&nbsp;else</v>", "<v Somebody>&nbsp;else</v>", "else"),
+    Case("<v Somebody>&nbsp;else</v>", "<v Somebody>&nbsp;else</v>", "&nbsp;else", acts=True),
     Case("\u202egpj.exe\u202c and \u2067on\u2069", "gpj.exe and on", "gpj.exe and on", acts=True),
     Case("nothing\x00 in \x1b[0mit", "nothing in [0mit", "nothing in [0mit"),
     Case("so" + " " * MILLION + "far", "so far", "so far"),

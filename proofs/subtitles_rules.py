@@ -13,7 +13,7 @@ from typing import Any
 
 from cutroom.engines.ports import Word
 from cutroom.media.subtitles import Cue
-from cutroom.products.transcripts.cue_rules import Rule, rules_for, violations
+from cutroom.products.transcripts.cue_rules import Rule, Violation, rules_for, violations
 from cutroom.products.transcripts.sentences import Segment
 from proofs.subtitles_readers import Shown
 
@@ -60,16 +60,18 @@ def segments_from(transcript: dict[str, Any], words: Sequence[dict[str, Any]]) -
     return segments
 
 
-def breaks(shown: Sequence[Shown], cues: Sequence[Cue], segments: Sequence[Segment], *, language: str) -> list[Break]:
+def breaks(shown: Sequence[Shown], cues: Sequence[Cue], *, segments: Sequence[Segment], language: str) -> list[Break]:
     """Every rule that some cue does not keep. `cues` are the same as `shown`, with who says each line."""
     said = said_in(cues, segments)
     found = []
     for at, each in enumerate(shown):
         faults = list(_plain_faults(each, shown[at - 1] if at else None))
-        found += [Break(at, rule, detail, _reason(rule, at, shown, cues, said)) for rule, detail in faults]
+        found += [
+            Break(at, rule, detail, _reason(rule, at, shown=shown, cues=cues, said=said)) for rule, detail in faults
+        ]
     for fault in violations(cues, rules_for(language), segments=segments):
         if fault.rule not in _PLAIN:
-            reason = _parted(fault.cue, cues, said) if fault.rule is Rule.BELONGING else ""
+            reason = _parted(fault, cues, said=said) if fault.rule is Rule.BELONGING else ""
             found.append(Break(fault.cue, fault.rule, fault.detail, reason))
     return found
 
@@ -103,16 +105,13 @@ def counted(found: Sequence[Break]) -> str:
 
 def long_pauses(cues: Sequence[Cue], segments: Sequence[Segment], *, ms: float) -> list[int]:
     """Cues that hold the end of one sentence and the start of the next, with more than so much silence between."""
-    starts = {round(segment.start_seconds * 1000): segment for segment in segments}
-    pauses = {
-        round(after.start_seconds * 1000)
+    starts = [
+        after.start_seconds * 1000
         for before, after in pairwise(segments)
         if (after.start_seconds - before.end_seconds) * 1000 > ms
-    }
-    said = said_in(cues, segments)
-    return [
-        at for at, each in enumerate(said) if any(each.first < start < each.last for start in pauses if start in starts)
     ]
+    said = said_in(cues, segments)
+    return [at for at, each in enumerate(said) if any(each.first < start < each.last for start in starts)]
 
 
 _PLAIN = frozenset({Rule.LINES, Rule.LINE_LENGTH, Rule.SHORTEST, Rule.LONGEST, Rule.GAP, Rule.READING_SPEED})
@@ -135,7 +134,7 @@ def _plain_faults(shown: Shown, before: Shown | None) -> Iterator[tuple[Rule, st
         yield Rule.GAP, f"{shown.start - before.end} ms"
 
 
-def _reason(rule: Rule, at: int, shown: Sequence[Shown], cues: Sequence[Cue], said: Sequence[Said]) -> str:
+def _reason(rule: Rule, at: int, *, shown: Sequence[Shown], cues: Sequence[Cue], said: Sequence[Said]) -> str:
     """Why the speech forces it, or nothing: a cue has the time from a little before its words to the next words."""
     if rule is Rule.LONGEST and len("".join(shown[at].lines).split()) == 1:
         return "one word lasts as long"
@@ -145,12 +144,12 @@ def _reason(rule: Rule, at: int, shown: Sequence[Shown], cues: Sequence[Cue], sa
     until_ms = said[at + 1].first - GAP_MS if at + 1 < len(said) else math.inf
     room = until_ms - from_ms
     needed = SHORTEST_MS if rule is Rule.SHORTEST else _needed_ms(shown[at].lines)
-    if room > needed + SLACK_MS or _could_join(at, cues, said):
+    if room > needed + SLACK_MS or _could_join(at, cues, said=said):
         return ""
     return f"the next words come after {room:.0f} ms, and {needed:.0f} are needed"
 
 
-def _could_join(at: int, cues: Sequence[Cue], said: Sequence[Said]) -> bool:
+def _could_join(at: int, cues: Sequence[Cue], *, said: Sequence[Said]) -> bool:
     """Whether one cue with the words of a neighbour as well would keep every rule."""
     for first, second in ((at - 1, at), (at, at + 1)):
         if first < 0 or second >= len(cues):
@@ -162,29 +161,30 @@ def _could_join(at: int, cues: Sequence[Cue], said: Sequence[Said]) -> bool:
             len({line.speaker for line in lines}) == 1
             and said[second].first - said[first].last <= INNER_PAUSE_MS
             and said[second].last - said[first].first <= LONGEST_MS
-            and _fits(words, dash=lines[0].dash)
+            and _ways(words, dash=lines[0].dash)
             and _needed_ms([" ".join(words)]) <= min(room, LONGEST_MS)
         ):
             return True
     return False
 
 
-def _fits(words: Sequence[str], *, dash: bool) -> bool:
+def _ways(words: Sequence[str], *, dash: bool) -> int:
+    """In how many ways the words can be broken into one line or two."""
     room = LINE_CHARACTERS - 2 * dash
-    return any(
+    return sum(
         len(" ".join(words[:cut])) <= room and len(" ".join(words[cut:])) <= LINE_CHARACTERS
         for cut in range(1, len(words) + 1)
     )
 
 
-def _parted(at: int, cues: Sequence[Cue], said: Sequence[Said]) -> str:
-    """Words that belong together may be parted by a long pause, or by the width and length of a cue."""
-    if at + 1 >= len(said):
-        return ""
-    pause = said[at + 1].first - said[at].last
-    if pause > INNER_PAUSE_MS:
-        return f"the speaker pauses for {pause:.0f} ms"
-    return "" if _could_join(at, cues, said) else "with the words it belongs to the cue would be too large"
+def _parted(fault: Violation, cues: Sequence[Cue], *, said: Sequence[Said]) -> str:
+    """Words that belong together may stand apart where there is one way to break a line, or a long pause."""
+    lines = cues[fault.cue].lines
+    if fault.detail != lines[-1].text:
+        ways = _ways(" ".join(line.text for line in lines).split(), dash=lines[0].dash)
+        return "the line can break nowhere else" if ways <= 1 else ""
+    pause = said[fault.cue + 1].first - said[fault.cue].last if fault.cue + 1 < len(said) else 0
+    return f"the speaker pauses for {pause:.0f} ms" if pause > INNER_PAUSE_MS else ""
 
 
 def _characters(lines: Sequence[str]) -> int:

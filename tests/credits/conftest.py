@@ -20,6 +20,7 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
+from tests.conftest import MovableClock
 
 PRICES = load_prices()
 SPEECH = Work(Action.SPEECH, "speech")
@@ -138,10 +139,12 @@ class Books:
 
 
 @pytest.fixture
-async def books(runtime: Runtime, accounts: Accounts, person: Person) -> AsyncIterator[Books]:
+async def books(runtime: Runtime, accounts: Accounts, person: Person, clock: MovableClock) -> AsyncIterator[Books]:
     """A library without credits; whatever a test does with it, its books are right at the end."""
+    assert not clock.shift  # the API's time is the system's, until a test moves it
     opened = Books(runtime, accounts.connection, person.library_id)
     yield opened
+    clock.shift = timedelta()
     assert await opened.faults() == []
 
 

@@ -17,6 +17,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
+from tests.conftest import MovableClock
 from tests.credits.conftest import PRICES, paying
 from tests.credits.desk import FAILURE, Desk, open_desk, totals
 from tests.jobs.conftest import Stage
@@ -25,7 +26,8 @@ DE, FR, ES = (Work(Action.DUB, "plus", language) for language in ("de", "fr", "e
 
 
 @pytest.fixture
-async def desk(runtime: Runtime, accounts: Accounts, stage: Stage) -> AsyncIterator[Desk]:
+async def desk(runtime: Runtime, accounts: Accounts, stage: Stage, clock: MovableClock) -> AsyncIterator[Desk]:
+    assert not clock.shift  # the API's time is that of the jobs
     async with open_desk(runtime, accounts, stage) as opened:
         yield opened
 

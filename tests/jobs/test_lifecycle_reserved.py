@@ -13,6 +13,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
+from tests.conftest import MovableClock
 from tests.credits.calls import reserve
 from tests.credits.conftest import DAY, paying
 from tests.credits.desk import Desk, open_desk, totals
@@ -23,7 +24,8 @@ DUBS = [{"languages": ["de", "fr"]}]  # two credits a minute each
 
 
 @pytest.fixture
-async def desk(runtime: Runtime, accounts: Accounts, stage: Stage) -> AsyncIterator[Desk]:
+async def desk(runtime: Runtime, accounts: Accounts, stage: Stage, clock: MovableClock) -> AsyncIterator[Desk]:
+    assert not clock.shift  # the API's time is that of the jobs
     async with open_desk(runtime, accounts, stage) as opened:
         yield opened
 
