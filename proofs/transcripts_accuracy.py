@@ -46,7 +46,8 @@ async def prove_accuracy(report: Report, folder: Path) -> None:
     flaws = sum(each.flaws for each in told.values())
     claim = "words out of order, without a length, or lost between segments and word file"
     report.claim(claim, wanted="0", measured=flaws, holds=flaws == 0)
-    report.figures(word_flaws=flaws)
+    longest = max(word["end"] - word["start"] for each in told.values() for word in each.words)
+    report.figures(word_flaws=flaws, longest_word_seconds=round(longest, 2))
 
 
 async def _transcripts(stage: Stage, paths: Mapping[str, Path]) -> dict[str, Told]:
