@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 API_MODULE = "cutroom.entrypoints.api"
 
 

@@ -1,5 +1,6 @@
 """The books of a library read raw and added up again in Python, beside what the database's own check says."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,14 +53,19 @@ async def read_books(connection: Connection, library_id: str, *, is_subscriber: 
     lines = await rows("* FROM escrow_lines")
     jobs = await rows("id, status, attempt, bill, result FROM jobs")
     checked = await connection.fetch("SELECT * FROM ledger_faults($1)", library_id)
-    amounts, faults = _amounts(movements, entries)
-    faults += _balances(balances, entries, lines)
-    faults += _holds(movements, amounts, lines)
-    faults += _settlements(movements, amounts, lines)
-    faults += [fault for line in lines for fault in _price(line, is_subscriber=is_subscriber)]
-    faults += _jobs(jobs, lines)
-    faults += [f"{CHECKER} {dict(fault)}" for fault in checked]
-    return Books(balances, {line["id"]: dict(line) for line in lines}, faults)
+
+    def add_up() -> Books:
+        amounts, faults = _amounts(movements, entries)
+        faults += _balances(balances, entries, lines)
+        faults += _holds(movements, amounts, lines)
+        faults += _settlements(movements, amounts, lines)
+        faults += [fault for line in lines for fault in _price(line, is_subscriber=is_subscriber)]
+        faults += _jobs(jobs, lines)
+        faults += [f"{CHECKER} {dict(fault)}" for fault in checked]
+        return Books(balances, {line["id"]: dict(line) for line in lines}, faults)
+
+    # In a thread: transactions that hold locks go on meanwhile.
+    return await asyncio.to_thread(add_up)
 
 
 def _amounts(movements: Rows, entries: Rows) -> tuple[dict[str, int], list[str]]:

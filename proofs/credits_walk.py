@@ -23,6 +23,7 @@ from proofs.report import Report
 
 AT_ONCE = 32
 A_ROUND = 350  # operations between two moments of rest, at which the books must be the model's
+WATCH_SECONDS = 1.0  # between two looks at raw entries meanwhile
 VIDEOS = 6
 SHOWN = 12  # broken observations that are printed
 # Milli-credits at first, how far below zero, the plan, and how often it is chosen: one is hot, one is poor.
@@ -53,6 +54,8 @@ OPERATIONS = {
 UNCOUNTED = {"learn", "wait"}  # they move no credits
 BY_WORKFLOWS = {"begin", "finish", "fail", "double", "expire"}
 RETRIES = 3
+# A machine that is too slow for its limits on time; everything is rolled back, and nothing was done.
+OVERLOADED = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError, TimeoutError)
 BALANCES = "SELECT wallet, escrow, revenue, granted, overdraft FROM ledger_balances WHERE library_id = $1"
 UNFINISHED = "SELECT id, attempt FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')"
 MUST_HAPPEN = (
@@ -134,7 +137,9 @@ class Walk:
                 continue
             except GivenUpError:
                 self.done["rolled back"] += 1
-            except (asyncpg.PostgresError, TimeoutError) as error:
+            except OVERLOADED:
+                self.done["timed out"] += 1
+            except asyncpg.PostgresError as error:
                 self.surprises[f"{name}: {type(error).__name__}"] += 1
             if name in UNCOUNTED:
                 continue
@@ -168,7 +173,7 @@ class Walk:
         chance = random.Random(self.seed)
         while True:
             await self._look(chance.choice(self.models))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(WATCH_SECONDS)
 
     async def _look(self, on: Model) -> None:
         books = await look(self.stage.owner, on.library_id, is_subscriber=on.tenant.is_subscriber)
@@ -249,4 +254,5 @@ async def prove_walk(report: Report, stage: Stage, *, operations: int, seed: int
         holds=by_us == by_database == every,
     )
     report.figures(operations=walk.operations, violations=len(broken), walk_surprises=sum(walk.surprises.values()))
+    report.figures(walk_timeouts=walk.done["timed out"], walk_deadlocks=walk.done["tried again after a deadlock"])
     report.figures(seed=seed, looks=walk.looks, tamperings_seen=min(by_us, by_database))

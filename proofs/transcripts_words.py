@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jiwer
-from pocketsphinx import Decoder  # type: ignore[import-untyped]
+from pocketsphinx import Decoder
 
 from cutroom.engines.ports import SAMPLE_RATE
 from proofs.transcripts_stage import to_pcm

@@ -20,6 +20,7 @@ from cutroom.platform.ids import new_id
 
 MAX_LINES = 1_500  # in one reservation; the largest bundle has 1,203
 
+# Whoever needs several lines locks them in the order of their ids, so that nobody waits for one another in a circle.
 _LINES = """SELECT id, reservation_id, video_id, action, product, language, terms, duration_milliseconds, expires_at,
     holder IS NOT NULL OR state <> 'open' AS is_spent FROM escrow_lines"""
 _OF_RESERVATION = f"""{_LINES} WHERE library_id = $1 AND reservation_id IS NOT NULL
@@ -109,10 +110,13 @@ async def release(connection: Connection, library_id: str, *, holder: str, now: 
 async def expire(connection: Connection, library_id: str, *, reservation_id: str | None, now: datetime) -> int:
     """What nobody used in time goes back to the wallet; of one reservation or of all. How many lines went."""
     rows = await connection.fetch(
-        """UPDATE escrow_lines SET state = 'released', ended_at = $3
-           WHERE library_id = $1 AND state = 'open' AND holder IS NULL AND expires_at <= $3
-             AND ($2::text IS NULL OR reservation_id = $2)
-           RETURNING id, millicredits""",
+        """WITH unused AS (
+               SELECT id FROM escrow_lines
+               WHERE library_id = $1 AND state = 'open' AND holder IS NULL AND expires_at <= $3
+                 AND ($2::text IS NULL OR reservation_id = $2)
+               ORDER BY id FOR UPDATE)
+           UPDATE escrow_lines l SET state = 'released', ended_at = $3 FROM unused
+           WHERE l.library_id = $1 AND l.id = unused.id RETURNING l.id, l.millicredits""",
         library_id,
         reservation_id,
         now,
@@ -199,8 +203,11 @@ async def _take_reserved(
 
 async def _settle(connection: Connection, library_id: str, movement: Movement, *, holder: str, now: datetime) -> None:
     rows = await connection.fetch(
-        """UPDATE escrow_lines SET state = $3, ended_at = $4
-           WHERE library_id = $1 AND holder = $2 AND state = 'open' RETURNING id, millicredits""",
+        """WITH held AS (
+               SELECT id FROM escrow_lines WHERE library_id = $1 AND holder = $2 AND state = 'open'
+               ORDER BY id FOR UPDATE)
+           UPDATE escrow_lines l SET state = $3, ended_at = $4 FROM held
+           WHERE l.library_id = $1 AND l.id = held.id RETURNING l.id, l.millicredits""",
         library_id,
         holder,
         "captured" if movement is Movement.CAPTURE else "released",

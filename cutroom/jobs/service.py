@@ -56,7 +56,8 @@ async def ask_for(
         return await get_job(connection, principal.library_id, wanted.key.id), False
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
-    await _put(connection, principal, wanted, attempt=attempt, now=now)
+    if not await _put(connection, principal, wanted, attempt=attempt, now=now):
+        return await get_job(connection, principal.library_id, wanted.key.id), False
     if wanted.bill is not None:
         await escrow.hold(
             connection,
@@ -84,8 +85,9 @@ async def _check_unfinished(connection: Connection, principal: Principal) -> Non
         raise CutroomError(Code.RATE_LIMITED, details={"limit": "unfinished_jobs"}, headers=headers)
 
 
-async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, attempt: int, now: datetime) -> None:
-    await connection.execute(
+async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, attempt: int, now: datetime) -> bool:
+    """Write the job down, unless somebody who asked at the same moment has."""
+    put = await connection.fetchval(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
                principal_id, attempt, plan, waits_for, bill, progress, created_at, updated_at)
            VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12)
@@ -94,7 +96,9 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
                plan = excluded.plan, waits_for = excluded.waits_for, bill = excluded.bill, stage = NULL,
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
-               updated_at = excluded.updated_at""",
+               updated_at = excluded.updated_at
+               WHERE jobs.status = 'failed'
+           RETURNING true""",
         principal.library_id,
         wanted.key.id,
         wanted.key.type,
@@ -109,6 +113,7 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
         now,
         wanted.bill.as_json() if wanted.bill is not None else None,
     )
+    return put is not None
 
 
 async def _start(connection: Connection, library_id: str, key: JobKey, *, attempt: int) -> None:

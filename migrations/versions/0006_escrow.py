@@ -123,10 +123,11 @@ END $$;
 CREATE FUNCTION ledger_faults(of_library text)
 RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE sql STABLE AS $$
     WITH transactions AS (
-        SELECT t.id, t.kind, t.reference, coalesce(e.amount, 0) AS amount, coalesce(e.total, 0) AS total
+        SELECT t.id, t.kind, t.reference, coalesce(e.amount, 0) AS amount, coalesce(e.total, 0) AS total, e.sides
           FROM ledger_transactions t
           LEFT JOIN (SELECT transaction_id, sum(millicredits) FILTER (WHERE millicredits > 0)::bigint AS amount,
-                            sum(millicredits)::bigint AS total
+                            sum(millicredits)::bigint AS total,
+                            string_agg(account, ' to ' ORDER BY millicredits) AS sides
                        FROM ledger_entries WHERE library_id = of_library GROUP BY transaction_id) e
                  ON e.transaction_id = t.id
          WHERE t.library_id = of_library
@@ -141,11 +142,16 @@ RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE
         SELECT l.*, coalesce(s.captures, 0) AS captures, coalesce(s.releases, 0) AS releases,
                coalesce(s.amount, 0) AS settled
           FROM escrow_lines l LEFT JOIN settled s ON s.reference = l.id WHERE l.library_id = of_library
-    ), billable AS (
-        SELECT j.id, j.status, CASE WHEN j.attempt = 1 THEN j.id ELSE j.id || '.' || j.attempt END AS holder
-          FROM jobs j WHERE j.library_id = of_library AND j.bill IS NOT NULL
+    ), work AS (
+        SELECT j.id, j.status, j.bill IS NOT NULL AS is_billed,
+               CASE WHEN j.attempt = 1 THEN j.id ELSE j.id || '.' || j.attempt END AS holder
+          FROM jobs j WHERE j.library_id = of_library
     )
     SELECT 'transaction does not sum to zero', id, 0::bigint, total FROM transactions WHERE total <> 0 OR amount = 0
+    UNION ALL
+    SELECT 'movement between the wrong accounts', id, 0, amount FROM transactions
+     WHERE sides IS DISTINCT FROM CASE kind WHEN 'grant' THEN 'grant to wallet' WHEN 'hold' THEN 'wallet to escrow'
+                                            WHEN 'capture' THEN 'escrow to revenue' ELSE 'escrow to wallet' END
     UNION ALL
     SELECT 'balance is not the sum of its entries', a.account, coalesce(s.total, 0), a.balance
       FROM ledger_balances b
@@ -174,11 +180,11 @@ RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE
       FROM lines l LEFT JOIN transactions t ON t.id = l.hold_id AND t.kind = 'hold' WHERE t.id IS NULL
     UNION ALL
     SELECT 'finished job holds escrow', l.id, 0, l.millicredits
-      FROM lines l JOIN billable j ON j.id = split_part(l.holder, '.', 1)
+      FROM lines l JOIN work j ON j.id = split_part(l.holder, '.', 1)
      WHERE l.state = 'open' AND (j.status IN ('ready', 'failed') OR j.holder <> l.holder)
     UNION ALL
-    SELECT 'ready job was never charged', j.id, 1, 0 FROM billable j
-     WHERE j.status = 'ready' AND NOT EXISTS (SELECT FROM lines l WHERE l.holder = j.holder AND l.state = 'captured')
+    SELECT 'ready job was never charged', j.id, 1, 0 FROM work j
+     WHERE j.status = 'ready' AND j.is_billed AND NOT EXISTS (SELECT FROM lines l WHERE l.holder = j.holder AND l.state = 'captured')
 $$;
 
 -- Look at the books of one library; where something is wrong, nothing more can be held there until an operator looked.

@@ -278,7 +278,8 @@ async def test_a_fault_says_where_and_by_how_much(world: World) -> None:
     async with broken(world, "UPDATE escrow_lines SET millicredits = 1001 WHERE id = '{held}'"):
         hold_id = await world.books.owner.fetchval("SELECT hold_id FROM escrow_lines WHERE id = $1", held)
         assert sorted(await world.books.faults()) == [(ESCROW, "escrow", 6_001, 6_000), (HOLD, hold_id, 1_001, 1_000)]
-    async with broken(world, "UPDATE ledger_balances SET wallet = wallet + 7, granted = granted - 7"):
+    more = "UPDATE ledger_balances SET wallet = wallet + 7, granted = granted - 7 WHERE library_id = '{library}'"
+    async with broken(world, more):
         found = {fault[1:3]: fault[3] for fault in await world.books.faults()}
     wallet = (await world.books.accounts()).wallet
     assert found == {("wallet", wallet): wallet + 7, ("grant", -100_000): -100_007}

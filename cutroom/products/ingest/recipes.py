@@ -55,6 +55,15 @@ def _packaging(asked: PackagingRecipe | None) -> list[tuple[AutomationType, dict
     thumbnail = ThumbnailRecipe() if asked.thumbnail is True else asked.thumbnail
     if thumbnail is not None and thumbnail.enabled:
         plan = {} if asked.thumbnail is True else thumbnail.model_dump(mode="json", by_alias=True)
-        work = ThumbnailWork(enabled=True, character_count=thumbnail.character_count or 0)
-        runs.append((AutomationType.THUMBNAIL, plan, CreditBundle(zero_prompt_thumbnail=work)))
+        runs.append((AutomationType.THUMBNAIL, plan, CreditBundle(zero_prompt_thumbnail=_thumbnail(thumbnail))))
     return runs
+
+
+def _thumbnail(recipe: ThumbnailRecipe) -> ThumbnailWork:
+    languages = recipe.thumbnail_translation_language_codes if recipe.auto_translate_thumbnail else None
+    return ThumbnailWork(
+        enabled=True,
+        character_count=recipe.character_count or len(recipe.characters or []),
+        translate_language_codes=languages or [],
+        auto_detect_content_moments=recipe.auto_detect_content_references,
+    )

@@ -17,6 +17,7 @@ from cutroom.products.ingest.rules import (
 from cutroom.web.schema import Languages, Omittable, Uri, Wire
 
 MAX_DUB_RECIPES = 4
+MAX_CHARACTERS = 3
 
 
 def _file_name(name: str) -> str:
@@ -109,8 +110,12 @@ class ThumbnailRecipe(Wire):
 
     enabled: bool = True
     pipeline_mode: Literal["thumbnail-v2", "thumbnail-precision"] = "thumbnail-v2"
-    character_count: Omittable[Annotated[int, Field(ge=0, le=3)]] = None
+    character_count: Omittable[Annotated[int, Field(ge=0, le=MAX_CHARACTERS)]] = None
+    characters: Omittable[Annotated[list[dict[str, Any]], Field(max_length=MAX_CHARACTERS)]] = None
     brand_voice_id: Omittable[Annotated[str, Field(max_length=128)]] = None
+    auto_detect_content_references: bool = False
+    auto_translate_thumbnail: bool = False
+    thumbnail_translation_language_codes: Omittable[Languages] = None
 
 
 class PackagingRecipe(Wire):
