@@ -16,7 +16,7 @@ from cutroom.engines.openai_recogniser import OpenAiRecogniser
 from cutroom.engines.ports import Quality, Recogniser, Translator, VoiceDetector, VoiceProfiler
 from cutroom.engines.silero import SileroDetector
 from cutroom.engines.store import ModelStore
-from cutroom.engines.voice_profiles import ResemblyzerProfiler, WeSpeakerProfiler
+from cutroom.engines.voice_profiles import WeSpeakerProfiler
 from cutroom.engines.whisper import WhisperRecogniser
 from cutroom.platform.settings import Settings
 
@@ -52,7 +52,6 @@ class Engines:
             return None
         makers: Mapping[str, Callable[[Path], VoiceProfiler]] = {
             "wespeaker-resnet34": partial(WeSpeakerProfiler, cpu_threads=self._threads),
-            "resemblyzer": ResemblyzerProfiler,
         }
         if name not in makers:
             raise EngineUnavailableError(f"There is no voice profiler {name}.")

@@ -20,7 +20,7 @@ HOP_SECONDS = 0.75
 MIN_WINDOW_SECONDS = 0.4  # a shorter stretch of speech is too little to tell a voice by
 MAX_CHUNK_WINDOWS = 24  # neighbours that go through a network together: some 19 s, which bounds the memory
 
-_HOP = 160  # samples between frames of features, in both networks
+_HOP = 160  # samples between frames of features
 _FRAME = 400  # samples in one
 _FRAMES_A_SECOND = SAMPLE_RATE // _HOP
 
@@ -47,7 +47,7 @@ class _Session(Protocol):
 
 
 class WeSpeakerProfiler:
-    """ResNet34 of the WeSpeaker project: the better of the two at telling voices apart."""
+    """ResNet34 of the WeSpeaker project."""
 
     # The mean cosine from which two groups of windows are one voice. Measured on six voices: windows of one 0.5 and
     # more, of two 0.15 and less. Nearer to the latter, since one voice differs more from one microphone to another.
@@ -111,82 +111,6 @@ class WeSpeakerProfiler:
         return bands
 
 
-class ResemblyzerProfiler:
-    """The LSTM of Resemblyzer, three layers deep: quick and independent of the other, but voices lie closer together.
-
-    Its file is a pickle. It is never read as one: the numbers lie in it as they are, and the store has checked that it
-    is the file in which they lie at these places. The graph for them is our own.
-    """
-
-    # Measured: one voice 0.72 and more, two voices mostly below 0.6, but up to 0.67 for women in like studios. So it
-    # finds too few of these; it is there to judge by where the other has been used already.
-    same_voice = 0.62
-
-    _FILE = "pretrained.pt"
-    _UNITS, _BANDS, _LAYERS = 256, 40, 3
-    _LSTM_OFFSET, _LINEAR_OFFSET, _BIAS_OFFSET = 269_883, 7_731, 6_699  # bytes
-    _LEVEL = 10 ** (-30 / 20)  # loudness of what the network was trained with, as root mean square
-
-    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "resemblyzer") -> None:
-        """The model's folder, as the store gives it."""
-        self.name = name
-        try:
-            self._weights = self._read((folder / self._FILE).read_bytes())
-        except (ImportError, OSError, ValueError) as error:
-            raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-        self._session = _open(_lstm_graph(self._LAYERS, self._UNITS), name=name, cpu_threads=cpu_threads)
-        self._mel = _mel_slaney(self._BANDS)
-
-    def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:
-        """A voice print for each window, at the same loudness for all."""
-        prints = []
-        for chunk in _chunks(samples, speech):
-            vectors = self._embed([self._features(_cut(samples, window)) for window in chunk])
-            prints += [VoicePrint(window, vector) for window, vector in zip(chunk, vectors, strict=True)]
-        return prints
-
-    def _read(self, data: bytes) -> dict[str, "Floats"]:
-        """All weights by the names that the graph has for them."""
-        import numpy as np  # noqa: PLC0415 - see above
-
-        units, at = self._UNITS, self._LSTM_OFFSET
-
-        def take(columns: int) -> "Floats":
-            nonlocal at
-            numbers = np.frombuffer(data, "<f4", count=4 * units * columns, offset=at)
-            at += numbers.nbytes
-            take_in, forget, fresh, tell = numbers.reshape(4, units, columns)
-            return np.concatenate([take_in, tell, forget, fresh])[np.newaxis]  # the order of gates in ONNX
-
-        weights = {}
-        for layer in range(self._LAYERS):  # first what goes in and what goes on of each layer, then all biases
-            weights[f"W{layer}"], weights[f"R{layer}"] = take(units if layer else self._BANDS), take(units)
-        for layer in range(self._LAYERS):
-            weights[f"B{layer}"] = np.concatenate([take(1), take(1)], axis=1)[..., 0]
-        linear = np.frombuffer(data, "<f4", count=units**2, offset=self._LINEAR_OFFSET)
-        weights["W"] = linear.reshape(units, units).T.copy()
-        weights["B"] = np.frombuffer(data, "<f4", count=units, offset=self._BIAS_OFFSET)
-        return weights
-
-    def _features(self, samples: "Samples") -> "Floats":
-        import numpy as np  # noqa: PLC0415 - see above
-
-        level = float(np.sqrt(np.square(samples).mean()))
-        padded = np.pad(samples * np.float32(self._LEVEL / max(level, 1e-6)), _FRAME // 2)
-        frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::_HOP]
-        shape = np.hanning(_FRAME + 1)[:-1].astype(np.float32)  # the periodic form
-        bands: Floats = np.abs(np.fft.rfft(frames * shape)) ** 2 @ self._mel
-        return bands
-
-    def _embed(self, windows: Sequence["Floats"]) -> "Floats":
-        import numpy as np  # noqa: PLC0415 - see above
-
-        length = min(map(len, windows))  # of one stretch they differ by a frame at most
-        given = np.stack([window[:length] for window in windows], axis=1)
-        (vectors,) = self._session.run(None, {"X": given, **self._weights})
-        return _to_unit(vectors)
-
-
 def _chunks(samples: "Samples", speech: Sequence[Span]) -> Iterator[list[Span]]:
     """Windows that go through a network together; they are of one stretch of speech."""
     import numpy as np  # noqa: PLC0415 - see above
@@ -226,18 +150,6 @@ def _mel_kaldi() -> "Floats":
     return bands
 
 
-def _mel_slaney(count: int) -> "Floats":
-    """Triangles of equal area up to 8 kHz over 201 bins: even up to 1 kHz, then 27 steps to each factor of 6.4."""
-    import numpy as np  # noqa: PLC0415 - see above
-
-    step = np.log(6.4) / 27
-    edges = np.linspace(0, 15 + np.log(SAMPLE_RATE / 2 / 1000) / step, count + 2)
-    hertz = np.where(edges < 15, edges * 200 / 3, 1000 * np.exp(step * (edges - 15)))
-    bins = (np.arange(201) * SAMPLE_RATE / _FRAME)[:, np.newaxis]
-    bands: Floats = _triangles(bins, hertz) * (2 / (hertz[2:] - hertz[:-2])).astype(np.float32)
-    return bands
-
-
 def _triangles(bins: "NDArray[Any]", edges: "NDArray[Any]") -> "Floats":
     import numpy as np  # noqa: PLC0415 - see above
 
@@ -269,31 +181,6 @@ def _open(model: bytes, *, name: str, cpu_threads: int) -> "_Session":
 def _with_outputs(model: bytes, names: Sequence[str]) -> bytes:
     """The ONNX model with more outputs. What is written behind a protobuf message is merged with it: lists grow."""
     return model + _message((7, _message(*((12, _message((1, name))) for name in names))))
-
-
-def _lstm_graph(layers: int, units: int) -> bytes:
-    """LSTM upon LSTM, then one linear layer and a ReLU, as an ONNX model whose weights are given like inputs."""
-    size = _message((1, "hidden_size"), (3, units), (20, 2))
-    axis = _message((1, "axes"), (8, 1), (20, 7))
-    nodes, inputs, here = [], ["X"], "X"
-    for layer in range(layers):
-        own = [f"W{layer}", f"R{layer}", f"B{layer}"]
-        nodes.append(_node("LSTM", [here, *own], [f"all{layer}", f"last{layer}"], size))
-        nodes.append(_node("Squeeze", [f"all{layer}"], [f"X{layer}"], axis))
-        here = f"X{layer}"
-        inputs += own
-    nodes.append(_node("Squeeze", [f"last{layers - 1}"], ["state"], _message((1, "axes"), (8, 0), (20, 7))))
-    nodes.append(_node("Gemm", ["state", "W", "B"], ["linear"]))
-    nodes.append(_node("Relu", ["linear"], ["Y"]))
-    floats = _message((1, _message((1, 1))))
-    values = [(11, _message((1, name), (2, floats))) for name in [*inputs, "W", "B"]]
-    graph = _message(*((1, node) for node in nodes), (2, "voice"), *values, (12, _message((1, "Y"), (2, floats))))
-    return _message((1, 6), (8, _message((1, ""), (2, 11))), (7, graph))
-
-
-def _node(kind: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes) -> bytes:
-    named = [*((1, name) for name in inputs), *((2, name) for name in outputs), (4, kind)]
-    return _message(*named, *((5, attribute) for attribute in attributes))
 
 
 def _message(*fields: tuple[int, int | str | bytes]) -> bytes:

@@ -184,7 +184,8 @@ RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE
      WHERE l.state = 'open' AND (j.status IN ('ready', 'failed') OR j.holder <> l.holder)
     UNION ALL
     SELECT 'ready job was never charged', j.id, 1, 0 FROM work j
-     WHERE j.status = 'ready' AND j.is_billed AND NOT EXISTS (SELECT FROM lines l WHERE l.holder = j.holder AND l.state = 'captured')
+     WHERE j.status = 'ready' AND j.is_billed
+       AND NOT EXISTS (SELECT FROM lines l WHERE l.holder = j.holder AND l.state = 'captured')
 $$;
 
 -- Look at the books of one library; where something is wrong, nothing more can be held there until an operator looked.

@@ -15,7 +15,6 @@ from cutroom.engines.voice_profiles import (
     MAX_CHUNK_WINDOWS,
     MIN_WINDOW_SECONDS,
     WINDOW_SECONDS,
-    ResemblyzerProfiler,
     WeSpeakerProfiler,
     _chunks,
     _message,
@@ -25,7 +24,7 @@ from tests.engines.dialogue import ALLISON, WOMEN, converse, long_conversation, 
 from tests.engines.profiler_suite import MAX_CONFUSION, MAX_ERROR, ProfilerSuite, found_turns, spoken
 from tests.engines.recogniser_suite import model_folder
 
-WESPEAKER, RESEMBLYZER = "wespeaker-resnet34", "resemblyzer"
+WESPEAKER = "wespeaker-resnet34"
 
 
 class TestWeSpeaker(ProfilerSuite):
@@ -62,39 +61,6 @@ class TestWeSpeaker(ProfilerSuite):
         prints = profiler.profile(samples, speech=[Span(0.0, 40.0)])
         assert len(prints) > 2 * MAX_CHUNK_WINDOWS
         assert set(tell_apart(prints, same_voice=profiler.same_voice)) == {0}
-
-
-class TestResemblyzer(ProfilerSuite):
-    """The conformance suite."""
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def profiler(cls) -> ResemblyzerProfiler:
-        return ResemblyzerProfiler(model_folder(RESEMBLYZER))
-
-    def test_it_gives_the_vectors_of_the_equations(self, profiler: ResemblyzerProfiler) -> None:
-        """The graph is our own: here is the same written out, straight from the file and gate by gate."""
-        samples = recording(ALLISON, "demo-congrats")
-        (found,) = profiler.profile(samples, speech=[Span(1.0, 2.5)])
-        data = (model_folder(RESEMBLYZER) / "pretrained.pt").read_bytes()
-        numbers = np.frombuffer(data, "<f4", count=1_357_824, offset=269_883).astype(np.float64)
-        said = profiler._features(samples[SAMPLE_RATE : round(2.5 * SAMPLE_RATE)]).astype(np.float64)
-        at, biases = 0, len(numbers) - 6 * 1024
-        for width in (40, 256, 256):
-            inward = numbers[at : at + 1024 * width].reshape(1024, width)
-            onward = numbers[at + 1024 * width :][: 1024 * 256].reshape(1024, 256)
-            bias = numbers[biases : biases + 1024] + numbers[biases + 1024 : biases + 2048]
-            at, biases = at + 1024 * (width + 256), biases + 2048
-            state, memory, told = np.zeros(256), np.zeros(256), []
-            for moment in said:
-                take, forget, fresh, tell = np.split(inward @ moment + onward @ state + bias, 4)
-                memory = memory / (1 + np.exp(-forget)) + np.tanh(fresh) / (1 + np.exp(-take))
-                state = np.tanh(memory) / (1 + np.exp(-tell))
-                told.append(state)
-            said = np.stack(told)
-        linear = np.frombuffer(data, "<f4", count=256**2, offset=7_731).reshape(256, 256)
-        expected = np.maximum(0, linear @ said[-1] + np.frombuffer(data, "<f4", count=256, offset=6_699))
-        assert float(found.vector @ expected / np.linalg.norm(expected)) == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -146,19 +112,15 @@ def test_messages_are_written_as_protobuf(fields: list[tuple[int, int | str | by
     assert _message(*fields) == expected
 
 
-@pytest.mark.parametrize(("adapter", "model"), [(WeSpeakerProfiler, WESPEAKER), (ResemblyzerProfiler, RESEMBLYZER)])
+@pytest.mark.parametrize(("adapter", "model"), [(WeSpeakerProfiler, WESPEAKER)])
 class TestModels:
     """No model, no profiler."""
 
-    def test_a_missing_model_is_unavailable(
-        self, adapter: type[WeSpeakerProfiler | ResemblyzerProfiler], model: str, tmp_path: Path
-    ) -> None:
+    def test_a_missing_model_is_unavailable(self, adapter: type[WeSpeakerProfiler], model: str, tmp_path: Path) -> None:
         with pytest.raises(EngineUnavailableError, match=adapter(model_folder(model)).name):
             adapter(tmp_path)
 
-    def test_half_a_model_is_unavailable(
-        self, adapter: type[WeSpeakerProfiler | ResemblyzerProfiler], model: str, tmp_path: Path
-    ) -> None:
+    def test_half_a_model_is_unavailable(self, adapter: type[WeSpeakerProfiler], model: str, tmp_path: Path) -> None:
         for path in model_folder(model).iterdir():
             shutil.copyfile(path, tmp_path / path.name)
             with (tmp_path / path.name).open("rb+") as file:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
@@ -285,9 +284,6 @@ async def test_a_failed_job_may_fail_as_often_as_it_is_asked_for_and_costs_nothi
     assert await desk.money() == (10_000, 0, 0)
 
 
-@pytest.mark.xfail(
-    raises=asyncpg.UniqueViolationError, reason="the second of two first requests is an internal error: see ask_for"
-)
 async def test_two_that_ask_at_once_get_one_job_which_is_charged_once(desk: Desk) -> None:
     await desk.set_duration(60)
 
