@@ -1,7 +1,7 @@
 """Whether cues that were read back from files keep the rules of the house, and where they do not, whether they could.
 
 The figures are written down here once more, so that this check does not share a slip with what it checks. The breaks
-of the grammar alone are asked of the product's own check of cues.
+of the grammar alone are asked of the product's own rules.
 """
 
 import math
@@ -12,8 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from cutroom.engines.ports import Word
-from cutroom.media.subtitles import Cue
+from cutroom.media.subtitles import DASH, Cue, Line
 from cutroom.products.transcripts.cue_rules import Rule, Violation, rules_for, violations
+from cutroom.products.transcripts.grammar import Joint, joints
 from cutroom.products.transcripts.sentences import Segment
 from proofs.subtitles_readers import Shown
 
@@ -67,11 +68,12 @@ def breaks(shown: Sequence[Shown], cues: Sequence[Cue], *, segments: Sequence[Se
     for at, each in enumerate(shown):
         faults = list(_plain_faults(each, shown[at - 1] if at else None))
         found += [
-            Break(at, rule, detail, _reason(rule, at, shown=shown, cues=cues, said=said)) for rule, detail in faults
+            Break(at, rule, detail, _reason(rule, at, shown=shown, cues=cues, said=said, language=language))
+            for rule, detail in faults
         ]
     for fault in violations(cues, rules_for(language), segments=segments):
         if fault.rule not in _PLAIN:
-            reason = _parted(fault, cues, said=said) if fault.rule is Rule.BELONGING else ""
+            reason = _parted(fault, cues, said=said, language=language) if fault.rule is Rule.BELONGING else ""
             found.append(Break(fault.cue, fault.rule, fault.detail, reason))
     return found
 
@@ -91,7 +93,8 @@ def said_in(cues: Sequence[Cue], segments: Sequence[Segment]) -> list[Said]:
     said, at = [], 0
     for cue in cues:
         count = sum(len("".join(line.text.split())) for line in cue.lines)
-        said.append(Said(letters[at].first, letters[at + count - 1].last))
+        own = letters[at : at + count] or letters[-1:]  # a text that is too long is told of elsewhere
+        said.append(Said(own[0].first, own[-1].last))
         at += count
     return said
 
@@ -134,9 +137,11 @@ def _plain_faults(shown: Shown, before: Shown | None) -> Iterator[tuple[Rule, st
         yield Rule.GAP, f"{shown.start - before.end} ms"
 
 
-def _reason(rule: Rule, at: int, *, shown: Sequence[Shown], cues: Sequence[Cue], said: Sequence[Said]) -> str:
+def _reason(
+    rule: Rule, at: int, *, shown: Sequence[Shown], cues: Sequence[Cue], said: Sequence[Said], language: str
+) -> str:
     """Why the speech forces it, or nothing: a cue has the time from a little before its words to the next words."""
-    if rule is Rule.LONGEST and len("".join(shown[at].lines).split()) == 1:
+    if rule is Rule.LONGEST and len(" ".join(shown[at].lines).split()) == 1:
         return "one word lasts as long"
     if rule not in {Rule.SHORTEST, Rule.READING_SPEED}:
         return ""
@@ -144,45 +149,47 @@ def _reason(rule: Rule, at: int, *, shown: Sequence[Shown], cues: Sequence[Cue],
     until_ms = said[at + 1].first - GAP_MS if at + 1 < len(said) else math.inf
     room = until_ms - from_ms
     needed = SHORTEST_MS if rule is Rule.SHORTEST else _needed_ms(shown[at].lines)
-    if room > needed + SLACK_MS or _could_join(at, cues, said=said):
+    if room > needed + SLACK_MS or _could_join(at, cues, said=said, language=language):
         return ""
     return f"the next words come after {room:.0f} ms, and {needed:.0f} are needed"
 
 
-def _could_join(at: int, cues: Sequence[Cue], *, said: Sequence[Said]) -> bool:
+def _could_join(at: int, cues: Sequence[Cue], *, said: Sequence[Said], language: str) -> bool:
     """Whether one cue with the words of a neighbour as well would keep every rule."""
     for first, second in ((at - 1, at), (at, at + 1)):
         if first < 0 or second >= len(cues):
             continue
         lines = [*cues[first].lines, *cues[second].lines]
-        words = " ".join(line.text for line in lines).split()
         room = (said[second + 1].first - GAP_MS if second + 1 < len(said) else math.inf) - said[first].first
         if (
             len({line.speaker for line in lines}) == 1
             and said[second].first - said[first].last <= INNER_PAUSE_MS
             and said[second].last - said[first].first <= LONGEST_MS
-            and _ways(words, dash=lines[0].dash)
-            and _needed_ms([" ".join(words)]) <= min(room, LONGEST_MS)
+            and _breaks_well(lines, language=language)
+            and _needed_ms([line.shown for line in lines]) <= min(room, LONGEST_MS)
         ):
             return True
     return False
 
 
-def _ways(words: Sequence[str], *, dash: bool) -> int:
-    """In how many ways the words can be broken into one line or two."""
-    room = LINE_CHARACTERS - 2 * dash
-    return sum(
-        len(" ".join(words[:cut])) <= room and len(" ".join(words[cut:])) <= LINE_CHARACTERS
+def _breaks_well(lines: Sequence[Line], *, language: str) -> bool:
+    """Whether the words of these lines fit on one line or on two, and none are parted that belong together."""
+    words = " ".join(line.text for line in lines).split()
+    room = LINE_CHARACTERS - len(DASH) * lines[0].dash
+    grammar = joints(words, glued=[False] * len(words), language=language)
+    return any(
+        len(" ".join(words[:cut])) <= room
+        and len(" ".join(words[cut:])) <= LINE_CHARACTERS
+        and (cut == len(words) or grammar[cut - 1] != Joint.NEVER)
         for cut in range(1, len(words) + 1)
     )
 
 
-def _parted(fault: Violation, cues: Sequence[Cue], *, said: Sequence[Said]) -> str:
-    """Words that belong together may stand apart where there is one way to break a line, or a long pause."""
+def _parted(fault: Violation, cues: Sequence[Cue], *, said: Sequence[Said], language: str) -> str:
+    """Words that belong together may stand apart where no line breaks better, or where the speaker makes a pause."""
     lines = cues[fault.cue].lines
     if fault.detail != lines[-1].text:
-        ways = _ways(" ".join(line.text for line in lines).split(), dash=lines[0].dash)
-        return "the line can break nowhere else" if ways <= 1 else ""
+        return "" if _breaks_well(lines, language=language) else "the line can break nowhere better"
     pause = said[fault.cue + 1].first - said[fault.cue].last if fault.cue + 1 < len(said) else 0
     return f"the speaker pauses for {pause:.0f} ms" if pause > INNER_PAUSE_MS else ""
 

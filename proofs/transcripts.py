@@ -14,7 +14,7 @@ BRIEF_SECONDS = 180.0
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        await prove_accuracy(report, folder)
+        await prove_accuracy(report, folder, short=short)
         await prove_long(
             report,
             folder,

@@ -18,6 +18,7 @@ from cutroom.platform.ids import new_id
 from dev.scratch import Accounts
 from tests.credits.conftest import Books
 
+ACCOUNTS = "movement between the wrong accounts"
 UNBALANCED = "transaction does not sum to zero"
 BALANCE = "balance is not the sum of its entries"
 ESCROW = "escrow is not the sum of open lines"
@@ -27,7 +28,7 @@ HOLD = "hold is not the sum of its lines"
 NO_HOLD = "line without a hold"
 HOLDS = "finished job holds escrow"
 UNCHARGED = "ready job was never charged"
-EVERY_FAULT = {UNBALANCED, BALANCE, ESCROW, SETTLED, NO_LINE, HOLD, NO_HOLD, HOLDS, UNCHARGED}
+EVERY_FAULT = {ACCOUNTS, UNBALANCED, BALANCE, ESCROW, SETTLED, NO_LINE, HOLD, NO_HOLD, HOLDS, UNCHARGED}
 
 BILL = Bill((Work(Action.TRANSCRIPT, "transcript"),), is_subscriber=False).as_json()
 
@@ -115,13 +116,17 @@ BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     ),
     "one side of a transaction is gone": (
         ("DELETE FROM ledger_entries WHERE transaction_id = '{grant}' AND account = 'grant'",),
-        {UNBALANCED, BALANCE},
+        {UNBALANCED, BALANCE, ACCOUNTS},
     ),
     "both sides of a transaction are gone": (
         ("DELETE FROM ledger_entries WHERE transaction_id = '{grant}'",),
-        {UNBALANCED, BALANCE},
+        {UNBALANCED, BALANCE, ACCOUNTS},
     ),
     "both sides of a transaction are more": ((ENTRY.format(change="* 2"),), {BALANCE}),
+    "a grant that was taken from revenue": (
+        ("UPDATE ledger_entries SET account = 'revenue' WHERE transaction_id = '{grant}' AND account = 'grant'",),
+        {BALANCE, ACCOUNTS},
+    ),
     "a wallet has more than was granted": (
         ("UPDATE ledger_balances SET wallet = wallet + 1, granted = granted - 1 WHERE library_id = '{library}'",),
         {BALANCE},
