@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
 import httpx
+import hypothesis
 import pytest
 from prometheus_client import CollectorRegistry
 
@@ -16,6 +17,10 @@ from cutroom.web.edge import Edge
 from cutroom.web.runtime import Runtime, open_runtime
 from dev import services
 from dev.scratch import Accounts, Keyring, Person, drop_scratch, scratch
+
+# A busy machine is no fault of the code; what hangs is ended by the timeout of every test.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 
 class MovableClock:

@@ -99,10 +99,10 @@ def test_the_bundled_manifest_names_no_host() -> None:
     assert "://" not in BUNDLED_MANIFEST.read_text()
 
 
-def test_the_ci_set_has_a_recogniser_and_translators_both_ways() -> None:
+def test_the_ci_set_has_all_that_transcripts_and_captions_need() -> None:
     manifest = load_manifest()
     jobs = [manifest.model(name).job for name in manifest.sets["ci"]]
-    assert jobs == [Job.RECOGNISE, Job.RECOGNISE, Job.TRANSLATE, Job.TRANSLATE]
+    assert jobs == [Job.RECOGNISE, Job.RECOGNISE, Job.PROFILE_VOICES, Job.TRANSLATE, Job.TRANSLATE]
 
 
 def test_there_are_54_kokoro_voices_of_one_shape() -> None:
