@@ -20,8 +20,6 @@ SIMILAR = 0.6
 # Above this share of capitals a text is a headline, in which capitals say nothing.
 HEADLINE_SHARE = 0.6
 HEADLINE_WORDS = 4
-# A language whose number words are not known may spell these out.
-SPELLED_UP_TO = 12
 LOOK_BACK_CHARACTERS = 20
 NAMES_LIMIT = 50  # in one text; each is compared with every word of the other
 
@@ -114,10 +112,8 @@ def _take(wanted: Mention, offered: list[Mention]) -> bool:
 
 
 def _is_missed(wanted: Mention, target: str) -> bool:
-    """Whether the number would have been seen, had it been there."""
-    if reads_words(target):
-        return True
-    return not wanted.spelled and not any(value <= SPELLED_UP_TO for value in wanted.values)
+    """Digits are always missed, also where the other language may have spelled them: better a flag too many."""
+    return reads_words(target) or not wanted.spelled
 
 
 def _lost_names(said: str, answered: str, *, source: str) -> list[Loss]:

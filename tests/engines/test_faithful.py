@@ -57,7 +57,6 @@ KEPT = [
     ("en", "pt", "The 1st day.", "O primeiro dia."),
     ("en", "pt", "The 1st day.", "O 1º dia."),
     ("en", "fr", "Five cats and 1,000 dogs.", "Cinq chats et 1 000 chiens."),
-    ("en", "fr", "He has 5 cats.", "Il a cinq chats."),
     ("en", "ja", "My friend Anna paid 30 euros.", "友人のアンナは30ユーロを払いました。"),
     ("en", "pt", "We went from London to Lisbon.", "Fomos de Londres para Lisboa."),
     ("en", "pt", "On Friday the English king met Our Lord.", "Na sexta-feira o rei inglês conheceu o Nosso Senhor."),
@@ -96,6 +95,18 @@ def test_what_was_only_said_differently_is_no_loss(
     source_language: str, target_language: str, source: str, answer: str
 ) -> None:
     assert losses(source, answer, source=source_language, target=target_language) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "lost"),
+    [
+        ("He has 5 cats.", "Il a cinq chats.", "5"),  # its words are not read: better a flag too many
+        ("Take the A6 to exit 26.", "Prenez la A jusqu'à la sortie 26.", "6"),
+        ("It had 3,907 people.", "Elle avait 8,907 habitants.", "3,907"),
+    ],
+)
+def test_digits_are_missed_in_languages_whose_words_are_not_read(source: str, answer: str, lost: str) -> None:
+    assert losses(source, answer, source="en", target="fr") == [Loss(NUMBER, lost, certain=True)]
 
 
 def test_regions_do_not_matter() -> None:
