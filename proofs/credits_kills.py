@@ -28,7 +28,7 @@ MOST_STATEMENTS = 14  # of a transaction, after which it is killed at the latest
 WARM_UP = 12  # transactions, at most, that a process finishes before it is hunted
 BETWEEN = 4  # every so many kills, one comes right after a commit
 COMMITS = {"reserved", "held", "begun", "ended", "expired"}
-LINE_SECONDS = 30
+LINE_SECONDS = 120  # on a busy machine, to import everything
 LAST_SECONDS = 10  # in which the database must have noticed that a process is gone
 STILL_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()"
 UNFINISHED = "SELECT id, attempt FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')"

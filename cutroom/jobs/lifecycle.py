@@ -105,15 +105,29 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
     )
     if video_id is None:
         return False
-    await _settle(connection, ref, escrow.capture, now=now)
     await _show(connection, ref, video_id, state="ready", now=now)
     await satisfy(connection, ref.library_id, video_id=video_id, prerequisite=ref.job_id, now=now)
+    await _settle(connection, ref, escrow.capture, now=now)  # after all jobs: whoever holds money waits for no job
     await _announce_job(connection, ref, type_="job.ready", now=now)
     return True
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
     """The job failed, and with it all that waited for it; each says why, and each gets its credits back."""
+    failed = await _mark_failed(connection, ref, failure=failure, now=now)
+    for each, video_id in failed:
+        await _show(connection, each, video_id, state="failed", now=now)
+    for each, _ in failed:  # after all jobs: whoever holds money waits for no job
+        await _settle(connection, each, escrow.release, now=now)
+    for each, _ in failed:
+        await _announce_job(connection, each, type_="job.failed", now=now)
+    return bool(failed)
+
+
+async def _mark_failed(
+    connection: Connection, ref: JobRef, *, failure: Failure, now: datetime
+) -> list[tuple[JobRef, str]]:
+    """The job and all that waited for it, each with its video; nothing when the job had ended already."""
     video_id = await connection.fetchval(
         """UPDATE jobs SET status = 'failed', error_code = $4, error_message = $5, error_details = $6,
                updated_at = $7, finished_at = $7
@@ -128,13 +142,11 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
         now,
     )
     if video_id is None:
-        return False
-    await _settle(connection, ref, escrow.release, now=now)
-    await _show(connection, ref, video_id, state="failed", now=now)
-    await _announce_job(connection, ref, type_="job.failed", now=now)
+        return []
+    failed = [(ref, video_id)]
     waiting = await connection.fetch(
         """SELECT id, attempt FROM jobs
-           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]""",
+           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3] ORDER BY id""",
         ref.library_id,
         video_id,
         ref.job_id,
@@ -142,8 +154,8 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
     because = Failure(Code.FAILED_PRECONDITION, "A job that this one needs has failed.", details={"jobId": ref.job_id})
     for row in waiting:
         next_ref = JobRef(ref.library_id, row["id"], row["attempt"])
-        await fail(connection, next_ref, failure=because, now=now)
-    return True
+        failed += await _mark_failed(connection, next_ref, failure=because, now=now)
+    return failed
 
 
 async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: datetime) -> None:

@@ -115,9 +115,8 @@ class TranscriptActivities:
                 samples = await asyncio.to_thread(read_samples, raw)
 
         def hear() -> tuple[Recognised, list[VoicePrint], str]:
-            recogniser = self.engines.recogniser()
+            recogniser, profiler = self.engines.recogniser(), self.engines.voice_profiler()
             words = recogniser.recognise(samples, language=order.language, speech=speech)
-            profiler = self.engines.voice_profiler()
             return words, profiler.profile(samples, speech=speech) if profiler else [], recogniser.name
 
         words, prints, engine = await asyncio.to_thread(hear)
