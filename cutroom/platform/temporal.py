@@ -1,10 +1,11 @@
 """Temporal: the connection, the task queues, and the schedules that keep the house."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 
 from temporalio.client import (
     Client,
@@ -18,7 +19,14 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
-from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    PrometheusConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 
 from cutroom.platform.settings import Settings
 
@@ -45,16 +53,33 @@ class Recurring:
 
 async def connect(settings: Settings) -> Client:
     """A client whose runtime tells its own metrics when settings name a port for them."""
-    runtime = Runtime.default()
-    if settings.worker_metrics_port is not None:
-        bind = f"{settings.metrics_host}:{settings.worker_metrics_port}"
-        runtime = Runtime(telemetry=TelemetryConfig(metrics=PrometheusConfig(bind_address=bind)))
-    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace, runtime=runtime)
+    return await Client.connect(
+        settings.temporal_address,
+        namespace=settings.temporal_namespace,
+        runtime=_runtime(settings.metrics_host, settings.worker_metrics_port),
+    )
 
 
 async def connect_lazily(settings: Settings) -> Client:
     """A client that connects when it is first used, for a process that must start without Temporal."""
-    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace, lazy=True)
+    return await Client.connect(
+        settings.temporal_address,
+        namespace=settings.temporal_namespace,
+        runtime=_runtime(settings.metrics_host, None),
+        lazy=True,
+    )
+
+
+@cache
+def _runtime(metrics_host: str, metrics_port: int | None) -> Runtime:
+    """What Temporal's core has to say goes the way of all our log lines, and not to standard output by itself."""
+    core = logging.getLogger("temporalio.core")
+    logs = LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(core, append_target_to_name=False),
+    )
+    metrics = PrometheusConfig(bind_address=f"{metrics_host}:{metrics_port}") if metrics_port is not None else None
+    return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=metrics))
 
 
 async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:
