@@ -139,8 +139,8 @@ class Asking:
         """Ask for some jobs in one transaction, as a request for several languages does."""
         answers, now = [], on.clock
         async with self.transaction(on) as connection:
-            for one in wanted:
-                _, begun = await ask_for(connection, on.tenant.principal, one, prices=self.prices, now=now)
+            asked = await ask_for(connection, on.tenant.principal, wanted, prices=self.prices, now=now)
+            for one, (_, begun) in zip(wanted, asked, strict=True):
                 attempt = await connection.fetchval(
                     "SELECT attempt FROM jobs WHERE library_id = $1 AND id = $2", on.library_id, one.key.id
                 )

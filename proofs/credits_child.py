@@ -134,7 +134,7 @@ class Actor:
     async def _ask(self, connection: Connection, bill: Bill, now: datetime) -> str:
         key = JobKey(JobType.SHORTS, new_id())
         wanted = NewJob(key, self.video_id, bill=bill)
-        await ask_for(connection, self.principal, wanted, prices=self.prices, now=now)
+        await ask_for(connection, self.principal, [wanted], prices=self.prices, now=now)
         return f"held {key.id} {len(bill.works)}"
 
     async def begin(self, connection: Connection, now: datetime) -> str:

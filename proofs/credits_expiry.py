@@ -55,7 +55,7 @@ class Patron:
         bill = Bill((Work(Action.TRANSCRIPT, "transcript"),), is_subscriber=True, line_ids=(line_id,))
         wanted = NewJob(JobKey(JobType.SHORTS, new_id()), self.video_id, waits_for=["never"], bill=bill)
         async with self.stage.database.transaction(self.tenant.library_id) as connection:
-            await ask_for(connection, self.tenant.principal, wanted, prices=load_prices(), now=system_clock())
+            await ask_for(connection, self.tenant.principal, [wanted], prices=load_prices(), now=system_clock())
 
     async def books(self) -> Books:
         return await look(self.stage.owner, self.tenant.library_id)

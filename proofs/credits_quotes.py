@@ -111,7 +111,7 @@ class Caller:
         library_id, prices, now = self.tenant.library_id, load_prices(), system_clock()
         ref = JobRef(library_id, wanted.key.id, 1)
         async with self.stage.database.transaction(library_id) as connection:
-            await ask_for(connection, self.tenant.principal, wanted, prices=prices, now=now)
+            await ask_for(connection, self.tenant.principal, [wanted], prices=prices, now=now)
         async with self.stage.database.transaction(library_id) as connection:
             await lifecycle.begin(connection, ref, prices=prices, now=now)
         async with self.stage.database.transaction(library_id) as connection:

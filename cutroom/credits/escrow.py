@@ -172,6 +172,19 @@ async def put_lines(connection: Connection, library_id: str, lines: NewLines, *,
     return ids
 
 
+async def lock_lines(connection: Connection, library_id: str, bills: Sequence[Bill]) -> None:
+    """Lock all that some bills may take out of reservations, at once and in order, before any of them is paid."""
+    reserved = [bill for bill in bills if bill.is_reserved]
+    if reserved:
+        await connection.execute(
+            """SELECT id FROM escrow_lines WHERE library_id = $1 AND reservation_id IS NOT NULL
+                 AND (reservation_id = ANY($2) OR id = ANY($3)) ORDER BY id FOR UPDATE""",
+            library_id,
+            list({bill.reservation_id for bill in reserved if bill.reservation_id is not None}),
+            [line_id for bill in reserved for line_id in bill.line_ids],
+        )
+
+
 async def _take_reserved(
     connection: Connection,
     library_id: str,

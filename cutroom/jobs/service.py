@@ -40,37 +40,65 @@ class NewJob:
 
 
 async def ask_for(
-    connection: Connection, principal: Principal, wanted: NewJob, *, prices: PriceList, now: datetime
-) -> tuple[Job, bool]:
-    """Ask for a job, and tell whether that began anything.
+    connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
+) -> list[tuple[Job, bool]]:
+    """Ask for some jobs, and tell of each whether that began anything.
 
     Ids converge: what is queued, processing or ready is answered as it is, uncharged; what failed runs again under
     its id. Its price is held now, or when it begins if it depends on a duration that is not known yet.
+
+    Everybody locks jobs in the order of their ids, and money after all jobs: nobody waits for one another in a circle.
     """
+    attempts: dict[int, int] = {}
+    for at in sorted(range(len(wanted)), key=lambda at: wanted[at].key.id):
+        attempt = await _claim(connection, principal, wanted[at], now=now)
+        if attempt is not None:
+            attempts[at] = attempt
+    begun = [(wanted[at], attempts[at]) for at in sorted(attempts)]
+    for each, attempt in begun:
+        if not each.waits_for:
+            await _start(connection, principal.library_id, each.key, attempt=attempt)
+    await _hold(connection, principal.library_id, begun, prices=prices, now=now)
+    return [
+        (await get_job(connection, principal.library_id, each.key.id), at in attempts) for at, each in enumerate(wanted)
+    ]
+
+
+async def _claim(connection: Connection, principal: Principal, wanted: NewJob, *, now: datetime) -> int | None:
+    """Lock the job and write it down; which attempt at it this is, or nothing when there is nothing to begin."""
     row = await connection.fetchrow(
         "SELECT status, attempt FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
         principal.library_id,
         wanted.key.id,
     )
     if row is not None and row["status"] != JobState.FAILED:
-        return await get_job(connection, principal.library_id, wanted.key.id), False
+        return None
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
-    if not await _put(connection, principal, wanted, attempt=attempt, now=now):
-        return await get_job(connection, principal.library_id, wanted.key.id), False
-    if wanted.bill is not None:
+    return attempt if await _put(connection, principal, wanted, attempt=attempt, now=now) else None
+
+
+async def _hold(
+    connection: Connection,
+    library_id: str,
+    begun: Sequence[tuple[NewJob, int]],
+    *,
+    prices: PriceList,
+    now: datetime,
+) -> None:
+    """Hold the price of every job: lines of reservations first, then the wallet, as everybody does who needs both."""
+    billed = [(each, each.bill, attempt) for each, attempt in begun if each.bill is not None]
+    await escrow.lock_lines(connection, library_id, [bill for _, bill, _ in billed])
+    for each, bill, attempt in sorted(billed, key=lambda one: not one[1].is_reserved):
         await escrow.hold(
             connection,
-            principal.library_id,
-            wanted.bill,
-            holder=workflow_id(wanted.key.id, attempt),
-            video_id=wanted.video_id,
+            library_id,
+            bill,
+            holder=workflow_id(each.key.id, attempt),
+            video_id=each.video_id,
             prices=prices,
             now=now,
         )
-    if not wanted.waits_for:
-        await _start(connection, principal.library_id, wanted.key, attempt=attempt)
-    return await get_job(connection, principal.library_id, wanted.key.id), True
 
 
 async def _check_unfinished(connection: Connection, principal: Principal) -> None:
@@ -138,9 +166,13 @@ def workflow_id(job_id: str, attempt: int) -> str:
 async def satisfy(connection: Connection, library_id: str, *, video_id: str, prerequisite: str, now: datetime) -> None:
     """Something that jobs of this video waited for has come; those that wait for nothing more are started."""
     rows = await connection.fetch(
-        """UPDATE jobs SET waits_for = array_remove(waits_for, $3), updated_at = $4
-           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]
-           RETURNING id, attempt, waits_for""",
+        """WITH waiting AS (
+               SELECT id FROM jobs
+               WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]
+               ORDER BY id FOR UPDATE)
+           UPDATE jobs j SET waits_for = array_remove(j.waits_for, $3), updated_at = $4 FROM waiting
+           WHERE j.library_id = $1 AND j.id = waiting.id
+           RETURNING j.id, j.attempt, j.waits_for""",
         library_id,
         video_id,
         prerequisite,

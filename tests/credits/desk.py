@@ -51,7 +51,10 @@ class Desk:
         now: datetime | None = None,
     ) -> tuple[Job, bool]:
         wanted = NewJob(self.key(language), self.stage.video_id, waits_for=waits_for, bill=bill)
-        return await service.ask_for(connection, self.stage.principal, wanted, prices=PRICES, now=now or system_clock())
+        (asked,) = await service.ask_for(
+            connection, self.stage.principal, [wanted], prices=PRICES, now=now or system_clock()
+        )
+        return asked
 
     async def begin(self, language: str = "de", attempt: int = 1) -> bool:
         """Whether the work may be done."""

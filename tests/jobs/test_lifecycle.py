@@ -24,7 +24,10 @@ FAILURE = Failure("UNSUPPORTED_SOURCE", "It is not a video.", details={"found": 
 async def ask(runtime: Runtime, stage: Stage, key: JobKey, *, waits_for: tuple[str, ...] = ()) -> tuple[Job, bool]:
     async with runtime.database.transaction(stage.library_id) as connection:
         wanted = NewJob(key, stage.video_id, plan={"a": 1}, waits_for=waits_for)
-        return await service.ask_for(connection, stage.principal, wanted, prices=load_prices(), now=system_clock())
+        (asked,) = await service.ask_for(
+            connection, stage.principal, [wanted], prices=load_prices(), now=system_clock()
+        )
+        return asked
 
 
 async def live(runtime: Runtime, on: Stage, step: str, job_id: str, **named: Any) -> Any:  # noqa: ANN401

@@ -36,10 +36,8 @@ async def _empty_outbox(accounts: Accounts) -> None:
 async def ask_for_shorts(runtime: Runtime, stage: Stage, number: int) -> list[str]:
     keys = [JobKey(JobType.SHORTS, new_id()) for _ in range(number)]
     async with runtime.database.transaction(stage.library_id) as connection:
-        for key in keys:
-            await service.ask_for(
-                connection, stage.principal, NewJob(key, stage.video_id), prices=load_prices(), now=system_clock()
-            )
+        wanted = [NewJob(key, stage.video_id) for key in keys]
+        await service.ask_for(connection, stage.principal, wanted, prices=load_prices(), now=system_clock())
     return [key.id for key in keys]
 
 

@@ -69,9 +69,8 @@ async def ask_for_captions(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.CAPTIONS, video_id, language=language)
-        job = NewJob(key, video_id, plan={"language": language}, waits_for=waits_for, bill=bill)
-        jobs.append((await ask_for(connection, principal, job, prices=prices, now=now))[0])
-    return jobs
+        jobs.append(NewJob(key, video_id, plan={"language": language}, waits_for=waits_for, bill=bill))
+    return [job for job, _ in await ask_for(connection, principal, jobs, prices=prices, now=now)]
 
 
 async def _transcript_job(connection: Connection, principal: Principal, video_id: str) -> Job:

@@ -60,7 +60,7 @@ async def create_video(
     await _put_video(connection, principal, wanted, video_id=video_id, now=now)
     is_upload = isinstance(wanted.source, UploadSource)
     staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
-    jobs = [(await ask_for(connection, principal, each, prices=prices, now=now))[0] for each in staged]
+    jobs = [job for job, _ in await ask_for(connection, principal, staged, prices=prices, now=now)]
     upload = None
     if is_upload:
         path = source_path(principal.library_id, video_id)
