@@ -43,7 +43,10 @@ class Plan:
 
 
 def choose(translators: Sequence[Translator], *, source: str, target: str) -> Plan:
-    """The best way: fewest languages on the way, then good before draft, then the order of the translators."""
+    """The best way: fewest languages on the way, then good before draft, then the order of the translators.
+
+    A region that nobody asked for is taken only where there is no way without one.
+    """
     plans = list(_plans(translators, source, target))
     if not plans:
         there = available(translators, source=source)
@@ -75,11 +78,9 @@ def carry_out(plan: Plan, sentences: Sequence[str]) -> list[str]:
 def find_route(routes: Iterable[Route], *, source: str, target: str) -> Route:
     """One translator's own way between two languages, however they are spelled and with whatever region."""
     routes = list(routes)
-    for wanted in _spellings(source):
-        for aim in _spellings(target):
-            for route in routes:
-                if (canonical(route.source), canonical(route.target)) == (wanted, aim):
-                    return route
+    fitting = [route for route in routes if serves(route.source, source) and serves(route.target, target)]
+    if fitting:
+        return min(fitting, key=lambda route: (_distance(route.source, source), _distance(route.target, target)))
     there = ", ".join(sorted({route.target for route in _from(routes, source)})[:LISTED_LANGUAGES]) or "nothing"
     raise NoRouteError(f"No way from {source!r} to {target!r}. From {source!r} there is: {there}.")
 
@@ -97,44 +98,52 @@ def language_of(code: str) -> str:
     return "-".join([parts[0], *(part for part in parts[1:] if len(part) == 4)])
 
 
+def serves(offered: str, wanted: str) -> bool:
+    """Whether what is offered will do for what is wanted: the same language, and not of two different regions."""
+    region_is_open = canonical(offered) == language_of(offered) or canonical(wanted) == language_of(wanted)
+    return canonical(offered) == canonical(wanted) or (region_is_open and language_of(offered) == language_of(wanted))
+
+
 def worst(qualities: Iterable[Quality]) -> Quality:
     return Quality.DRAFT if Quality.DRAFT in set(qualities) else Quality.GOOD
 
 
-def _spellings(code: str) -> tuple[str, ...]:
-    """What may stand for a language: itself, then the same without a region."""
-    return tuple(dict.fromkeys((canonical(code), language_of(code))))
+def _distance(offered: str, wanted: str) -> int:
+    """How far what is offered is from what is wanted: not at all, a region less, or a region that nobody asked for."""
+    if canonical(offered) == canonical(wanted):
+        return 0
+    return 1 if canonical(offered) == language_of(offered) else 2
 
 
 def _plans(translators: Sequence[Translator], source: str, target: str) -> Iterator[Plan]:
     if language_of(source) == language_of(target):
         return
     legs = [Leg(translator, route) for translator in translators for route in translator.routes()]
-    last = [leg for leg in legs if canonical(leg.route.target) in _spellings(target)]
+    last = [leg for leg in legs if serves(leg.route.target, target)]
     for leg in legs:
-        if canonical(leg.route.source) not in _spellings(source):
+        if not serves(leg.route.source, source):
             continue
         if leg in last:
             yield Plan(source, target, (leg,))
         elif not leg.route.via and language_of(leg.route.target) not in {language_of(source), language_of(target)}:
-            joints = _spellings(leg.route.target)
             yield from (
                 Plan(source, target, (leg, second))
                 for second in last
-                if canonical(second.route.source) in joints and not second.route.via
+                if serves(second.route.source, leg.route.target) and not second.route.via
             )
 
 
 def _rank(plan: Plan, translators: Sequence[Translator]) -> tuple[object, ...]:
     """Smaller is better; an exact region is better than none where all else is the same."""
     order = [next(at for at, each in enumerate(translators) if each is leg.translator) for leg in plan.legs]
-    exact = canonical(plan.legs[0].route.source) == canonical(plan.source)
-    exact_target = canonical(plan.legs[-1].route.target) == canonical(plan.target)
-    return (len(plan.via), plan.quality is Quality.DRAFT, order, not exact_target, not exact, plan.via)
+    wanted = [plan.target, plan.source, *(leg.route.target for leg in plan.legs[:-1])]
+    offered = [plan.legs[-1].route.target, *(leg.route.source for leg in plan.legs)]
+    far = [_distance(*each) for each in zip(offered, wanted, strict=True)]
+    return (far.count(2), len(plan.via), plan.quality is Quality.DRAFT, order, far, plan.via)
 
 
 def _from(routes: Iterable[Route], source: str) -> list[Route]:
-    return [route for route in routes if canonical(route.source) in _spellings(source)]
+    return [route for route in routes if serves(route.source, source)]
 
 
 def _passed(leg: Leg, joint: str | None) -> tuple[str, ...]:

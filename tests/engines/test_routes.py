@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cutroom.engines.errors import NoRouteError
 from cutroom.engines.ports import Quality, Route, Translator
-from cutroom.engines.routes import available, canonical, carry_out, choose, find_route, language_of
+from cutroom.engines.routes import available, canonical, carry_out, choose, find_route, language_of, serves
 
 GOOD, DRAFT = Quality.GOOD, Quality.DRAFT
 
@@ -80,6 +80,41 @@ def test_an_exact_region_is_taken_before_the_language_alone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("offered", "wanted", "does"),
+    [
+        ("pt", "pt", True),
+        ("pt", "pt-BR", True),
+        ("pt-BR", "pt", True),
+        ("pt_br", "pt-BR", True),
+        ("pt-PT", "pt-BR", False),
+        ("zh-Hant", "zh-TW", False),
+        ("zh-Hant", "zh-Hant-TW", True),
+        ("zh-Hant-TW", "zh", False),
+        ("no", "nb-NO", True),
+        ("en", "pt", False),
+    ],
+)
+def test_a_language_serves_another_unless_both_name_a_region(offered: str, wanted: str, *, does: bool) -> None:
+    assert serves(offered, wanted) is does
+
+
+def test_a_region_that_nobody_asked_for_is_taken_where_there_is_nothing_else() -> None:
+    brazil, plain = FakeTranslator("a", Route("es", "pt-BR", GOOD)), FakeTranslator("b", Route("es", "pt", DRAFT))
+    assert taken([brazil], "es", "pt") == ["a es-pt-BR"]
+    assert taken([brazil, plain], "es", "pt") == ["b es-pt"]
+    assert taken([brazil, plain], "es", "pt-PT") == ["b es-pt"]
+    assert find_route(brazil.routes(), source="es-MX", target="pt") is brazil.routes()[0]
+    with pytest.raises(NoRouteError):
+        choose([brazil], source="es", target="pt-PT")
+
+
+def test_two_translators_meet_in_a_language_that_only_one_of_them_names_with_a_region() -> None:
+    for joint, same in (("pt", "pt-BR"), ("pt-BR", "pt")):
+        first, second = FakeTranslator("a", Route("en", joint, GOOD)), FakeTranslator("b", Route(same, "gl", GOOD))
+        assert taken([first, second], "en", "gl") == [f"a en-{joint}", f"b {same}-gl"]
+
+
+@pytest.mark.parametrize(
     ("source", "target"),
     [
         ("en", "xx"),
@@ -134,7 +169,7 @@ def test_one_translators_own_route_is_found_by_any_spelling() -> None:
         find_route([route], source="pt", target="en")
 
 
-_CODES = st.sampled_from(["en", "pt", "pt-BR", "es", "fr", "zh", "zh-Hant"])
+_CODES = st.sampled_from(["en", "en-GB", "pt", "pt-BR", "pt-PT", "es", "fr", "zh", "zh-Hant"])
 _ROUTES = st.builds(Route, _CODES, _CODES, st.sampled_from([GOOD, DRAFT]), st.sampled_from([(), (), ("en",)])).filter(
     lambda route: language_of(route.source) != language_of(route.target)
 )
@@ -150,6 +185,8 @@ def test_what_is_listed_can_be_chosen_and_what_can_be_chosen_is_listed(
         plan = choose(translators, source=source, target=code)
         assert len(plan.via) <= 1
         assert len(carry_out(plan, ["a"])) == 1
-    if target not in listed and language_of(target) not in listed:
+    if language_of(target) == language_of(source) or not any(serves(code, target) for code in listed):
         with pytest.raises(NoRouteError):
             choose(translators, source=source, target=target)
+    else:
+        assert serves(choose(translators, source=source, target=target).legs[-1].route.target, target)

@@ -11,7 +11,7 @@ from cutroom.credits.pricing import Action, PriceList, Work
 from cutroom.credits.rules import Bill
 from cutroom.credits.service import is_subscriber
 from cutroom.engines.ports import Quality, Route, Translator
-from cutroom.engines.routes import available, language_of
+from cutroom.engines.routes import available, serves
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
@@ -95,8 +95,7 @@ async def _check_languages(connection: Connection, wanted: NewCaptions, *, sourc
         there = available(translators, source=source)
     else:
         there = sorted({route.target for each in translators for route in each.routes()})
-    reached = {language_of(code) for code in there}
-    missing = [language for language in wanted.languages if language_of(language) not in reached]
+    missing = [language for language in wanted.languages if not any(serves(code, language) for code in there)]
     if missing:
         fields = [
             {"path": f"languages.{wanted.languages.index(language)}", "message": "There is no translation into this."}

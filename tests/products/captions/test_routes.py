@@ -66,6 +66,17 @@ async def test_a_language_without_a_way_is_refused_with_those_there_are(
     assert await balance(accounts, spoken) == 10_000
 
 
+async def test_a_region_is_enough_for_its_language_and_not_for_another_region(
+    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
+) -> None:
+    engine = ToldTranslator("three", (Route("en", "fr-CA", Quality.GOOD),))
+    async with runtime.database.connection() as connection, connection.transaction():
+        await tell_routes(connection, [engine], now=system_clock())
+    for language, status in (("fr", 202), ("fr-CA", 202), ("fr-FR", 400)):
+        answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": [language]})
+        assert answer.status_code == status
+
+
 async def test_what_no_worker_has_told_for_long_is_gone(
     api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
 ) -> None:
