@@ -30,8 +30,8 @@ class Plan:
 
     @property
     def quality(self) -> Quality:
-        """The worst part decides."""
-        return worst(leg.route.quality for leg in self.legs)
+        """The worst part decides; what two engines made one after the other has the faults of both."""
+        return Quality.DRAFT if len(self.legs) > 1 else worst(leg.route.quality for leg in self.legs)
 
     @property
     def via(self) -> tuple[str, ...]:

@@ -59,6 +59,14 @@ def test_two_translators_make_a_way_together() -> None:
     assert carry_out(plan, ["x", "y"]) == ["x a:pt b:es", "y a:pt b:es"]
 
 
+def test_what_two_engines_made_one_after_the_other_is_a_draft() -> None:
+    first, second = FakeTranslator("a", Route("en", "pt", GOOD)), FakeTranslator("b", Route("pt", "es", GOOD))
+    assert choose([first, second], source="en", target="es").quality is DRAFT
+    assert choose([first, second], source="en", target="pt").quality is GOOD
+    alone = FakeTranslator("c", Route("en", "es", GOOD, ("pt",)))  # it says itself how good it is
+    assert choose([first, second, alone], source="en", target="es").quality is GOOD
+
+
 def test_a_way_over_another_language_is_not_made_longer() -> None:
     pivot = FakeTranslator("a", Route("es", "pt", GOOD, ("en",)))
     further = FakeTranslator("b", Route("pt", "ca", GOOD))

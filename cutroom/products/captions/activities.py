@@ -22,6 +22,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.storage import Storage
 from cutroom.products.captions import service
 from cutroom.products.transcripts.alignment import read_words, segment_rows, segments_of
+from cutroom.products.transcripts.cue_rules import Rule
 from cutroom.products.transcripts.sentences import Segment
 from cutroom.products.transcripts.service import transcript_of
 from cutroom.products.transcripts.subtitles import store_subtitles
@@ -92,7 +93,7 @@ class CaptionActivities:
             "lines": len(made.segments),
             "flaggedLines": len(made.flagged),
             "flagged": made.flagged[:MAX_FLAGGED],
-            "readingSpeedExceptions": len(excuses),
+            "readingSpeedExceptions": sum(excuse.rule is Rule.READING_SPEED for excuse in excuses),
         }
 
     def _translate(self, spoken: Sequence[Segment], source: str, target: str) -> Translated:
