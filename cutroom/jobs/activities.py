@@ -13,7 +13,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
-from cutroom.jobs.ids import JobType
+from cutroom.jobs.ids import JobKind, kind_of
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.service import job_start, workflow_id
 from cutroom.platform.clock import Clock
@@ -75,7 +75,7 @@ class JobActivities:
             return await self._fail(ref, Code.FAILED_PRECONDITION, "What this job waited for never came.")
         status = await self._workflow_status(ref)
         if status is None:
-            return await self._start_again(ref, JobType(row["type"]))
+            return await self._start_again(ref, kind_of(row["type"]))
         if status is not WorkflowExecutionStatus.RUNNING:
             return await self._fail(ref, Code.INTERNAL, "The work stopped without an end.")
         if age < STUCK_AFTER:
@@ -83,7 +83,7 @@ class JobActivities:
         await self.client.get_workflow_handle(workflow_id(ref.job_id, ref.attempt)).terminate("stuck")
         return await self._fail(ref, Code.INTERNAL, "The work reported nothing for a day and was given up.")
 
-    async def _start_again(self, ref: JobRef, job_type: JobType) -> bool:
+    async def _start_again(self, ref: JobRef, job_type: JobKind) -> bool:
         _log.warning("a job's workflow had not been started", extra={"job_id": ref.job_id})
         async with self.database.transaction(ref.library_id) as connection:
             await enqueue(connection, job_start(ref.library_id, ref.job_id, job_type=job_type, attempt=ref.attempt))

@@ -20,6 +20,20 @@ class JobType(StrEnum):
     DOWNLOAD = "download"
 
 
+class InnerType(StrEnum):
+    """Work in the same envelope that is no job on the wire: something else shows how far it has come."""
+
+    VOICE = "voice"
+    SPEECH = "speech"
+
+
+JobKind = JobType | InnerType
+
+
+def kind_of(text: str) -> JobKind:
+    return JobType(text) if text in set(JobType) else InnerType(text)
+
+
 class DubProduct(StrEnum):
     """How a dub's voices are made."""
 
@@ -39,7 +53,7 @@ class AutomationType(StrEnum):
 class JobKey:
     """What a job id says."""
 
-    type: JobType
+    type: JobKind
     subject: str  # the video's id or, for requests with ids of their own, the request's
     language: str | None = None
     product: DubProduct | None = None
@@ -55,13 +69,13 @@ def parse_job_id(text: str) -> JobKey | None:
     """What a caller's job id says, or nothing when no job can have it."""
     kind, _, rest = text.partition("_")
     subject, *details = rest.split("_")
-    if kind not in set(JobType) or not is_id(subject):
+    if kind not in {*JobType, *InnerType} or not is_id(subject):
         return None
-    key = _with_details(JobType(kind), subject, details)
+    key = _with_details(kind_of(kind), subject, details)
     return key if key is not None and key.id == text else None
 
 
-def _with_details(kind: JobType, subject: str, details: list[str]) -> JobKey | None:
+def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | None:
     match kind, details:
         case JobType.DUB, [language, product] if is_language(language) and product in set(DubProduct):
             return JobKey(kind, subject, language=canonical_language(language), product=DubProduct(product))
@@ -69,10 +83,9 @@ def _with_details(kind: JobType, subject: str, details: list[str]) -> JobKey | N
             return JobKey(kind, subject, language=canonical_language(language))
         case JobType.PACKAGING, [automation] if automation in set(AutomationType):
             return JobKey(kind, subject, automation=AutomationType(automation))
-        case (
-            (JobType.IMPORT | JobType.TRANSCRIPT | JobType.SHORTS | JobType.THUMBNAIL | JobType.DOWNLOAD),
-            [],
-        ):
+        case JobType.DUB | JobType.CAPTIONS | JobType.PACKAGING, _:
+            return None
+        case _, []:
             return JobKey(kind, subject)
         case _:
             return None

@@ -10,7 +10,7 @@ from cutroom.credits.pricing import PriceList
 from cutroom.credits.receipts import receipt
 from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import JobType, parse_job_id
+from cutroom.jobs.ids import InnerType, JobType, kind_of, parse_job_id
 from cutroom.jobs.service import GET_JOB, job_of, satisfy, workflow_id
 from cutroom.library.schemas import State
 from cutroom.library.service import show_progress, video_for_event
@@ -64,7 +64,7 @@ async def begin(connection: Connection, ref: JobRef, *, prices: PriceList, now: 
 
 
 async def _pay(
-    connection: Connection, ref: JobRef, bill: Bill, video_id: str, *, prices: PriceList, now: datetime
+    connection: Connection, ref: JobRef, bill: Bill, video_id: str | None, *, prices: PriceList, now: datetime
 ) -> Failure | None:
     """Nothing is begun that is not paid for; why it cannot be, if so."""
     holder = workflow_id(ref.job_id, ref.attempt)
@@ -94,7 +94,7 @@ async def report(connection: Connection, ref: JobRef, *, stage: str, progress: i
 
 async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
     """The job is ready: its result is stored, its price is spent, what waited for it starts, and endpoints are told."""
-    video_id = await connection.fetchval(
+    row = await connection.fetchrow(
         """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id""",
         ref.library_id,
@@ -103,10 +103,10 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
         result,
         now,
     )
-    if video_id is None:
+    if row is None:
         return False
-    await _show(connection, ref, video_id, state="ready", now=now)
-    await satisfy(connection, ref.library_id, video_id=video_id, prerequisite=ref.job_id, now=now)
+    await _show(connection, ref, row["video_id"], state="ready", now=now)
+    await satisfy(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
     await _settle(connection, ref, escrow.capture, now=now)  # after all jobs: whoever holds money waits for no job
     await _announce_job(connection, ref, type_="job.ready", now=now)
     return True
@@ -126,9 +126,9 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
 
 async def _mark_failed(
     connection: Connection, ref: JobRef, *, failure: Failure, now: datetime
-) -> list[tuple[JobRef, str]]:
+) -> list[tuple[JobRef, str | None]]:
     """The job and all that waited for it, each with its video; nothing when the job had ended already."""
-    video_id = await connection.fetchval(
+    row = await connection.fetchrow(
         """UPDATE jobs SET status = 'failed', error_code = $4, error_message = $5, error_details = $6,
                updated_at = $7, finished_at = $7
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
@@ -141,19 +141,19 @@ async def _mark_failed(
         failure.details,
         now,
     )
-    if video_id is None:
+    if row is None:
         return []
-    failed = [(ref, video_id)]
+    failed = [(ref, row["video_id"])]
     waiting = await connection.fetch(
         """SELECT id, attempt FROM jobs
            WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3] ORDER BY id""",
         ref.library_id,
-        video_id,
+        row["video_id"],
         ref.job_id,
     )
     because = Failure(Code.FAILED_PRECONDITION, "A job that this one needs has failed.", details={"jobId": ref.job_id})
-    for row in waiting:
-        next_ref = JobRef(ref.library_id, row["id"], row["attempt"])
+    for each in waiting:
+        next_ref = JobRef(ref.library_id, each["id"], each["attempt"])
         failed += await _mark_failed(connection, next_ref, failure=because, now=now)
     return failed
 
@@ -171,10 +171,10 @@ async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: d
         )
 
 
-async def _show(connection: Connection, ref: JobRef, video_id: str, *, state: State, now: datetime) -> None:
+async def _show(connection: Connection, ref: JobRef, video_id: str | None, *, state: State, now: datetime) -> None:
     """The import and the transcript show on their video; the end of its import is an event of the video."""
     key = parse_job_id(ref.job_id)
-    if key is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
+    if key is None or video_id is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
         return
     of: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
     await show_progress(connection, ref.library_id, video_id, of=of, state=state)
@@ -187,5 +187,7 @@ async def _show(connection: Connection, ref: JobRef, video_id: str, *, state: St
 async def _announce_job(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
     row = await connection.fetchrow(GET_JOB, ref.library_id, ref.job_id)
     assert row is not None
+    if isinstance(kind_of(row["type"]), InnerType):
+        return
     data = job_of(row).model_dump(mode="json", by_alias=True)
     await announce(connection, ref.library_id, type=type_, data=data, now=now)

@@ -12,7 +12,7 @@ from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.jobs.ids import JobKey, JobType, parse_job_id
+from cutroom.jobs.ids import InnerType, JobKey, JobKind, JobType, parse_job_id
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection
@@ -33,7 +33,7 @@ class NewJob:
     """A job to ask for."""
 
     key: JobKey
-    video_id: str
+    video_id: str | None
     plan: Mapping[str, Any] = field(default_factory=dict)
     waits_for: Sequence[str] = ()
     bill: Bill | None = None  # what it costs; nothing for work that is free
@@ -42,7 +42,18 @@ class NewJob:
 async def ask_for(
     connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[tuple[Job, bool]]:
-    """Ask for some jobs, and tell of each whether that began anything.
+    """Ask for some jobs, and tell of each whether that began anything."""
+    begun = await take_on(connection, principal, wanted, prices=prices, now=now)
+    return [
+        (await get_job(connection, principal.library_id, each.key.id), is_new)
+        for each, is_new in zip(wanted, begun, strict=True)
+    ]
+
+
+async def take_on(
+    connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
+) -> list[bool]:
+    """Write down some jobs, hold their prices and start them; of each, whether that began anything.
 
     Ids converge: what is queued, processing or ready is answered as it is, uncharged; what failed runs again under
     its id. Its price is held now, or when it begins if it depends on a duration that is not known yet.
@@ -59,9 +70,7 @@ async def ask_for(
         if not each.waits_for:
             await _start(connection, principal.library_id, each.key, attempt=attempt)
     await _hold(connection, principal.library_id, begun, prices=prices, now=now)
-    return [
-        (await get_job(connection, principal.library_id, each.key.id), at in attempts) for at, each in enumerate(wanted)
-    ]
+    return [at in attempts for at in range(len(wanted))]
 
 
 async def _claim(connection: Connection, principal: Principal, wanted: NewJob, *, now: datetime) -> int | None:
@@ -148,14 +157,17 @@ async def _start(connection: Connection, library_id: str, key: JobKey, *, attemp
     await enqueue(connection, job_start(library_id, key.id, job_type=key.type, attempt=attempt))
 
 
-def job_start(library_id: str, job_id: str, *, job_type: JobType, attempt: int) -> Start:
-    """How a job's workflow starts: its id is the job's, so Temporal starts each attempt once."""
+def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) -> Start:
+    """How a job's workflow starts: its id is the job's, so Temporal starts each attempt once.
+
+    What somebody waits for on the line does not wait for the jobs of its library.
+    """
     return Start(
         library_id=library_id,
         workflow=job_type.value,
         workflow_id=workflow_id(job_id, attempt),
         argument={"library_id": library_id, "job_id": job_id, "attempt": attempt},
-        is_job=True,
+        is_job=isinstance(job_type, JobType),
     )
 
 
@@ -163,7 +175,9 @@ def workflow_id(job_id: str, attempt: int) -> str:
     return job_id if attempt == 1 else f"{job_id}.{attempt}"
 
 
-async def satisfy(connection: Connection, library_id: str, *, video_id: str, prerequisite: str, now: datetime) -> None:
+async def satisfy(
+    connection: Connection, library_id: str, *, video_id: str | None, prerequisite: str, now: datetime
+) -> None:
     """Something that jobs of this video waited for has come; those that wait for nothing more are started."""
     rows = await connection.fetch(
         """WITH waiting AS (
@@ -185,7 +199,10 @@ async def satisfy(connection: Connection, library_id: str, *, video_id: str, pre
 
 
 async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:
-    row = await connection.fetchrow(GET_JOB, library_id, job_id) if parse_job_id(job_id) else None
+    key = parse_job_id(job_id)
+    if key is None or isinstance(key.type, InnerType):
+        raise not_found()
+    row = await connection.fetchrow(GET_JOB, library_id, job_id)
     if row is None:
         raise not_found()
     return job_of(row)
