@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from cutroom.engines.names import COMMON_CAPITALS, EXONYMS
 from cutroom.engines.numerals import Mention, plain, read_numbers, reads_words, roman
@@ -21,6 +22,7 @@ SIMILAR = 0.6
 HEADLINE_SHARE = 0.6
 HEADLINE_WORDS = 4
 LOOK_BACK_CHARACTERS = 20
+FITTING_LIMIT = 20  # numbers that are looked at for the one that looks the same
 NAMES_LIMIT = 50  # in one text; each is compared with every word of the other
 
 
@@ -90,7 +92,7 @@ def _lost_literals(parts: list[Protected], answer: str) -> list[Loss]:
 def _lost_numbers(said: str, answered: str, *, source: str, target: str) -> list[Loss]:
     offered = read_numbers(answered, language=target, loosely=True)
     # Those with the fewest readings choose first.
-    wanted = sorted(read_numbers(said, language=source), key=lambda mention: len(mention.values))
+    wanted = sorted(read_numbers(said, language=source), key=lambda mention: (not mention.code, len(mention.values)))
     missed = [mention for mention in wanted if not _take(mention, offered) and _is_missed(mention, target)]
     lost = [Loss(Lost.NUMBER, mention.text, certain=not mention.spelled) for mention in missed]
     return sorted(lost, key=lambda loss: said.find(loss.text))
@@ -98,17 +100,29 @@ def _lost_numbers(said: str, answered: str, *, source: str, target: str) -> list
 
 def _take(wanted: Mention, offered: list[Mention]) -> bool:
     """Strike out what answers the number: the same value, or the parts of a time of the day on either side."""
+    fitting = islice(((at, each) for at, each in enumerate(offered) if _fits(wanted, each)), FITTING_LIMIT)
+    best = min(fitting, key=lambda one: (one[1].text != wanted.text, one[1].half != wanted.half), default=None)
+    if best is not None:
+        del offered[best[0]]
+        return True
     for mention in offered:
-        if wanted.values & mention.values:
-            offered.remove(mention)
-            return True
-    for mention in offered:
-        if mention.parts and any(value in mention.parts for value in wanted.values):
+        if mention.parts and not _contradict(wanted, mention) and any(v in mention.parts for v in wanted.values):
             left = tuple(part for part in mention.parts if part not in wanted.values)
             offered[offered.index(mention)] = Mention(mention.text, frozenset(), left)
             return True
-    whole = [next((each for each in offered if part in each.values), None) for part in wanted.parts]
-    return bool(whole) and None not in whole
+    others = [each for each in offered if not _contradict(wanted, each)] if wanted.parts else []
+    return bool(wanted.parts) and all(any(part in each.values for each in others) for part in wanted.parts)
+
+
+def _fits(wanted: Mention, offered: Mention) -> bool:
+    if wanted.code:
+        return wanted.code == offered.code
+    return bool(wanted.values & offered.values) and not _contradict(wanted, offered)
+
+
+def _contradict(wanted: Mention, offered: Mention) -> bool:
+    """Both say which half of the day they mean, and not the same."""
+    return None not in {wanted.half, offered.half} and wanted.half is not offered.half
 
 
 def _is_missed(wanted: Mention, target: str) -> bool:

@@ -25,6 +25,21 @@ LOST = [
     ("From 10 to 15 and 15.", "De 10 a 15.", [(NUMBER, "15", True)]),
     ("We are seven.", "Nós somos seis.", [(NUMBER, "seven", False)]),
     ("It starts at 10:30.", "Começa às 10:45.", [(NUMBER, "10:30", True)]),
+    ("It had 35,000 people.", "Tinha 35 pessoas.", [(NUMBER, "35,000", True)]),
+    ("It had 35,500 people.", "Tinha 35,5 pessoas.", [(NUMBER, "35,500", True)]),
+    ("It had 35 people.", "Tinha 35.000 pessoas.", [(NUMBER, "35", True)]),
+    ("Pi is 3.142.", "Pi é 3142.", [(NUMBER, "3.142", True)]),
+    ("It opens at 7:45 a.m.", "Abre às 19:45.", [(NUMBER, "7:45", True)]),
+    ("It opens at 7.45 a.m.", "Abre às 19:45.", [(NUMBER, "7.45", True)]),
+    ("It opens at 7:45 a.m.", "Abre às 19h45.", [(NUMBER, "7:45", True)]),
+    ("It opens at 7:45 a.m.", "Abre às 7:45 p.m.", [(NUMBER, "7:45", True)]),
+    ("It opens at 7 a.m.", "Abre às 19 horas.", [(NUMBER, "7", True)]),
+    ("It opens at seven p.m.", "Abre às 7 a.m.", [(NUMBER, "seven", False)]),
+    ("It opens at 19:45.", "Abre às 7:45 a.m.", [(NUMBER, "19:45", True)]),
+    ("It closes at 12:30 p.m.", "Fecha às 0:30.", [(NUMBER, "12:30", True)]),
+    ("Your order is #000123.", "O seu pedido é este.", [(NUMBER, "000123", True)]),
+    ("Your order is #000123.", "O seu pedido é o nº 123.", [(NUMBER, "000123", True)]),
+    ("Agent 007 and 7 more.", "Agente 7 e mais 7.", [(NUMBER, "007", True)]),
     (
         "See https://example.com/a_b today.",
         "Veja https://example.com/ab hoje.",
@@ -40,6 +55,25 @@ KEPT = [
     ("en", "pt", "It cost $1,000.50.", "Custou US$ 1.000,50."),
     ("en", "pt", "See you at 10:30 p.m.", "Vemo-nos às 22h30."),
     ("en", "pt", "At 5 p.m. we left.", "Às 17:00 partimos."),
+    ("en", "pt", "It had 35,000 people.", "Tinha 35.000 pessoas."),
+    ("en", "pt", "It had 35,000 people.", "Tinha 35 000 pessoas."),
+    ("en", "pt", "It had 35,000 people.", "Tinha 35 mil pessoas."),
+    ("pt", "en", "Tinha 35.500 pessoas.", "It had 35,500 people."),
+    ("en", "pt", "Pi is 3.142.", "Pi é 3,142."),
+    ("en", "pt", "It weighs 1.250 million tons.", "Pesa 1,250 milhões de toneladas."),
+    ("en", "pt", "See you at 7:45 p.m.", "Vemo-nos às 19:45."),
+    ("en", "pt", "See you at 7:45 p.m.", "Vemo-nos às 7:45 da noite."),
+    ("en", "pt", "See you at 7:45 a.m.", "Vemo-nos às 7h45."),
+    ("en", "pt", "See you at 7.45 p.m.", "Vemo-nos às 19.45."),
+    ("en", "pt", "See you at 5 p.m.", "Vemo-nos às cinco da tarde."),
+    ("en", "pt", "It is 12:30 a.m.", "São 0h30."),
+    ("en", "pt", "It is 12:30 p.m.", "São 12:30."),
+    ("pt", "en", "Às 19:45.", "At 7:45 p.m."),
+    ("pt", "en", "Às 19:45.", "At 7:45."),
+    ("en", "pt", "At 7:45, 7 p.m. or 7 a.m.", "Às 7:45, 19h ou 7h."),
+    ("en", "pt", "Be there at 0730.", "Esteja lá às 7:30."),
+    ("en", "pt", "Your order is #000123.", "O seu pedido é #000123."),
+    ("en", "pt", "It was on 05/06/2026.", "Foi em 5 de junho de 2026."),
     ("es", "en", "A las 10.30 llegó.", "He came at 10:30."),
     ("es", "ca", "Se fue a las 10:30.", "Se'n va anar a les 10.30."),
     ("en", "pt", "It was on 1/2/2026.", "Foi em 1 de fevereiro de 2026."),
@@ -112,6 +146,11 @@ def test_digits_are_missed_in_languages_whose_words_are_not_read(source: str, an
 def test_regions_do_not_matter() -> None:
     assert losses("We are seven.", "Somos sete.", source="en-GB", target="pt-BR") == []
     assert losses("We are seven.", "Somos seis.", source="en-GB", target="pt-BR")
+
+
+@given(st.text(alphabet=st.sampled_from("0179.,: apm"), max_size=40))
+def test_figures_lose_nothing_against_themselves(text: str) -> None:
+    assert losses(text, text, source="en", target="en") == []
 
 
 @given(st.text(max_size=80))

@@ -15,8 +15,13 @@ DIGITS = [
     ("1 000,5", {1000.5}),
     ("1\u202f000", {1000}),
     ("1'000", {1000}),
-    ("1,000", {1000, 1}),
+    ("1,000", {1000}),
+    ("1.000", {1000}),
+    ("0,125", {0.125}),
+    ("1,250", {1250}),
+    ("3.142", {3.142}),
     ("3.14", {3.14}),
+    ("000123", {123}),
     ("1.250.000", {1250000}),
     ("1.250,000", {1250}),
     ("21st", {21}),
@@ -28,6 +33,11 @@ DIGITS = [
     ("1960s", {1960, 60}),
     ("60s", {60, 1960}),
     ("5 p.m.", {5, 17}),
+    ("5 a.m.", {5}),
+    ("12 AM", {0, 12, 24}),
+    ("12 p. m.", {12}),
+    ("five p.m.", {5, 17}),
+    ("5 o'clock", {5, 17}),
     ("1.5 million", {1500000}),
     ("٣", {3}),
 ]
@@ -40,6 +50,52 @@ def test_one_number_in_digits(text: str, values: set[float]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "values"),
+    [
+        ("pt", "35.500", {35500}),
+        ("pt", "35,500", {35500, 35.5}),
+        ("es", "35,500", {35500, 35.5}),
+        ("es", "35.500", {35500, 35.5}),
+        ("xx", "35.000", {35000}),
+        ("xx", "0.125", {0.125}),
+    ],
+)
+def test_marks_mean_what_they_mean_in_a_language(language: str, text: str, values: set[float]) -> None:
+    [mention] = read_numbers(text, language=language)
+    assert set(map(float, mention.values)) == values
+
+
+def test_loosely_a_mark_may_mean_either() -> None:
+    [mention] = read_numbers("35,500", language="en", loosely=True)
+    assert set(map(float, mention.values)) == {35500, 35.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "half"),
+    [
+        ("7:45 a.m.", "a"),
+        ("7:45 PM", "p"),
+        ("7:45", None),
+        ("12:45", None),
+        ("19:45", "p"),
+        ("0:45", "a"),
+        ("24:00", "a"),
+        ("7.45 pm", "p"),
+    ],
+)
+def test_an_hour_says_its_half_of_the_day(text: str, half: str | None) -> None:
+    assert read_numbers(text, language="en")[0].half == half
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("007", "007"), ("#000123", "000123"), ("\u0660\u0660\u0667", "007"), ("05", ""), ("700", "")]
+)
+def test_a_zero_in_front_makes_a_code(text: str, code: str) -> None:
+    [mention] = read_numbers(text, language="en")
+    assert mention.code == code
+
+
+@pytest.mark.parametrize(
     ("text", "numbers"),
     [
         ("1/2/2026", [1, 2, 2026]),
@@ -48,6 +104,8 @@ def test_one_number_in_digits(text: str, values: set[float]) -> None:
         ("1,234,50", [1, 234, 50]),
         ("10:30", [10, 30]),
         ("22h05", [22, 5]),
+        ("0730 a.m.", [7, 30]),
+        ("7.45 p.m.", [19, 45]),
         ("8:00", [8]),
         ("room 12 and 500 more", [12, 500]),
         ("in 2026 500 people", [2026, 500]),
@@ -127,11 +185,11 @@ def test_roman_numerals(word: str, value: int | None) -> None:
 
 @given(st.integers(0, 10**9), st.sampled_from([",", ".", " ", "\u00a0", "'"]))
 def test_thousands_may_be_set_apart_in_any_way(number: int, mark: str) -> None:
-    [mention] = read_numbers(f"{number:,}".replace(",", mark), language="en")
+    [mention] = read_numbers(f"{number:,}".replace(",", mark), language="en", loosely=True)
     assert Fraction(number) in mention.values
 
 
-@given(st.text(alphabet=st.sampled_from("0123456789.,:hs/ -½%andwtyoe'e\u0663"), max_size=60))
+@given(st.text(alphabet=st.sampled_from("0123456789.,:hs/ -½%andwtyoe'epm\u0663"), max_size=60))
 def test_no_text_breaks_it(text: str) -> None:
     for language in ("en", "pt", "xx"):
         read_numbers(text, language=language, loosely=True)
