@@ -21,7 +21,8 @@ OWN_ROWS = {
     "libraries": "id = $1",
     "users": "id IN (SELECT user_id FROM members WHERE library_id = $1)",
 }
-SHARED = frozenset({"alembic_version", "translation_routes"})  # the same for every library, and of nobody
+# The same for every library, and of nobody.
+SHARED = frozenset({"alembic_version", "service_voices", "translation_routes"})
 APPEND_ONLY = ("ledger_transactions", "ledger_entries")
 
 

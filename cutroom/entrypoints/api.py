@@ -19,6 +19,8 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.captions.routes import router as captions
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.speech.routes import router as speech
+from cutroom.products.speech.routes import search_router as voice_search
 from cutroom.products.transcripts.routes import router as transcripts
 from cutroom.products.uploads.routes import router as uploads
 from cutroom.web.app import create_app
@@ -34,6 +36,8 @@ ROUTERS = (
     uploads,
     transcripts,
     captions,
+    speech,
+    voice_search,
     credit,
     webhooks,
 )  # what is asked for most stands first

@@ -7,6 +7,7 @@ import cutroom.library.models
 import cutroom.platform.outbox
 import cutroom.products.captions.models
 import cutroom.products.ingest.models
+import cutroom.products.speech.models
 import cutroom.products.transcripts.models
 import cutroom.products.uploads.models
 import cutroom.web.models

@@ -16,7 +16,7 @@ from temporalio.worker import Worker
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgers, ExpireReservation
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.workflow import SweepJobs
@@ -41,6 +41,9 @@ from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
+from cutroom.products.speech.activities import SpeechActivities
+from cutroom.products.speech.service import tell_voices
+from cutroom.products.speech.workflow import ForgetSpeech, MakeVoice, ReadAloud
 from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.workflow import MakeTranscript
 from cutroom.products.uploads.activities import UploadActivities
@@ -55,6 +58,7 @@ RECURRING = (
     Recurring(workflow="check-ledgers", every=timedelta(hours=1)),
     Recurring(workflow="forget-answers", every=timedelta(hours=1)),
     Recurring(workflow="forget-events", every=timedelta(days=1)),
+    Recurring(workflow="forget-speech", every=timedelta(hours=1)),
     Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
     Recurring(workflow="tend-uploads", every=timedelta(minutes=1)),
 )
@@ -64,11 +68,14 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         ExpireReservation,
         ForgetAnswers,
         ForgetEvents,
+        ForgetSpeech,
         SweepJobs,
         ImportVideo,
         LookAtSource,
         MakeCaptions,
         MakeTranscript,
+        MakeVoice,
+        ReadAloud,
         TendUploads,
     ],
     Queue.EGRESS: [DeliverWebhook],
@@ -101,6 +108,7 @@ def build_workers(parts: Parts) -> list[Worker]:
     at_once = {
         Queue.MEDIA: settings.media_tasks_at_once,
         Queue.SPEECH: settings.speech_tasks_at_once,
+        Queue.VOICE: settings.speech_tasks_at_once,
         Queue.DOWNLOAD: settings.downloads_at_once,
     }
     return [
@@ -156,6 +164,16 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     captions = CaptionActivities(
         database=parts.database, storage=parts.storage, engines=parts.engines, clock=parts.clock
     )
+    speech = SpeechActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=workbench,
+        sandbox=sandbox,
+        engines=parts.engines,
+        egress=parts.egress,
+        secrecy=secrecy,
+        clock=parts.clock,
+    )
     deliveries = DeliveryActivities(database=parts.database, sender=parts.egress, secrecy=secrecy, clock=parts.clock)
     gateway = Gateway(
         database=parts.database, multipart=parts.multipart, storage=parts.storage, secrecy=secrecy, clock=parts.clock
@@ -171,6 +189,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             jobs.fail_job,
             jobs.sweep_jobs,
             deliveries.forget_events,
+            speech.forget_speech,
             uploads.tend_uploads,
         ],
         Queue.MEDIA: [
@@ -188,8 +207,9 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             transcripts.clear_transcript_pieces,
             captions.translate_captions,
         ],
+        Queue.VOICE: [speech.prepare_voice, speech.preview_voice, speech.speak_passage, speech.join_reading],
         Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],
-        Queue.DOWNLOAD: [ingest.fetch_source],
+        Queue.DOWNLOAD: [ingest.fetch_source, speech.fetch_voice_sample],
     }
 
 
@@ -210,7 +230,7 @@ async def run(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         stack.push_async_callback(multipart.close)
-        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(_tell_routes(parts))]
+        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(_tell(parts))]
         for worker in build_workers(parts):
             await stack.enter_async_context(worker)
         _log.info("worker ready", extra={"queues": settings.worker_queues})
@@ -219,17 +239,23 @@ async def run(settings: Settings) -> None:
             task.cancel()
 
 
-async def _tell_routes(parts: Parts) -> None:
-    """Tell the API which languages this worker can translate, again and again while it lives."""
-    if Queue.SPEECH not in _served(parts.settings):
-        return
-    while True:
+async def _tell(parts: Parts) -> None:
+    """Tell the API what this worker's engines can do, again and again while it lives."""
+    served = _served(parts.settings)
+    while served & {Queue.SPEECH, Queue.VOICE}:
         try:
-            translators = await asyncio.to_thread(parts.engines.translators)
-            async with parts.database.connection() as connection, connection.transaction():
-                await tell_routes(connection, translators, now=parts.clock())
+            if Queue.SPEECH in served:
+                translators = await asyncio.to_thread(parts.engines.translators)
+                async with parts.database.connection() as connection, connection.transaction():
+                    await tell_routes(connection, translators, now=parts.clock())
+            if Queue.VOICE in served:
+                speaker = await asyncio.to_thread(parts.engines.speaker)
+                async with parts.database.connection() as connection, connection.transaction():
+                    await tell_voices(connection, speaker, now=parts.clock())
+        except EngineUnavailableError as error:
+            _log.warning("an engine is not there", extra={"error": str(error)})
         except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
-            _log.exception("the routes of translators could not be told")
+            _log.exception("what the engines can do could not be told")
         await asyncio.sleep(ROUTES_EVERY.total_seconds())
 
 

@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     preflight_seconds: float = Field(default=3.0, ge=0, le=10)
 
     # The worker process.
-    worker_queues: str = "control,media,speech,vision,egress,download"  # comma-separated: which queues it serves
+    worker_queues: str = "control,media,speech,voice,vision,egress,download"  # comma-separated: which queues it serves
     running_jobs_per_library: int = Field(default=8, ge=1)
     media_tasks_at_once: int = Field(default=2, ge=1)
     downloads_at_once: int = Field(default=4, ge=1)
@@ -66,11 +66,17 @@ class Settings(BaseSettings):
     recognisers: str = "whisper-base"  # comma-separated, in the order to try: models, or `remote`
     voice_profiler: str = "wespeaker-resnet34"  # or `none`: everybody is one speaker
     translators: str = "firefox,apertium"  # comma-separated, in the order to prefer: firefox, apertium, chat
+    speakers: str = "kokoro"  # who reads text aloud; comma-separated, in the order to try: kokoro, remote
+    cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
     speech_tasks_at_once: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
     remote_speech_url: str | None = None
     remote_speech_key: SecretStr = SecretStr("")
     remote_speech_model: str = "whisper-1"
+    remote_voice_url: str | None = None
+    remote_voice_key: SecretStr = SecretStr("")
+    remote_voice_model: str = "tts-1"
+    remote_voices: str = ""  # comma-separated, as in alloy:en-US:female: the voices of the remote speaker
     chat_url: str | None = None
     chat_key: SecretStr = SecretStr("")
     chat_model: str = ""

@@ -37,6 +37,7 @@ class Queue(StrEnum):
     CONTROL = "control"  # short, on the database
     MEDIA = "media"  # FFmpeg
     SPEECH = "speech"  # speech engines
+    VOICE = "voice"  # speech engines, for what somebody waits for
     VISION = "vision"  # picture engines
     EGRESS = "egress"  # the network, for seconds
     DOWNLOAD = "download"  # the network, for as long as it takes: apart, so that short calls never wait for it

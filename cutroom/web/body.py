@@ -1,10 +1,13 @@
 """Reading a request's JSON body: bounded, strict, and with a canonical hash for replay."""
 
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from cutroom.errors import CutroomError, invalid_field
@@ -15,6 +18,10 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
 BODY = "body"
+
+MAX_FORM_BYTES = 64 * 1024 * 1024
+MAX_FORM_FILES = 25
+MAX_FORM_FIELDS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +105,41 @@ def _check(value: Any, *, depth: int) -> None:  # noqa: ANN401 (any JSON value)
         for name, item in value.items():
             _check(name, depth=depth)
             _check(item, depth=depth + 1)
+
+
+def is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data"
+
+
+async def read_form(request: Request) -> FormData:
+    """Take a whole multipart form in; its files lie on disk, and are gone when the form is closed."""
+    parser = MultiPartParser(
+        request.headers,
+        _at_most(request, MAX_FORM_BYTES),
+        max_files=MAX_FORM_FILES,
+        max_fields=MAX_FORM_FIELDS,
+        max_part_size=MAX_BODY_BYTES,  # of a field; files are bounded by the whole
+    )
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise invalid_field(BODY, f"This is not a form that can be read: {error.message}") from error
+    except (KeyError, UnicodeError, ValueError) as error:
+        raise invalid_field(BODY, "This is not a form that can be read.") from error
+    for name, value in form.multi_items():
+        if "\x00" in name or (isinstance(value, str) and "\x00" in value):
+            await form.close()
+            raise invalid_field(BODY, "A string contains the NUL character.")
+    return form
+
+
+async def _at_most(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size <= max_bytes:
+            yield chunk
+        elif size > max_bytes + MAX_DISCARDED_BYTES:
+            break
+    if size > max_bytes:
+        raise invalid_field(BODY, f"A form holds at most {max_bytes} bytes.")

@@ -28,6 +28,7 @@ class Operation:
     scope: Scope
     access: Access
     errors: tuple[Code, ...] = ()  # beyond those that follow from its method and path
+    takes_form: bool = False  # a multipart form, beside JSON
 
     @property
     def speech(self) -> bool:
@@ -45,11 +46,14 @@ class Operation:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 
 
-def operation(*, scope: Scope, access: Access, errors: tuple[Code, ...] = ()) -> Callable[[Endpoint], Endpoint]:
+def operation(
+    *, scope: Scope, access: Access, errors: tuple[Code, ...] = (), takes_form: bool = False
+) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; a route without this declaration does not start."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        setattr(endpoint, _DECLARATION, Operation(scope=scope, access=access, errors=errors))
+        declared = Operation(scope=scope, access=access, errors=errors, takes_form=takes_form)
+        setattr(endpoint, _DECLARATION, declared)
         return endpoint
 
     return declare

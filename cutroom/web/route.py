@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Depends
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
-from starlette.datastructures import Headers
+from starlette.datastructures import FormData, Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Send
@@ -19,7 +19,7 @@ from starlette.types import Scope as ASGIScope
 from cutroom.accounts.principals import Principal, UnknownCredentialError
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
-from cutroom.web.body import Body, read_body
+from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.idempotency import REPLAYED, Replayable, canonical_path, is_retained, key_of
 from cutroom.web.openapi import describe
 from cutroom.web.operation import Operation, operation_of
@@ -58,6 +58,14 @@ class DocumentRequest(Request):
         super().__init__(request.scope, request.receive)
         self._body = b"" if document is None else b"{}"  # only asked whether there is one
         self._json = document
+
+
+class FormRequest(Request):
+    """A request whose form has been read, once, by us."""
+
+    def __init__(self, request: Request, form: FormData) -> None:
+        super().__init__(request.scope, request.receive)
+        self._form = form
 
 
 class EnvelopeRoute(APIRoute):
@@ -164,10 +172,12 @@ class Envelope:
         return await self._work(self.request, principal, connection)
 
     async def _write(self, principal: Principal) -> Response:
-        if self.request.method != "POST" or self.operation.speech:
+        if self.request.method != "POST":
             async with self.runtime.database.transaction(principal.library_id) as connection:
                 return await self._work(self.request, principal, connection)
-        key = key_of(self.request)
+        if self.operation.takes_form and is_form(self.request):
+            return await self._form_work(principal)
+        key = key_of(self.request) if not self.operation.speech else None
         body = await read_body(self.request)
         if key is None:
             async with self.runtime.database.transaction(principal.library_id) as connection:
@@ -207,6 +217,14 @@ class Envelope:
         if body.fault is not None:
             raise body.fault
         return await self._work(DocumentRequest(self.request, body.document), principal, connection)
+
+    async def _form_work(self, principal: Principal) -> Response:
+        form = await read_form(self.request)  # before the transaction: whoever sends slowly must not hold one
+        try:
+            async with self.runtime.database.transaction(principal.library_id) as connection:
+                return await self._work(FormRequest(self.request, form), principal, connection)
+        finally:
+            await form.close()
 
     async def _work(self, request: Request, principal: Principal, connection: Connection) -> Response:
         if any("\x00" in piece for piece in request.path_params.values()):  # no text in PostgreSQL holds it

@@ -1,0 +1,56 @@
+"""What a clone is asked for with, as a form or as JSON, in one shape."""
+
+import json
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+
+from cutroom.errors import invalid_field
+from cutroom.platform.egress import MAX_URL_LENGTH, fault_in_url
+from cutroom.products.speech.schemas import NewVoice
+from cutroom.web.body import is_form
+
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
+
+
+async def read_new_voice(request: Request) -> tuple[NewVoice, list[UploadFile]]:
+    """The voice that is wanted, and its files. One of the two, files or a URL, has to be there."""
+    if is_form(request):
+        form = await request.form()
+        document, files = _document(form), _files(form)
+    else:
+        document, files = await request.json(), []
+    try:
+        wanted = NewVoice.model_validate(document)
+    except ValidationError as error:
+        faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+        raise RequestValidationError(faults, body=document) from error
+    if not files and wanted.sample_url is None:
+        raise invalid_field("files", "Send a recording as a file, or its address as sample_url.")
+    if not files and wanted.sample_url is not None:
+        fault = fault_in_url(wanted.sample_url) if len(wanted.sample_url) <= MAX_URL_LENGTH else "The URL is too long."
+        if fault is not None:
+            raise invalid_field("sample_url", fault)
+    return wanted, files
+
+
+def _document(form: FormData) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    if "labels" in fields:
+        try:
+            fields["labels"] = json.loads(fields["labels"] or "null")
+        except ValueError as error:
+            raise invalid_field("labels", "This must be JSON.") from error
+    noise = fields.get("remove_background_noise")
+    if isinstance(noise, str):
+        fields["remove_background_noise"] = _WORDS.get(noise.strip().lower(), noise)
+    return fields
+
+
+def _files(form: FormData) -> list[UploadFile]:
+    return [
+        value for name, value in form.multi_items() if isinstance(value, UploadFile) and name in {"files", "files[]"}
+    ]

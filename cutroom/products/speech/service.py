@@ -1,0 +1,437 @@
+"""Voices and readings: asking for them, reading them back, and forgetting them in time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.plans import Plans
+from cutroom.accounts.principals import Principal
+from cutroom.credits.pricing import Action, PriceList, Work
+from cutroom.credits.rules import Bill
+from cutroom.credits.service import is_subscriber
+from cutroom.engines.ports import Speaker
+from cutroom.engines.routes import language_of
+from cutroom.errors import Code, CutroomError, invalid_field, not_found
+from cutroom.jobs.ids import InnerType, JobKey
+from cutroom.jobs.service import NewJob, take_on
+from cutroom.jobs.states import JobState
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.settings import Settings
+from cutroom.platform.storage import Storage
+from cutroom.products.speech.rules import (
+    MODEL_ID,
+    OutputFormat,
+    fingerprint,
+    is_voice_id,
+    passages,
+    service_voice_id,
+)
+from cutroom.products.speech.schemas import NewSpeech, NewVoice, Voice, VoiceSettings
+
+URL_PURPOSE = "voice-sample"
+MAX_LISTED = 100
+KEPT_FOR = timedelta(hours=24)  # a reading, to be given again
+CLEARED_AFTER = timedelta(days=7)  # the samples of a clone that was deleted or has failed
+VOICES_LAST = timedelta(days=1)  # what no worker has told of for longer is gone
+APPROXIMATE = "An approximate likeness: the engine's own voice, changed towards the sample."
+
+_VOICES = """SELECT v.*, j.status AS job_status, j.error_message
+    FROM voices v JOIN jobs j ON j.library_id = v.library_id AND j.id = v.job_id
+    WHERE v.library_id = $1 AND v.deleted_at IS NULL"""
+_STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What a clone is made from: files that are stored already, or a URL that is sealed."""
+
+    voice_id: str
+    sha256: tuple[str, ...] = ()
+    sealed_url: bytes | None = None
+
+
+async def add_voice(
+    connection: Connection,
+    principal: Principal,
+    wanted: NewVoice,
+    samples: Samples,
+    *,
+    prices: PriceList,
+    now: datetime,
+) -> None:
+    """Begin a clone, and keep who said that it may be made."""
+    key = JobKey(InnerType.VOICE, new_id())
+    row = {
+        "library_id": principal.library_id,
+        "id": samples.voice_id,
+        "job_id": key.id,
+        "name": wanted.name,
+        "description": wanted.description or None,
+        "labels": wanted.labels,
+        "remove_noise": wanted.remove_background_noise,
+        "samples": len(samples.sha256),
+        "sealed_url": samples.sealed_url,
+        "created_at": now,
+    }
+    await insert(connection, "voices", row)
+    consent = {
+        "library_id": principal.library_id,
+        "voice_id": samples.voice_id,
+        "user_id": principal.user_id,
+        "principal_id": principal.id,
+        "samples_sha256": list(samples.sha256),
+        "given_at": now,
+    }
+    await insert(connection, "voice_consents", consent)
+    job = NewJob(key, None, plan={"voice_id": samples.voice_id})
+    await take_on(connection, principal, [job], prices=prices, now=now)
+
+
+async def list_clones(
+    connection: Connection, principal: Principal, *, ready_only: bool, storage: Storage, plans: Plans
+) -> list[Voice]:
+    ready = f"AND j.status = '{JobState.READY}'" if ready_only else ""
+    rows = await connection.fetch(
+        f"{_VOICES} {ready} ORDER BY v.created_at DESC, v.id DESC LIMIT $2",
+        principal.library_id,
+        MAX_LISTED,
+    )
+    return await _shown(rows, principal, storage=storage, plans=plans)
+
+
+async def get_voice(
+    connection: Connection, principal: Principal, voice_id: str, *, storage: Storage, plans: Plans, now: datetime
+) -> Voice:
+    """A clone of the caller's library, or a voice of the engine."""
+    row = await _clone(connection, principal.library_id, voice_id)
+    if row is not None:
+        return (await _shown([row], principal, storage=storage, plans=plans))[0]
+    found = next((row for row in await told_voices(connection, now=now) if row["id"] == voice_id), None)
+    if found is None:
+        raise not_found()
+    return premade(found, plans)
+
+
+async def delete_voice(connection: Connection, principal: Principal, voice_id: str, *, now: datetime) -> None:
+    gone = await connection.fetchval(
+        """UPDATE voices SET deleted_at = $3 WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL
+           RETURNING true""",
+        principal.library_id,
+        voice_id,
+        now,
+    )
+    if gone is None:
+        raise not_found()
+
+
+async def _clone(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record | None:
+    if not is_voice_id(voice_id):
+        return None
+    return await connection.fetchrow(f"{_VOICES} AND v.id = $2", library_id, voice_id)
+
+
+async def _shown(
+    rows: Sequence[asyncpg.Record], principal: Principal, *, storage: Storage, plans: Plans
+) -> list[Voice]:
+    paths = [row["preview_path"] for row in rows if row["preview_path"] is not None]
+    urls = dict(zip(paths, await storage.read_urls(paths), strict=True)) if paths else {}
+    return [_voice(row, principal, preview_url=urls.get(row["preview_path"]), plans=plans) for row in rows]
+
+
+def _voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | None, plans: Plans) -> Voice:
+    words = [row["description"]] if row["description"] else []
+    if row["is_approximate"]:
+        words.append(APPROXIMATE)
+    return Voice(
+        voice_id=row["id"],
+        name=row["name"],
+        category="generated",
+        description=" ".join(words) or None,
+        labels=row["labels"],
+        preview_url=preview_url,
+        status=_STATES.get(row["job_status"], "processing"),
+        workspace_id=principal.workspace_id,
+        error=row["error_message"],
+        available_for_tiers=_tiers(plans),
+        settings=VoiceSettings(),
+    )
+
+
+def premade(row: asyncpg.Record, plans: Plans) -> Voice:
+    return Voice(
+        voice_id=row["id"],
+        name=row["title"],
+        category="premade",
+        labels={"language": row["language"], "gender": row["gender"], "age": row["age"]},
+        status="ready",
+        available_for_tiers=_tiers(plans),
+        settings=VoiceSettings(),
+    )
+
+
+def _tiers(plans: Plans) -> list[str]:
+    return [plan.name for plan in plans.values() if plan.speech]
+
+
+async def told_voices(connection: Connection, *, now: datetime) -> list[asyncpg.Record]:
+    """The engines' own voices, as workers have told of them lately."""
+    return await connection.fetch(
+        "SELECT * FROM service_voices WHERE seen_at > $1 ORDER BY language, title, id", now - VOICES_LAST
+    )
+
+
+async def tell_voices(connection: Connection, speaker: Speaker, *, now: datetime) -> int:
+    """A worker says which voices its engine has; how many."""
+    rows = [
+        (
+            service_voice_id(speaker.name, voice.name),
+            speaker.name,
+            voice.name,
+            voice.title,
+            voice.language,
+            voice.gender.value,
+            voice.age,
+            now,
+        )
+        for voice in speaker.voices()
+    ]
+    await connection.executemany(
+        """INSERT INTO service_voices (id, speaker, name, title, language, gender, age, seen_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           ON CONFLICT (id) DO UPDATE SET
+               title = excluded.title, language = excluded.language, gender = excluded.gender, age = excluded.age,
+               seen_at = greatest(service_voices.seen_at, excluded.seen_at)""",
+        sorted(rows),  # one order for all workers: no deadlocks
+    )
+    await connection.execute("DELETE FROM service_voices WHERE seen_at < $1", now - VOICES_LAST)
+    return len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text that is being read, or was: where to look for its sound."""
+
+    library_id: str
+    id: str
+    format: OutputFormat
+    passages: int
+
+    @property
+    def job_id(self) -> str:
+        return JobKey(InnerType.SPEECH, self.id).id
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A text to be read, by whom, and how its sound is to be written."""
+
+    voice_id: str
+    speech: NewSpeech
+    format: OutputFormat
+    engines: tuple[str, ...]  # as settings name them: others sound otherwise
+
+    def fingerprint(self, sound: str) -> str:
+        """One name for all that a reading's bytes depend on; the voice is told by how it sounds."""
+        return fingerprint(
+            {
+                "text": self.speech.text,
+                "voice": sound,
+                "language": self.speech.language_code,
+                "speed": self.speech.speed,
+                "format": self.format.name,
+                "model": MODEL_ID,
+                "engines": self.engines,
+            }
+        )
+
+
+def engines_of(settings: Settings) -> tuple[str, ...]:
+    return (settings.speakers, settings.cloner, settings.remote_voice_model)
+
+
+async def ask_for_speech(
+    connection: Connection, principal: Principal, wish: Wish, *, prices: PriceList, now: datetime
+) -> Reading:
+    """Have a text read aloud, for one credit; what was read like this and is still kept is not read or paid again."""
+    wanted = wish.speech
+    sound = await _check_voice(connection, principal, wish.voice_id, wanted, now=now)
+    # The update changes nothing: it is there to lock the row, and to give its id.
+    reading_id = await connection.fetchval(
+        """INSERT INTO syntheses
+               (library_id, id, fingerprint, voice_id, text, language, speed, format, sizes, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{}', $9)
+           ON CONFLICT (library_id, fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint
+           RETURNING id""",
+        principal.library_id,
+        new_id(),
+        wish.fingerprint(sound),
+        wish.voice_id,
+        wanted.text,
+        wanted.language_code,
+        wanted.speed,
+        wish.format.name,
+        now,
+    )
+    pieces = len(passages(wanted.text))
+    bill = Bill(works=(Work(Action.SPEECH, "speech"),), is_subscriber=is_subscriber(principal))
+    job = NewJob(
+        JobKey(InnerType.SPEECH, reading_id),
+        None,
+        plan={"passages": pieces, "joins_last": not wish.format.joins},
+        bill=bill,
+    )
+    began = await take_on(connection, principal, [job], prices=prices, now=now)
+    if began[0]:
+        await connection.execute(
+            "UPDATE syntheses SET sizes = '{}', created_at = $3 WHERE library_id = $1 AND id = $2",
+            principal.library_id,
+            reading_id,
+            now,
+        )
+    return Reading(principal.library_id, reading_id, wish.format, pieces)
+
+
+async def _check_voice(
+    connection: Connection, principal: Principal, voice_id: str, wanted: NewSpeech, *, now: datetime
+) -> str:
+    """What the voice sounds like, in one word; refuses one that is not there or not ready, and a strange language."""
+    there = await told_voices(connection, now=now)
+    clone = await _clone(connection, principal.library_id, voice_id)
+    if clone is None and not any(row["id"] == voice_id for row in there):
+        raise not_found()
+    if clone is not None and clone["job_status"] != JobState.READY:
+        status = _STATES.get(clone["job_status"], "processing")
+        raise CutroomError(
+            Code.FAILED_PRECONDITION, message=f"The voice is {status}, not ready.", details={"status": status}
+        )
+    spoken = sorted({row["language"] for row in there})
+    asked = wanted.language_code
+    if asked is not None and there and language_of(asked) not in {language_of(code) for code in spoken}:
+        fault = invalid_field("language_code", "No voice speaks this language.")
+        fault.details["available"] = spoken
+        raise fault
+    return clone_sound(voice_id, clone["reference_sha256"]) if clone is not None else voice_id
+
+
+def clone_sound(voice_id: str, reference_sha256: str) -> str:
+    return f"{voice_id} {reference_sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a reading has come."""
+
+    status: JobState
+    attempt: int
+    sizes: dict[int, int]
+    error_code: str | None
+    error_message: str | None
+
+
+async def standing(connection: Connection, reading: Reading) -> Standing:
+    row = await connection.fetchrow(
+        """SELECT j.status, j.attempt, j.error_code, j.error_message, s.sizes
+           FROM jobs j JOIN syntheses s ON s.library_id = j.library_id AND s.id = $3
+           WHERE j.library_id = $1 AND j.id = $2""",
+        reading.library_id,
+        reading.job_id,
+        reading.id,
+    )
+    if row is None:
+        raise CutroomError(Code.INTERNAL)
+    sizes = {int(number): size for number, size in row["sizes"].items()}
+    return Standing(JobState(row["status"]), row["attempt"], sizes, row["error_code"], row["error_message"])
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A reading as its worker needs it; the voice is a clone's row, or the engine's own."""
+
+    id: str
+    text: str
+    language: str | None
+    speed: float
+    format: str
+    clone: asyncpg.Record | None
+    service_voice: asyncpg.Record | None
+
+
+async def order_of(connection: Connection, library_id: str, reading_id: str) -> Ordered | None:
+    row = await connection.fetchrow("SELECT * FROM syntheses WHERE library_id = $1 AND id = $2", library_id, reading_id)
+    if row is None:
+        return None
+    # A clone that was deleted meanwhile still ends what was begun with it.
+    clone = await connection.fetchrow(
+        "SELECT * FROM voices WHERE library_id = $1 AND id = $2", library_id, row["voice_id"]
+    )
+    told = await connection.fetchrow("SELECT * FROM service_voices WHERE id = $1", row["voice_id"])
+    return Ordered(row["id"], row["text"], row["language"], row["speed"], row["format"], clone, told)
+
+
+async def record_passage(
+    connection: Connection, library_id: str, reading_id: str, *, number: int, size_bytes: int
+) -> None:
+    await connection.execute(
+        """UPDATE syntheses SET sizes = sizes || jsonb_build_object($3::text, $4::bigint)
+           WHERE library_id = $1 AND id = $2""",
+        library_id,
+        reading_id,
+        str(number),
+        size_bytes,
+    )
+
+
+async def clone_of(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record:
+    row = await connection.fetchrow("SELECT * FROM voices WHERE library_id = $1 AND id = $2", library_id, voice_id)
+    if row is None:
+        raise not_found()
+    return row
+
+
+async def record_reference(connection: Connection, library_id: str, voice_id: str, *, found: Mapping[str, Any]) -> None:
+    """What the workflow has found out about a clone; the names of columns are its own."""
+    columns = ", ".join(f"{name} = ${at}" for at, name in enumerate(found, 3))
+    await connection.execute(
+        f"UPDATE voices SET {columns} WHERE library_id = $1 AND id = $2",  # noqa: S608
+        library_id,
+        voice_id,
+        *found.values(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is to be removed from the store."""
+
+    library_id: str
+    id: str
+
+
+async def forgotten_voices(connection: Connection, *, now: datetime, limit: int) -> list[Forgotten]:
+    """Clones whose samples have to go, in every library: a door of the database, for nobody else may look there."""
+    rows = await connection.fetch("SELECT * FROM voices_to_clear($1, $2)", now - CLEARED_AFTER, limit)
+    return [Forgotten(row["library_id"], row["id"]) for row in rows]
+
+
+async def forgotten_readings(connection: Connection, *, now: datetime, limit: int) -> list[Forgotten]:
+    rows = await connection.fetch("SELECT * FROM readings_to_forget($1, $2)", now - KEPT_FOR, limit)
+    return [Forgotten(row["library_id"], row["id"]) for row in rows]
+
+
+async def mark_cleared(connection: Connection, voice: Forgotten, *, now: datetime) -> None:
+    await connection.execute(
+        """UPDATE voices SET cleared_at = $3, sealed_url = NULL, profile = NULL, reference_path = NULL,
+               preview_path = NULL
+           WHERE library_id = $1 AND id = $2""",
+        voice.library_id,
+        voice.id,
+        now,
+    )
+
+
+async def forget_reading(connection: Connection, reading: Forgotten) -> None:
+    await connection.execute("DELETE FROM syntheses WHERE library_id = $1 AND id = $2", reading.library_id, reading.id)

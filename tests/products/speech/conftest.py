@@ -1,0 +1,91 @@
+"""A library with a ready clone and a failed one, and an engine that some worker has told of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from cutroom.credits import ledger
+from cutroom.engines.ports import Gender, ServiceVoice, Speech
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from cutroom.products.speech.rules import new_voice_id
+from cutroom.products.speech.service import tell_voices
+from cutroom.web.runtime import Runtime
+from dev.scratch import Accounts, Person
+
+VOICES = (
+    ServiceVoice("af_one", "One", "en-US", Gender.FEMALE, "young", 200.0),
+    ServiceVoice("pm_two", "Two", "pt-BR", Gender.MALE, "middle-aged", 110.0),
+)
+
+
+@dataclass
+class FakeSpeaker:
+    """Only says which voices it has."""
+
+    name: str = "fake"
+
+    def voices(self) -> Sequence[ServiceVoice]:
+        return VOICES
+
+    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> Speech:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The voices of one library."""
+
+    accounts: Accounts
+    library_id: str
+
+    async def put(self, status: str, **columns: Any) -> str:  # noqa: ANN401 (columns)
+        """A clone whose job stands so."""
+        now = system_clock()
+        ended = {"finished_at": now} if status in {"ready", "failed"} else {}
+        error = (
+            {"error_code": "UNSUPPORTED_SOURCE", "error_message": "No speech was found."} if status == "failed" else {}
+        )
+        job = {
+            "library_id": self.library_id,
+            "id": f"voice_{new_id()}",
+            "type": "voice",
+            "status": status,
+            "attempt": 1,
+            "plan": {},
+            "waits_for": [],
+            "progress": 0,
+            "created_at": now,
+            "updated_at": now,
+            **ended,
+            **error,
+        }
+        await insert(self.accounts.connection, "jobs", job)
+        voice = {
+            "library_id": self.library_id,
+            "id": new_voice_id(),
+            "job_id": job["id"],
+            "name": f"a {status} one",
+            "labels": {"language": "en"},
+            "remove_noise": True,
+            "samples": 1,
+            "created_at": now,
+            **({"reference_sha256": "abc", "preview_path": "p", "is_approximate": True} if status == "ready" else {}),
+            **columns,
+        }
+        await insert(self.accounts.connection, "voices", voice)
+        return str(voice["id"])
+
+
+@pytest.fixture
+async def shelf(accounts: Accounts, person: Person, runtime: Runtime) -> Shelf:
+    await accounts.connection.execute("DELETE FROM service_voices")
+    async with runtime.database.connection() as connection, connection.transaction():
+        await tell_voices(connection, FakeSpeaker(), now=system_clock())
+    await ledger.grant(
+        accounts.connection, person.library_id, millicredits=5_000, reference="tests", now=system_clock()
+    )
+    return Shelf(accounts, person.library_id)
