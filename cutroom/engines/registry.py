@@ -12,17 +12,32 @@ from cutroom.engines.chat_translator import ChatServer, ChatTranslator
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.fallback import FallbackRecogniser
 from cutroom.engines.firefox import FirefoxTranslator
+from cutroom.engines.kokoro import KokoroSpeaker
+from cutroom.engines.noise import SpectralGate
 from cutroom.engines.openai_recogniser import OpenAiRecogniser
-from cutroom.engines.ports import Quality, Recogniser, Translator, VoiceDetector, VoiceProfiler
+from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
+from cutroom.engines.ports import (
+    Cloner,
+    Denoiser,
+    Quality,
+    Recogniser,
+    Speaker,
+    Translator,
+    VoiceDetector,
+    VoiceProfiler,
+)
 from cutroom.engines.silero import SileroDetector
 from cutroom.engines.store import ModelStore
 from cutroom.engines.voice_profiles import WeSpeakerProfiler
+from cutroom.engines.voice_transfer import TransferCloner
 from cutroom.engines.whisper import WhisperRecogniser
 from cutroom.platform.settings import Settings
 
 REMOTE = "remote"
 NONE = "none"
 FIREFOX_PREFIX = "firefox-"
+KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
+COMPARING_MODEL = "whisper-base"  # by which the transfer of voices compares sounds
 
 Engine = TypeVar("Engine")
 
@@ -35,7 +50,7 @@ class Engines:
         self._store = store or ModelStore(settings.models_folder)
         self._threads = settings.speech_threads or os.cpu_count() or 1
         self._made: dict[str, object] = {}
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # a cloner is made of a speaker
 
     def recogniser(self) -> Recogniser:
         """The first that works, of those that settings name."""
@@ -72,6 +87,56 @@ class Engines:
             if made is not None and made.routes():
                 found.append(made)
         return found
+
+    def speaker(self) -> Speaker:
+        """The first that can be made, of those that settings name. Its voices are its own, so none stands in later."""
+        unavailable = EngineUnavailableError("No speaker is set.")
+        for name in _names(self._settings.speakers):
+            try:
+                return self._speaker(name)
+            except EngineUnavailableError as error:
+                unavailable = error
+        raise unavailable
+
+    def cloner(self) -> Cloner:
+        name = self._settings.cloner
+        makers: Mapping[str, Callable[[], Cloner]] = {"transfer": self._transfer, REMOTE: self._remote_cloner}
+        if name == NONE:
+            raise EngineUnavailableError("Voices are not cloned here.")
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no cloner {name}.")
+        return self._once(f"cloner {name}", makers[name])
+
+    def denoiser(self) -> Denoiser:
+        return self._once("denoiser", SpectralGate)
+
+    def _speaker(self, name: str) -> Speaker:
+        makers: Mapping[str, Callable[[], Speaker]] = {"kokoro": self._kokoro, REMOTE: self._remote_speaker}
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no speaker {name}.")
+        return self._once(f"speaker {name}", makers[name])
+
+    def _kokoro(self) -> KokoroSpeaker:
+        model, voices = self._store.path(KOKORO_MODEL), self._store.path(KOKORO_VOICES)
+        return KokoroSpeaker(model, voices, cpu_threads=self._threads)
+
+    def _remote_speaker(self) -> OpenAiSpeaker:
+        url, key, model = self._remote_voice()
+        return OpenAiSpeaker(url, api_key=key, model=model, voices=parse_voices(self._settings.remote_voices))
+
+    def _transfer(self) -> TransferCloner:
+        speaker, comparing = self._speaker("kokoro"), self._store.path(COMPARING_MODEL)
+        return TransferCloner(speaker, comparing, cpu_threads=self._threads)
+
+    def _remote_cloner(self) -> OpenAiCloner:
+        url, key, model = self._remote_voice()
+        return OpenAiCloner(url, api_key=key, model=model)
+
+    def _remote_voice(self) -> tuple[str, str, str]:
+        settings = self._settings
+        if settings.remote_voice_url is None:
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_VOICE_URL to use voices of a remote server.")
+        return settings.remote_voice_url, settings.remote_voice_key.get_secret_value(), settings.remote_voice_model
 
     def _recogniser(self, name: str) -> Recogniser:
         if name != REMOTE:

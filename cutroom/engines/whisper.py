@@ -49,7 +49,7 @@ class WhisperRecogniser:
 
     def __init__(self, folder: Path, *, cpu_threads: int, name: str = "whisper") -> None:
         self.name = name
-        self._model, self._pipeline = _load(folder, cpu_threads)
+        self._model, self._pipeline = load_whisper(folder, cpu_threads)
 
     def recognise(
         self,
@@ -182,7 +182,8 @@ def _believed(segments: "Sequence[Segment]", window: Window) -> list[Heard]:
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, BatchedInferencePipeline]":
+def load_whisper(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, BatchedInferencePipeline]":
+    """One for all who ask in a process."""
     missing = [name for name in _MODEL_FILES if not (folder / name).is_file()]
     if missing:  # faster-whisper would fetch what it lacks from the internet
         raise EngineUnavailableError(f"The model {folder.name} lacks {', '.join(missing)}.")

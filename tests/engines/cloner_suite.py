@@ -1,0 +1,60 @@
+"""What every cloner must do: each adapter's test class inherits this one and says what its cloner is."""
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE, Cloner, Reference, Speech
+from cutroom.engines.voice_transfer import resample
+from tests.engines.speaker_suite import TEXT, assert_is_sound, error_rate
+from tests.engines.speech_clips import clips_folder, ensure_clips, two_cities
+
+
+def reference(*, seconds: float = 10.0) -> Reference:
+    """The man who reads Dickens."""
+    clip = two_cities(ensure_clips(clips_folder()))
+    start = 2 * SAMPLE_RATE
+    samples = resample(clip.samples[start : start + round(seconds * SAMPLE_RATE)], SAMPLE_RATE, REFERENCE_RATE)
+    return Reference(samples, hashlib.sha256(samples.tobytes()).hexdigest())
+
+
+class ClonerSuite:
+    """One short sentence after one sample."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def cloner(cls) -> Cloner | Iterator[Cloner]:
+        raise NotImplementedError
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spoken(cls, cloner: Cloner) -> Speech:
+        return cloner.speak(TEXT, reference=reference(), language="en")
+
+    def test_it_says_what_it_is(self, cloner: Cloner) -> None:
+        assert cloner.name
+        assert isinstance(cloner.is_approximate, bool)
+        assert any(language.startswith("en") for language in cloner.languages())
+
+    def test_it_gives_sound(self, spoken: Speech) -> None:
+        assert_is_sound(spoken)
+
+    def test_it_says_what_is_written(self, spoken: Speech) -> None:
+        assert error_rate(spoken, TEXT) <= 0.25  # one word of four
+
+    def test_the_same_text_gives_the_same_sound(self, cloner: Cloner, spoken: Speech) -> None:
+        again = cloner.speak(TEXT, reference=reference(), language="en")
+        assert np.array_equal(again.samples, spoken.samples)
+
+    @pytest.mark.parametrize("text", ["", " \n"])
+    def test_nothing_to_say_is_refused(self, cloner: Cloner, text: str) -> None:
+        with pytest.raises(EngineError) as caught:
+            cloner.speak(text, reference=reference(), language="en")
+        assert not isinstance(caught.value, EngineUnavailableError)
+
+    def test_a_language_that_it_does_not_speak_is_refused(self, cloner: Cloner) -> None:
+        with pytest.raises(EngineError, match="tlh"):
+            cloner.speak(TEXT, reference=reference(), language="tlh")

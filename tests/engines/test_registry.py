@@ -1,0 +1,69 @@
+"""Settings name the engines that speak; nothing heavy is loaded before one is asked for."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
+from cutroom.engines.registry import Engines
+from cutroom.platform.settings import Settings
+
+REMOTE = {"remote_voice_url": "http://127.0.0.1:1/v1", "remote_voices": "alloy:en-US:female"}
+
+
+def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - of several types
+    secrets = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "none")
+    return Engines(Settings(**secrets, secret_key="k" * 32, models_folder=folder, **settings))
+
+
+def test_a_remote_server_speaks_and_clones(tmp_path: Path) -> None:
+    made = engines(tmp_path, speakers="remote", cloner="remote", **REMOTE)
+    assert isinstance(made.speaker(), OpenAiSpeaker)
+    assert made.speaker() is made.speaker()
+    assert isinstance(made.cloner(), OpenAiCloner)
+
+
+def test_the_next_speaker_is_taken_where_the_first_cannot_be_made(tmp_path: Path) -> None:
+    assert isinstance(engines(tmp_path, speakers="kokoro,remote", **REMOTE).speaker(), OpenAiSpeaker)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "kokoro-int8 is not installed"),
+        ({"speakers": ""}, "No speaker"),
+        ({"speakers": "parrot"}, "parrot"),
+        ({"speakers": "remote"}, "CUTROOM_REMOTE_VOICE_URL"),
+    ],
+)
+def test_without_what_it_needs_no_speaker_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=told):
+        engines(tmp_path, **settings).speaker()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "kokoro-int8 is not installed"),
+        ({"cloner": "none"}, "not cloned"),
+        ({"cloner": "parrot"}, "parrot"),
+        ({"cloner": "remote"}, "CUTROOM_REMOTE_VOICE_URL"),
+    ],
+)
+def test_without_what_it_needs_no_cloner_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=told):
+        engines(tmp_path, **settings).cloner()
+
+
+def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
+    code = (
+        "import sys, cutroom.engines.registry\n"
+        "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'pyworld'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
