@@ -13,7 +13,7 @@ from tests.engines.speaker_suite import TEXT, assert_is_sound, error_rate
 from tests.engines.speech_clips import clips_folder, ensure_clips, two_cities
 
 
-def reference(*, seconds: float = 10.0) -> Reference:
+def reference(*, seconds: float = 6.0) -> Reference:
     """The man who reads Dickens."""
     clip = two_cities(ensure_clips(clips_folder()))
     start = 2 * SAMPLE_RATE

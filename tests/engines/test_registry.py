@@ -16,7 +16,7 @@ REMOTE = {"remote_voice_url": "http://127.0.0.1:1/v1", "remote_voices": "alloy:e
 
 
 def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - of several types
-    secrets = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "none")
+    secrets: dict[str, Any] = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "none")
     return Engines(Settings(**secrets, secret_key="k" * 32, models_folder=folder, **settings))
 
 
