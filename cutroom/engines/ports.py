@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     # Mono sound from -1 to 1, at SAMPLE_RATE where nothing else is said.
     Samples: TypeAlias = NDArray[np.float32]
+    Stereo: TypeAlias = NDArray[np.float32]  # left and right, each a row of samples
     Vector: TypeAlias = NDArray[np.float32]
 
 SAMPLE_RATE = 16_000
@@ -211,4 +212,15 @@ class Denoiser(Protocol):
 
     def clean(self, samples: "Samples", *, sample_rate: int) -> "Samples":
         """As many samples as were given."""
+        ...
+
+
+class Separator(Protocol):
+    """Takes speech apart from everything else that sounds."""
+
+    name: str
+    sample_rate: int  # of what it is given and gives
+
+    def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
+        """Speech and the rest, each with as many samples as were given; together they are what was given."""
         ...

@@ -21,12 +21,14 @@ from cutroom.engines.ports import (
     Denoiser,
     Quality,
     Recogniser,
+    Separator,
     Speaker,
     Translator,
     VoiceDetector,
     VoiceProfiler,
 )
 from cutroom.engines.silero import SileroDetector
+from cutroom.engines.spleeter import SpleeterSeparator
 from cutroom.engines.store import ModelStore
 from cutroom.engines.voice_profiles import WeSpeakerProfiler
 from cutroom.engines.voice_transfer import TransferCloner
@@ -71,6 +73,18 @@ class Engines:
         if name not in makers:
             raise EngineUnavailableError(f"There is no voice profiler {name}.")
         return self._once("voice profiler", lambda: makers[name](self._store.path(name)))
+
+    def separator(self) -> Separator:
+        """Who takes speech apart from music and effects."""
+        name = self._settings.separator
+        makers: Mapping[str, Callable[[Path], Separator]] = {
+            "spleeter-2stems": partial(SpleeterSeparator, cpu_threads=self._threads),
+        }
+        if name == NONE:
+            raise EngineUnavailableError("Speech is not taken apart from other sound here.")
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no separator {name}.")
+        return self._once("separator", lambda: makers[name](self._store.path(name)))
 
     def translators(self) -> Sequence[Translator]:
         """Those that have anything to work with, in the order of the setting."""

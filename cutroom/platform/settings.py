@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     models_folder: Path = Field(default_factory=default_models_folder)
     recognisers: str = "whisper-base"  # comma-separated, in the order to try: models, or `remote`
     voice_profiler: str = "wespeaker-resnet34"  # or `none`: everybody is one speaker
+    separator: str = "spleeter-2stems"  # or `none`: speech is not taken apart from other sound
     translators: str = "firefox,apertium"  # comma-separated, in the order to prefer: firefox, apertium, chat
     speakers: str = "kokoro"  # who reads text aloud; comma-separated, in the order to try: kokoro, remote
     cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
