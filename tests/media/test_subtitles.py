@@ -200,6 +200,8 @@ def test_a_change_of_speaker_is_a_dash_and_in_webvtt_a_voice() -> None:
     assert write_srt([cue]) == "1\n00:00:00,000 --> 00:00:01,250\n- Yes.\n- No.\n"
     head = "WEBVTT\n\n00:00:00.000 --> 00:00:01.250\n"
     assert write_vtt([cue], names={"1": "Ann"}) == f"{head}<v Ann>- Yes.</v>\n<v 2>- No.</v>\n"
+    hostile = write_vtt([cue], names={"1": "<b>Ann</b> & Co"})
+    assert "<v &lt;b&gt;Ann&lt;/b&gt; &amp; Co>- Yes.</v>\n" in hostile
 
 
 def test_cues_without_text_are_left_out_and_the_rest_is_numbered() -> None:

@@ -2,7 +2,7 @@
 
 A way through the pieces from first to last is a chain of cues; each has a price for where it ends, where its line
 breaks, how fast it must be read and how it sits in time. Prices only compare: what must never be parted costs more
-than all else a cue can do wrong, and a rule that is broken costs more than a break that is ugly.
+than all else a cue can do wrong, and a rule that is broken costs the more the worse it is broken.
 """
 
 import math
@@ -33,12 +33,16 @@ _LINE_END = {
 }
 _EACH_CUE = 12.0
 _SENTENCE_INSIDE = 4.0
+_RUNNING_ON = 60.0  # if it does not end with a sentence either, but stops within the next
+_RUNNING_ON_PAUSE = 0.05  # a millisecond
 _SENTENCE_IN_LINE = 10.0  # if there are two lines, and none of them ends with it
 _UNBALANCED = 12.0  # if one line has all
 _TOP_HEAVY = 1.0
 _LONELY = 300.0
-_BROKEN = 200.0  # too fast or too short at all, and by how much
-_BROKEN_BY = 400.0
+# Too fast or too short at all, and by how much. A hair costs less than to run on into the next sentence, and more than
+# to show whole sentences together.
+_BROKEN = 80.0
+_BROKEN_BY = 1200.0
 _PAUSE_INSIDE = 0.012  # a millisecond
 _NO_PAUSE_AFTER = 0.012  # a millisecond that lacks to a good pause
 _GOOD_PAUSE_MS = 500
@@ -120,6 +124,7 @@ class _Prices:
         self.pauses = [0] + [max(0, track.starts[at] - track.ends[at - 1]) for at in range(1, count)]
         ended = [False] + [joint == Joint.SENTENCE for joint in track.joints]
         self.sentences = list(accumulate(ended))
+        self.silence = list(accumulate(self.pauses))
         seams = (_SENTENCE_INSIDE * ended[at] + _PAUSE_INSIDE * self.pauses[at] for at in range(count))
         self.seams = list(accumulate(seams))  # what it costs to have all joints so far inside
         self.parting = [_EACH_CUE + _CUE_END[joint] for joint in track.joints]
@@ -159,6 +164,8 @@ class _Prices:
         """What it costs to show these pieces together and to part them from the next."""
         last = end - 1
         price = self.parting[last] + self.seams[last] - self.seams[start]
+        if self.sentences[last] > self.sentences[start] and self.track.joints[last] != Joint.SENTENCE:
+            price += _RUNNING_ON + _RUNNING_ON_PAUSE * (self.silence[last] - self.silence[start])
         width = self.width(start, end) + self.dash(start)
         turn = self.turns[last]
         if turn > start:

@@ -93,6 +93,40 @@ def test_lines_break_where_the_sentence_does() -> None:
     ]
 
 
+def runs_on(cue: Cue) -> bool:
+    """Whether it holds the end of one sentence and stops within the next."""
+    text = " ".join(line.text for line in cue.lines)
+    return text[-1] not in ".?" and any(mark in text for mark in (". ", "? "))
+
+
+PRESS = "Press one to call back the person who left this message, or press two to hear the date and the time again."
+SHOW = "I want to show you how we built this thing, and why it took so much longer than anybody expected."
+
+
+@pytest.mark.parametrize(
+    ("after", "rate", "pause"),
+    [(SHOW, 2.8, 0.4), (SHOW, 3.6, 0.4), (PRESS, 3.6, 0.4), (PRESS, 3.7, 1.1), (PRESS, 3.8, 1.3)],
+)
+def test_a_cue_ends_with_its_sentence_where_that_breaks_no_rule(after: str, rate: float, pause: float) -> None:
+    first = segment("She was right, of course.", rate=rate)
+    made = make_cues([first, segment(after, start=first.end_seconds + pause, rate=rate)], EN)
+    assert shown(made)[0] == ["She was right, of course."]
+    assert made.excuses == ()
+
+
+def test_what_is_much_too_fast_borrows_time_from_the_sentence_before() -> None:
+    first = segment("She was right, of course.", rate=2.0)
+    made = make_cues([first, segment(PRESS, start=first.end_seconds + 0.1, rate=5.2)], EN)
+    assert runs_on(made.cues[0])
+
+
+@pytest.mark.parametrize("rate", [2.3, 2.7, 3.1])
+def test_few_cues_of_speech_at_a_normal_pace_run_on_into_the_next_sentence(rate: float) -> None:
+    talk = TALK.replace("Dr. ", "").replace("a.m. ", "").replace("U.S. ", "")
+    made = make_cues(segments(uneven(talk, 1000, rate=rate, seed=7), lambda _: "A", language="en"), EN)
+    assert sum(map(runs_on, made.cues)) <= 0.02 * len(made.cues)
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [
