@@ -11,8 +11,13 @@ MAX_STATEMENT = 1_000
 SIDES = {"capture": ("escrow", "revenue"), "release": ("escrow", "wallet")}  # the entries of a settlement
 
 
-async def receipt(connection: Connection, library_id: str, *, holder: str) -> dict[str, Any]:
-    """What a holder was quoted, and what was held, captured and returned, with the ids of the ledger's entries."""
+async def receipt(
+    connection: Connection, library_id: str, *, holder: str, refused: float | None = None
+) -> dict[str, Any]:
+    """What a holder was quoted, and what was held, captured and returned, with the ids of the ledger's entries.
+
+    What nothing was held for was quoted what was refused; before there was a price it was quoted nothing at all.
+    """
     rows = await connection.fetch(
         """SELECT l.id, l.action, l.product, l.language, l.millicredits, l.state, l.pricing_version, l.hold_id,
                l.reservation_id, t.id AS settled_id, t.kind AS settled_kind
@@ -27,8 +32,9 @@ async def receipt(connection: Connection, library_id: str, *, holder: str) -> di
         return credits_of(sum(row["millicredits"] for row in rows if row["state"] in states))
 
     everything = total("open", "captured", "released")
+    quoted = everything if rows else refused
     return {
-        "quoted": everything,
+        **({"quoted": quoted} if quoted is not None else {}),
         "held": everything,
         "captured": total("captured"),
         "returned": total("released"),

@@ -18,7 +18,7 @@ from cutroom.platform.db import Connection
 from cutroom.webhooks.service import announce
 
 MAX_MESSAGE = 500
-HAS_BILL = "SELECT bill IS NOT NULL FROM jobs WHERE library_id = $1 AND id = $2"
+BILLED = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND id = $2 AND bill IS NOT NULL"
 
 Settle = Callable[..., Awaitable[None]]
 
@@ -162,12 +162,15 @@ async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: d
     """Capture or release what the job holds; its result then shows the receipt."""
     holder = workflow_id(ref.job_id, ref.attempt)
     await settle(connection, ref.library_id, holder=holder, now=now)
-    if await connection.fetchval(HAS_BILL, ref.library_id, ref.job_id):
+    billed = await connection.fetchrow(BILLED, ref.library_id, ref.job_id)
+    if billed is not None:
+        details = billed["error_details"] or {}
+        refused = details.get("required") if billed["error_code"] == Code.INSUFFICIENT_CREDITS else None
         await connection.execute(
             "UPDATE jobs SET result = coalesce(result, '{}') || $3 WHERE library_id = $1 AND id = $2",
             ref.library_id,
             ref.job_id,
-            {"receipt": await receipt(connection, ref.library_id, holder=holder)},
+            {"receipt": await receipt(connection, ref.library_id, holder=holder, refused=refused)},
         )
 
 

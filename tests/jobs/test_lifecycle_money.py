@@ -101,7 +101,7 @@ async def test_a_job_that_cannot_be_paid_when_it_begins_fails_and_holds_nothing(
     assert job.error is not None
     assert job.error.message == "Not enough credits."
     assert job.error.details == {"required": 10.2, "available": 10.0, "shortfall": 0.2}
-    assert totals(job) == {"quoted": 0, "held": 0, "captured": 0, "returned": 0}
+    assert totals(job) == {"quoted": 10.2, "held": 0, "captured": 0, "returned": 0}
     assert await desk.money() == (10_000, 0, 0)
     assert await desk.books.kinds() == ["grant"]
     assert not await desk.begin()
@@ -112,6 +112,7 @@ async def test_a_job_whose_video_never_got_a_duration_fails_when_it_begins(desk:
     assert not await desk.begin()
     job = await desk.job()
     assert (job.status, job.error and job.error.code) == ("failed", "DURATION_UNKNOWN")
+    assert totals(job) == {"held": 0, "captured": 0, "returned": 0}  # there was no price yet
     assert await desk.money() == (10_000, 0, 0)
 
 
