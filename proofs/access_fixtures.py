@@ -132,6 +132,27 @@ class Founder:
         ready: dict[str, Any] = {"status": "ready", "waits_for": [], "video_id": None}
         sound = reading_path(library_id, reading_id, "1/0")
         await Storage.connect(self.accounts.settings).put(sound, mark.encode())
+        dub = {
+            "library_id": library_id,
+            "video_id": ids["videoId"],
+            "language": LANGUAGE,
+            "product": "plus",
+            "completion": "complete",
+            "segments": transcript["segments"],
+            "speakers": transcript["speakers"],
+            "edits": {},
+            "sync": {},
+            "audio_path": mark,
+            "updated_at": here["created_at"],
+        }
+        dubbed = {
+            "id": f"dub_{ids['videoId']}_{LANGUAGE}_plus",
+            "type": "dub",
+            "status": "ready",
+            "waits_for": [],
+            "language": LANGUAGE,
+            "product": "plus",
+        }
         done = {"id": f"transcript_{ids['videoId']}", "type": "transcript", "status": "ready", "waits_for": []}
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
@@ -152,6 +173,8 @@ class Founder:
                 {**job, **ready, "id": f"speech_{reading_id}", "type": "speech", "finished_at": here["created_at"]},
             ),
             ("syntheses", reading),
+            ("jobs", {**job, **dubbed, "finished_at": here["created_at"]}),
+            ("dubs", dub),
             ("transcripts", transcript),
             ("captions", captions),
         ]
@@ -167,6 +190,10 @@ class Founder:
         await self.accounts.connection.execute(
             """INSERT INTO translation_routes (translator, source, target, quality, via, seen_at)
                VALUES ('proof', 'en', 'pt', 'good', '{}', now()) ON CONFLICT DO NOTHING"""
+        )
+        await self.accounts.connection.execute(
+            """INSERT INTO service_voices (id, speaker, name, title, language, gender, age, seen_at)
+               VALUES ('proof', 'proof', 'proof', 'Proof', 'pt-BR', 'female', 'young', now()) ON CONFLICT DO NOTHING"""
         )
         return {**ids, "voice_id": voice_id, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
 

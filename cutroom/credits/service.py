@@ -23,6 +23,11 @@ def is_subscriber(principal: Principal) -> bool:
     return principal.plan.name is not PlanName.FREE
 
 
+async def balance_of(connection: Connection, library_id: str) -> int:
+    """In millicredits, without what is held."""
+    return await ledger.balance(connection, library_id)
+
+
 def works_of(bundle: CreditBundle) -> list[Work]:
     """Everything in a bundle that is paid for, one piece for each line."""
     works = [Work(Action.DUB, dub.product, language) for dub in bundle.dubs for language in dub.languages]

@@ -18,6 +18,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.captions.routes import router as captions
+from cutroom.products.dubs.routes import router as dubs
 from cutroom.products.ingest.routes import router as ingest
 from cutroom.products.speech.routes import router as speech
 from cutroom.products.speech.routes import search_router as voice_search
@@ -36,6 +37,7 @@ ROUTERS = (
     uploads,
     transcripts,
     captions,
+    dubs,
     speech,
     voice_search,
     credit,

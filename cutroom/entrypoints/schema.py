@@ -6,6 +6,7 @@ import cutroom.jobs.models
 import cutroom.library.models
 import cutroom.platform.outbox
 import cutroom.products.captions.models
+import cutroom.products.dubs.models
 import cutroom.products.ingest.models
 import cutroom.products.speech.models
 import cutroom.products.transcripts.models

@@ -36,6 +36,9 @@ from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedule
 from cutroom.products.captions.activities import CaptionActivities
 from cutroom.products.captions.service import ROUTES_EVERY, tell_routes
 from cutroom.products.captions.workflow import MakeCaptions
+from cutroom.products.dubs.activities import DubActivities
+from cutroom.products.dubs.shelf import Shelf
+from cutroom.products.dubs.workflow import MakeDub, RemakeDub
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
@@ -73,9 +76,11 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         ImportVideo,
         LookAtSource,
         MakeCaptions,
+        MakeDub,
         MakeTranscript,
         MakeVoice,
         ReadAloud,
+        RemakeDub,
         TendUploads,
     ],
     Queue.EGRESS: [DeliverWebhook],
@@ -164,6 +169,12 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     captions = CaptionActivities(
         database=parts.database, storage=parts.storage, engines=parts.engines, clock=parts.clock
     )
+    dubs = DubActivities(
+        database=parts.database,
+        shelf=Shelf(parts.storage, workbench, sandbox),
+        engines=parts.engines,
+        clock=parts.clock,
+    )
     speech = SpeechActivities(
         database=parts.database,
         storage=parts.storage,
@@ -206,6 +217,15 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             transcripts.join_transcript,
             transcripts.clear_transcript_pieces,
             captions.translate_captions,
+            dubs.plan_dub,
+            dubs.part_dub_piece,
+            dubs.cast_dub,
+            dubs.speak_dub_line,
+            dubs.lay_out_dub,
+            dubs.mix_dub_piece,
+            dubs.hear_dub_piece,
+            dubs.publish_dub_preview,
+            dubs.publish_dub,
         ],
         Queue.VOICE: [speech.prepare_voice, speech.preview_voice, speech.speak_passage, speech.join_reading],
         Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],

@@ -25,6 +25,7 @@ class InnerType(StrEnum):
 
     VOICE = "voice"
     SPEECH = "speech"
+    REDUB = "redub"
 
 
 JobKind = JobType | InnerType

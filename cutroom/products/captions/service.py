@@ -12,7 +12,7 @@ from cutroom.credits.rules import Bill
 from cutroom.credits.service import is_subscriber
 from cutroom.engines.ports import Quality, Route, Translator
 from cutroom.engines.routes import available, serves
-from cutroom.errors import Code, CutroomError
+from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.service import NewJob, ask_for, get_job
@@ -51,14 +51,10 @@ async def ask_for_captions(
 ) -> list[Job]:
     """One job for each language, to begin once there is a transcript."""
     await get_video(connection, principal, video_id)
-    transcript = await _transcript_job(connection, principal, video_id)
-    source = None
-    if transcript.status is JobState.READY:
-        source = await connection.fetchval(
-            "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
-        )
-    await _check_languages(connection, wanted, source=source, now=now)
-    waits_for = [] if transcript.status is JobState.READY else [transcript.id]
+    transcript, source = await transcript_before(connection, principal, video_id)
+    check_lines(wanted.languages, wanted.reservation_line_item_id_by_language)
+    await check_translations(connection, wanted.languages, source=source, now=now)
+    waits_for = [] if source is not None else [transcript.id]
     jobs = []
     for language in wanted.languages:
         line = wanted.reservation_line_item_id_by_language.get(language)
@@ -73,35 +69,45 @@ async def ask_for_captions(
     return [job for job, _ in await ask_for(connection, principal, jobs, prices=prices, now=now)]
 
 
-async def _transcript_job(connection: Connection, principal: Principal, video_id: str) -> Job:
+async def transcript_before(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
+    """The transcript's job, and the language that is spoken once that is ready; one that failed is no ground."""
     job_id = JobKey(JobType.TRANSCRIPT, video_id).id
     job = await get_job(connection, principal.library_id, job_id)
     if job.status is JobState.FAILED:
         raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": job_id})
-    return job
+    if job.status is not JobState.READY:
+        return job, None
+    language: str | None = await connection.fetchval(
+        "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
+    )
+    return job, language
 
 
-async def _check_languages(connection: Connection, wanted: NewCaptions, *, source: str | None, now: datetime) -> None:
-    """Refuse what no engine can translate; while the spoken language is not known, what none could from anywhere."""
-    strangers = set(wanted.reservation_line_item_id_by_language) - set(wanted.languages)
+def check_lines(languages: Sequence[str], lines: Mapping[str, str]) -> None:
+    """Lines of a reservation are named for what is asked for, and for nothing else."""
+    strangers = set(lines) - set(languages)
     if strangers:
         raise CutroomError(
             Code.CONFLICT,
             message="The reservation cannot pay for this.",
             details={"reason": "a line is named for a language that was not asked for", "languages": sorted(strangers)},
         )
+
+
+async def check_translations(
+    connection: Connection, languages: Sequence[str], *, source: str | None, now: datetime
+) -> None:
+    """Refuse what no engine can translate; while the spoken language is not known, what none could from anywhere."""
     translators = await told_translators(connection, now=now)
     if source is not None:
         there = available(translators, source=source)
     else:
         there = sorted({route.target for each in translators for route in each.routes()})
-    missing = [language for language in wanted.languages if not any(serves(code, language) for code in there)]
+    missing = [at for at, language in enumerate(languages) if not any(serves(code, language) for code in there)]
     if missing:
-        fields = [
-            {"path": f"languages.{wanted.languages.index(language)}", "message": "There is no translation into this."}
-            for language in missing
-        ]
-        raise CutroomError(Code.INVALID_ARGUMENT, details={"fields": fields, "available": there})
+        fault = invalid_fields([(f"languages.{at}", "There is no translation into this.") for at in missing])
+        fault.details["available"] = there
+        raise fault
 
 
 async def told_translators(connection: Connection, *, now: datetime) -> list[Translator]:

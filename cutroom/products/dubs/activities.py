@@ -1,0 +1,285 @@
+"""The steps of a dub. Each writes under a name that follows from what goes in; what is there is not made again."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio import activity
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
+from cutroom.engines.registry import Engines
+from cutroom.engines.routes import Plan, carry_out, choose
+from cutroom.errors import Code
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.library.service import duration_of
+from cutroom.media.process import MediaError
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+from cutroom.products.dubs import service
+from cutroom.products.dubs.fit import Slot, is_likely_too_long, place, slots
+from cutroom.products.dubs.mixing import gain_for, loudness_of
+from cutroom.products.dubs.parting import Parting, Piece
+from cutroom.products.dubs.publishing import Publishing
+from cutroom.products.dubs.report import Placed, sync_report
+from cutroom.products.dubs.script import (
+    PIECE_SECONDS,
+    Laid,
+    Layout,
+    Line,
+    Script,
+    Spoken,
+    segments_of,
+    speakers_of,
+    write,
+)
+from cutroom.products.dubs.shelf import DubRef, Shelf
+from cutroom.products.dubs.shorten import shorter
+from cutroom.products.dubs.speaking import Speaking
+from cutroom.products.speech.rules import fingerprint
+from cutroom.products.speech.sound import from_pcm
+from cutroom.products.transcripts.alignment import read_words
+from cutroom.products.transcripts.alignment import segments_of as spoken_segments
+from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.service import transcript_of
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What the workflow needs to know of a script."""
+
+    pieces: int
+    lines: list[int]  # the piece in which each line starts
+
+
+@dataclass(frozen=True, slots=True)
+class DubActivities:
+    """What the workflow of a dub calls."""
+
+    database: Database
+    shelf: Shelf
+    engines: Engines
+    clock: Clock
+
+    @activity.defn(name="plan_dub")
+    async def plan_dub(self, ref: JobRef, dub: DubRef) -> Planned:
+        """Translate every line, and know how much time there is for each."""
+        async with self.database.transaction(ref.library_id) as connection:
+            transcript = await transcript_of(connection, ref.library_id, dub.video_id)
+            duration = await duration_of(connection, ref.library_id, dub.video_id)
+            edits = await service.edits_of(connection, ref.library_id, dub.video_id, dub.language, dub.product)
+        async with self._working(ref, "translating", progress=5):
+            words = read_words(await self.shelf.read(transcript.alignment_path))
+            spoken = [each for each in spoken_segments(transcript.segments, words) if not each.deleted]
+            until = duration or max((each.end_seconds for each in spoken), default=0.0)
+            plan = await asyncio.to_thread(self._plan, spoken, transcript.language, dub.language)
+            lines = await asyncio.to_thread(_lines, spoken, plan, until, edits) if plan is not None else []
+            separator = await asyncio.to_thread(self.engines.separator)
+            spans = [(line.start_seconds, line.end_seconds) for line in lines]
+            script = Script(
+                language=dub.language,
+                product=dub.product,
+                source_language=transcript.language,
+                quality=plan.quality.value if plan is not None else "good",
+                engines=tuple(leg.translator.name for leg in plan.legs) if plan is not None else (),
+                duration_seconds=until,
+                lines=tuple(lines),
+                bed=fingerprint({"separator": separator.name, "spans": spans}),
+            )
+            await self.shelf.put(dub.path("script.json"), write(script))
+        return Planned(script.pieces, [line.piece for line in script.lines])
+
+    def _plan(self, spoken: Sequence[Segment], source: str, target: str) -> Plan | None:
+        return choose(self.engines.translators(), source=source, target=target) if spoken else None
+
+    @activity.defn(name="part_dub_piece")
+    async def part_dub_piece(self, ref: JobRef, dub: DubRef, index: int, progress: int) -> None:
+        """Part speech from the rest in one piece of the mix, for every dub of the video."""
+        script = await self.shelf.script(dub)
+        if await self.shelf.holds(dub.levels(script, index)):  # what is written last
+            return
+        async with self._working(ref, "synthesizing", progress=progress):
+            await Parting(self.shelf, self.engines).part(dub, script, index)
+
+    @activity.defn(name="cast_dub")
+    async def cast_dub(self, ref: JobRef, dub: DubRef) -> None:
+        """Give each speaker a voice."""
+        script = await self.shelf.script(dub)
+        async with self._working(ref, "synthesizing", progress=12):
+            voices = await Speaking(self.shelf, self.engines).cast(dub, script)
+            await self.shelf.put(dub.path("voices.json"), write(voices))
+
+    @activity.defn(name="speak_dub_line")
+    async def speak_dub_line(self, ref: JobRef, dub: DubRef, number: int, progress: int) -> Spoken:
+        """One line in its speaker's voice, as long as there is time for it."""
+        script, voices = await self.shelf.script(dub), await self.shelf.voices(dub)
+        line, speaking = script.lines[number], Speaking(self.shelf, self.engines)
+        voice = voices[line.speaker]
+        told = dub.shared(f"lines/{speaking.key(dub, line, voice)}.json")
+        if await self.shelf.holds(told):
+            return Spoken(number, **json.loads(await self.shelf.read(told)))
+        async with self._working(ref, "synthesizing", progress=progress):
+            made = await speaking.speak(dub, line, voice)
+            await self.shelf.put(told, json.dumps(made).encode())
+        return Spoken(number, **made)
+
+    @activity.defn(name="lay_out_dub")
+    async def lay_out_dub(self, ref: JobRef, dub: DubRef, spoken: list[Spoken], name: str) -> None:
+        """Put every line that was spoken in its place, as loud as the one that it replaces."""
+        script = await self.shelf.script(dub)
+        async with self._working(ref, "mixing", progress=80):
+            starts = place([(script.lines[each.number].slot, each.seconds) for each in spoken])
+            levels: dict[str, float] = {}
+            for index in sorted({script.lines[each.number].piece for each in spoken}):
+                levels |= json.loads(await self.shelf.read(dub.levels(script, index)))
+            laid = []
+            for each, start in zip(spoken, starts, strict=True):
+                sound = from_pcm(await self.shelf.read(dub.shared(f"lines/{each.key}.pcm")))
+                laid.append(
+                    Laid(
+                        number=each.number,
+                        key=each.key,
+                        start_seconds=start,
+                        seconds=each.seconds,
+                        stretch=each.stretch,
+                        text=script.lines[each.number].texts[each.text],
+                        shortened=each.text > 0,
+                        gain=gain_for(levels.get(str(each.number), 0.0), loudness_of(sound)),
+                    )
+                )
+            await self.shelf.put(dub.path(f"{name}.json"), write(Layout(tuple(laid))))
+
+    @activity.defn(name="mix_dub_piece")
+    async def mix_dub_piece(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
+        """One piece of the finished sound; where it lies."""
+        script, piece = await self.shelf.script(dub), index * PIECE_SECONDS
+        here = (await self.shelf.layout(dub, layout)).within(piece, piece + PIECE_SECONDS)
+        lines = [[each.key, each.start_seconds, each.gain] for each in here]
+        stored = dub.shared(f"mixed/{fingerprint({'bed': script.bed, 'piece': index, 'lines': lines})}.flac")
+        if not await self.shelf.holds(stored):
+            async with self._working(ref, "mixing", progress=progress):
+                await Publishing(self.shelf, self.engines).mix(dub, script, index, here, path=stored)
+        return stored
+
+    @activity.defn(name="hear_dub_piece")
+    async def hear_dub_piece(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
+        """What a recogniser understands of the lines that start in this piece; where it is written."""
+        script = await self.shelf.script(dub)
+        piece = Piece.of(script, index)
+        laid = (await self.shelf.layout(dub, layout)).lines
+        here = [each for each in laid if piece.start_seconds <= each.start_seconds < piece.end_seconds]
+        lines = [[each.key, each.start_seconds - piece.start_seconds] for each in here]
+        stored = dub.shared(f"heard/{fingerprint({'language': dub.language, 'lines': lines})}.json")
+        if not await self.shelf.holds(stored):
+            async with self._working(ref, "mixing", progress=progress):
+                publishing = Publishing(self.shelf, self.engines)
+                heard = await publishing.hear(dub, here, start_seconds=piece.start_seconds)
+                await self.shelf.put(stored, json.dumps(heard, ensure_ascii=False).encode())
+        return stored
+
+    @activity.defn(name="publish_dub_preview")
+    async def publish_dub_preview(self, ref: JobRef, dub: DubRef, mixed: str) -> None:
+        """The first minute can be listened to while the rest is made."""
+        async with self._working(ref, "synthesizing", progress=30):
+            publishing = Publishing(self.shelf, self.engines)
+            stored = await publishing.publish(dub, [mixed], "preview.m4a", seconds=PIECE_SECONDS)
+            await self._record(dub, {"completion": "preview_ready", "preview_path": stored})
+
+    @activity.defn(name="publish_dub")
+    async def publish_dub(
+        self, ref: JobRef, dub: DubRef, mixed: list[str], heard: list[str], layout_name: str
+    ) -> dict[str, Any]:
+        """Join the pieces, match the loudness of the source, write the track, and say how well it fits."""
+        script, layout = await self.shelf.script(dub), await self.shelf.layout(dub, layout_name)
+        voices = await self.shelf.voices(dub) if script.lines else {}
+        async with self.database.transaction(ref.library_id) as connection:
+            transcript = await transcript_of(connection, ref.library_id, dub.video_id)
+        async with self._working(ref, "mixing", progress=98):
+            stored = await Publishing(self.shelf, self.engines).publish(dub, mixed, "track.m4a", seconds=None)
+            understood: dict[str, str] = {}
+            for path in heard:
+                understood |= json.loads(await self.shelf.read(path))
+            sync = sync_report([_placed(script, line, understood) for line in layout.lines])
+            found = {
+                "completion": "complete",
+                "audio_path": stored,
+                "segments": segments_of(script, layout),
+                "speakers": speakers_of(script, transcript.speakers),
+                "sync": sync,
+            }
+            await self._record(dub, found)
+        return {
+            "language": dub.language,
+            "product": dub.product,
+            "sourceLanguage": script.source_language,
+            "quality": script.quality,
+            "engines": list(script.engines),
+            "voices": {name: voice.told() for name, voice in voices.items()},
+            "sync": sync,
+        }
+
+    async def _record(self, dub: DubRef, found: Mapping[str, Any]) -> None:
+        async with self.database.transaction(dub.library_id) as connection:
+            await service.record(
+                connection,
+                dub.library_id,
+                dub.video_id,
+                language=dub.language,
+                product=dub.product,
+                found={**found, "updated_at": self.clock()},
+            )
+
+    @asynccontextmanager
+    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+        """A step of the job; failures are told in the job's own words."""
+        try:
+            async with working(self.database, self.clock, ref, stage, progress=progress):
+                yield
+        except MediaError as error:
+            raise media_failure(error) from error
+        except NoRouteError as error:
+            raise failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False) from error
+        except EngineUnavailableError as error:
+            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
+        except EngineError as error:
+            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
+
+
+def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: Mapping[int, str]) -> list[Line]:
+    """What is said in order, with its times and the texts to say instead."""
+    ordered = sorted(spoken, key=lambda each: (each.start_seconds, each.end_seconds))
+    times = slots([(each.start_seconds, each.end_seconds) for each in ordered], until_seconds=until_seconds)
+    translated = carry_out(plan, [each.text for each in ordered])
+    lines = []
+    for number, (segment, slot, text) in enumerate(zip(ordered, times, translated, strict=True)):
+        texts = [edits[number]] if number in edits else _texts(segment, slot, text, plan)
+        times_of = (slot.start_seconds, slot.end_seconds, slot.room_end_seconds)
+        lines.append(Line(number, *times_of, segment.speaker, segment.text, tuple(dict.fromkeys(texts))))
+    return lines
+
+
+def _texts(segment: Segment, slot: Slot, text: str, plan: Plan) -> list[str]:
+    """The translation, and shorter ones behind it where it would hardly be spoken in time."""
+    if not is_likely_too_long(text, slot, language=plan.target):
+        return [text]
+    briefer = shorter(segment.text, language=plan.source)
+    texts = [text, *(carry_out(plan, briefer) if briefer else [])]
+    return [*texts, *shorter(texts[-1], language=plan.target)]
+
+
+def _placed(script: Script, line: Laid, heard: Mapping[str, str]) -> Placed:
+    source = script.lines[line.number]
+    return Placed(
+        number=line.number,
+        source_start_seconds=source.start_seconds,
+        slot_seconds=source.slot.seconds,
+        start_seconds=line.start_seconds,
+        seconds=line.seconds,
+        stretch=line.stretch,
+        text=line.text,
+        heard=heard.get(str(line.number)),
+        shortened=line.shortened,
+    )

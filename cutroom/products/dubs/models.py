@@ -1,0 +1,29 @@
+"""Dubs at rest; how far one has come stands in its job."""
+
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class Dub(Table):
+    """One language of one video, in one kind of voices."""
+
+    __tablename__ = "dubs"
+    __table_args__ = (CheckConstraint("completion IN ('pending', 'preview_ready', 'complete')", name="completion"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    video_id: Mapped[Id] = mapped_column(primary_key=True)
+    language: Mapped[str] = mapped_column(Text, primary_key=True)
+    product: Mapped[str] = mapped_column(Text, primary_key=True)
+    completion: Mapped[str] = mapped_column(Text)
+    segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    edits: Mapped[dict[str, str]] = mapped_column(JSONB)  # texts in place of the translated ones, by number of line
+    sync: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    audio_path: Mapped[str | None] = mapped_column(Text)
+    preview_path: Mapped[str | None] = mapped_column(Text)
+    updated_at: Mapped[Instant]

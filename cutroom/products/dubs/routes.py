@@ -1,0 +1,64 @@
+"""Asking for dubs and listening to them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
+from cutroom.errors import Code, not_found
+from cutroom.jobs.ids import DubProduct
+from cutroom.products.dubs import service
+from cutroom.products.dubs.schemas import Dub, DubJobs, Dubs, NewDubs
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+from cutroom.web.schema import canonical_language, is_language
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Dubs"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.post("/videos/{videoId}/dubs", status_code=202, summary="Dub a video")
+@operation(
+    scope=Scope.DUBS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+)
+async def create_dubs(call: CurrentCall, video_id: VideoId, wanted: NewDubs) -> DubJobs:
+    """One job for each language. A language that cannot be spoken is refused, with those that can.
+
+    Asking again for a dub that is being made or is ready answers with its job, uncharged.
+    """
+    prices = load_prices(call.runtime.settings.prices_file)
+    return await service.ask_for_dubs(
+        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    )
+
+
+@router.get("/videos/{videoId}/dubs", summary="List a video's dubs")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def list_dubs(call: CurrentCall, video_id: VideoId) -> Dubs:
+    """Every dub that was asked for, newest first."""
+    return Dubs(dubs=await service.list_dubs(call.connection, call.principal, video_id))
+
+
+@router.get("/videos/{videoId}/dubs/{lang}", summary="Get a dub")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def get_dub(
+    call: CurrentCall,
+    video_id: VideoId,
+    lang: Annotated[str, Path(min_length=1, description="The language that is spoken in it.")],
+    product: Annotated[DubProduct, Query(description="`plus` or `premium`.")] = DubProduct.PLUS,
+) -> Dub:
+    """A dub as it stands: its sound once there is some, its lines, and how well they fit."""
+    if not is_language(lang):
+        raise not_found()
+    return await service.get_dub(
+        call.connection,
+        call.principal,
+        video_id,
+        language=canonical_language(lang),
+        product=product,
+        storage=call.runtime.storage,
+    )

@@ -1,0 +1,91 @@
+"""What the sync report says."""
+
+import pytest
+
+from cutroom.products.dubs.report import Placed, overlap_ms, score, sync_report
+from cutroom.products.dubs.shorten import shorter
+
+
+def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes: object) -> Placed:
+    known = {
+        "number": number,
+        "source_start_seconds": float(number * 3),
+        "slot_seconds": slot,
+        "start_seconds": start,
+        "seconds": seconds,
+        "stretch": 1.1,
+        "text": "uma linha de texto",
+        "heard": "uma linha de texto",
+        "shortened": False,
+    }
+    return Placed(**{**known, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "expected"),
+    [
+        ("Bom dia, senhor!", "bom dia senhor", 1.0),
+        ("um dois três quatro", "um dois seis quatro", 0.75),
+        ("um dois", "um dois três quatro cinco", 0.0),
+        ("um", "", 0.0),
+        ("...", "", 1.0),
+    ],
+)
+def test_a_score_is_the_share_of_words_that_were_understood(text: str, heard: str, expected: float) -> None:
+    assert score(text, heard) == expected
+
+
+def test_the_weakest_lines_come_first_and_the_totals_are_right() -> None:
+    lines = [
+        line(0, 0.0, 2.1),
+        line(1, 3.05, 2.5, stretch=0.85),
+        line(2, 6.0, 2.0, heard="nada disso aqui"),
+        line(3, 9.0, 2.0, heard=None, shortened=True),
+    ]
+    told = sync_report(lines)
+    assert [each["line"] for each in told["segments"]] == [2, 1, 0, 3]
+    assert (told["lines"], told["within10Percent"], told["worstStretch"]) == (4, 0.75, 0.85)
+    assert (told["longestStartErrorMs"], told["overlapMs"]) == (50, 0)
+    assert told["segments"][3] == {
+        "line": 3,
+        "start": 9.0,
+        "slotSeconds": 2.0,
+        "spokenSeconds": 2.0,
+        "stretch": 1.1,
+        "startErrorMs": 0,
+        "withinSlot": True,
+        "shortened": True,
+    }
+
+
+def test_overlap_is_counted_in_the_order_of_time() -> None:
+    assert overlap_ms([line(1, 3.0, 2.0), line(0, 0.0, 3.25)]) == 250
+
+
+def test_nothing_said_is_nothing_wrong() -> None:
+    assert sync_report([]) == {
+        "lines": 0,
+        "within10Percent": 1.0,
+        "worstStretch": 1.0,
+        "longestStartErrorMs": 0,
+        "overlapMs": 0,
+        "segments": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Well, we have to go home now.", "en", ["We have to go home now."]),
+        ("It was, you know, a really long day.", "en", ["It was, a really long day.", "It was, a long day."]),
+        ("The house (which was old) burned down.", "en", ["The house burned down."]),
+        ("Na verdade, ele chegou muito tarde.", "pt-BR", ["Ele chegou muito tarde.", "Ele chegou tarde."]),
+        ("Eu nunca vi a minha casa assim.", "pt", ["Nunca vi minha casa assim."]),
+        ("Yo no lo sé, pero nosotros iremos.", "es", ["No lo sé, pero nosotros iremos."]),
+        ("We go.", "en", []),
+        ("Really very good.", "en", []),
+        ("Das ist also so.", "de", []),
+    ],
+)
+def test_fewer_words_that_say_the_same(text: str, language: str, expected: list[str]) -> None:
+    assert shorter(text, language=language) == expected
