@@ -17,6 +17,7 @@ import httpx
 
 from cutroom.platform.clock import system_clock
 from cutroom.platform.egress import Egress
+from cutroom.web.body import MAX_FORM_BYTES
 from cutroom.webhooks.rules import fault_in_url as fault_in_endpoint
 from cutroom.webhooks.service import announce
 from proofs.hostile_files import READY, prove_files
@@ -28,6 +29,7 @@ from proofs.report import Report, prove
 
 MISSPELT = "400 INVALID_ARGUMENT"
 END_SECONDS = 110.0
+NO_END = "NO END"
 
 
 class Doors:
@@ -40,6 +42,7 @@ class Doors:
     def sinks(self) -> list[Sink]:
         return [
             Sink("POST /videos", self.import_url, spelling_answer=MISSPELT),
+            Sink("POST /voices/add", self.clone_url, spelling_answer=MISSPELT),
             Sink(
                 "webhook delivery",
                 self.deliver,
@@ -64,10 +67,42 @@ class Doors:
         job = await self._ended(f"import_{video_id}")
         return READY if "error" not in job else f"{job['error']['code']} {job['error']['message']}"
 
+    async def clone_url(self, url: str) -> str:
+        """What a caller gets to see of a clone."""
+        body = json.dumps({"name": "hostile", "sample_url": url})
+        made = await self.client.post("/v1/voices/add", content=body, headers={"Content-Type": "application/json"})
+        if made.status_code != 200:
+            return f"{made.status_code} {made.json()['error']['code']}"
+        return await self._end_of_clone(made.json()["voice_id"])
+
+    async def _end_of_clone(self, voice_id: str) -> str:
+        deadline = time.monotonic() + END_SECONDS
+        while time.monotonic() < deadline:
+            voice = (await self.client.get(f"/v1/voices/{voice_id}")).json()
+            if voice["status"] != "processing":
+                return READY if voice["status"] == "ready" else str(voice["error"])
+            await asyncio.sleep(0.05)
+        return NO_END
+
     async def open_file(self, path: Path, file_name: str) -> str:
-        """Upload a file and wait for its import: ready, or the reason it was refused for."""
+        """Upload a file and wait for its import: ready, or the reason it was refused for. Clone it as well."""
         if path.is_symlink() or not path.is_file():
             return "NOT_A_FILE"  # no client can send such a thing
+        cloned = await self._clone_file(path)
+        imported = await self._import_file(path, file_name)
+        if cloned == NO_END or (cloned == READY and imported != READY):
+            return f"CLONED: {cloned}"
+        return imported
+
+    async def _clone_file(self, path: Path) -> str:
+        if path.stat().st_size > MAX_FORM_BYTES:
+            return "TOO_LARGE"
+        sent = await self.client.post("/v1/voices/add", data={"name": "hostile"}, files={"files": path.read_bytes()})
+        if sent.status_code != 200:
+            return f"{sent.status_code} {sent.json()['error']['code']}"
+        return await self._end_of_clone(sent.json()["voice_id"])
+
+    async def _import_file(self, path: Path, file_name: str) -> str:
         try:
             video_id = await upload(self.client, path, file_name=file_name)
         except httpx.HTTPStatusError as error:
@@ -82,7 +117,7 @@ class Doors:
             if job["status"] in {"ready", "failed"}:
                 return dict(job)
             await asyncio.sleep(0.1)
-        return {"error": {"code": {"x": "NO END"}, "message": {}, "details": {}}}
+        return {"error": {"code": {"x": NO_END}, "message": {}, "details": {}}}
 
     async def deliver(self, url: str) -> str:
         """Register an endpoint, let something happen, and see how the delivery went."""

@@ -12,6 +12,7 @@ from proofs.report import Report
 from proofs.speech_words import RATE, hear, samples_of
 from proofs.transcripts_words import word_error_rate
 from tests.engines.dialogue import Samples
+from tests.engines.speech_clips import normalise
 
 MAX_GAP_SECONDS = 1.0
 MAX_WER = 0.05
@@ -88,4 +89,4 @@ def count_clicks(samples: Samples) -> int:
 
 
 def _error_rate(stage: Stage, samples: Samples, text: str) -> float:
-    return word_error_rate(text, hear(Engines(stage.settings), samples, "en"))
+    return word_error_rate(normalise(text), hear(Engines(stage.settings), samples, "en"))

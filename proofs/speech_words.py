@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import httpx
@@ -19,7 +20,7 @@ from proofs.report import Report
 from proofs.resemblyzer import Resemblyzer, ensure_weights, voice_of
 from proofs.transcripts_words import word_error_rate
 from tests.engines.dialogue import Samples
-from tests.engines.speech_clips import clips_folder, sentences, two_cities
+from tests.engines.speech_clips import clips_folder, normalise, sentences, two_cities
 
 MAX_WER = 0.05
 MAX_CLONE_WER = 0.08
@@ -28,26 +29,31 @@ READY_SECONDS = 180.0
 RATE = 24_000
 KEEP = "CUTROOM_PROOF_FOLDER"  # where to leave what was spoken, for ears
 
-# Numbers, times, money and abbreviations among ordinary sentences, and how they are said.
-TEXTS: dict[str, Sequence[tuple[str, str]]] = {
+# Numbers, times, money and abbreviations among ordinary sentences. What is written comes first, and behind it other
+# ways to write down the same words: a recogniser chooses one of them.
+TEXTS: dict[str, Sequence[tuple[str, ...]]] = {
     "en": [
         ("Dr. Reed paid $12 for the map.", "Doctor Reed paid twelve dollars for the map."),
         (
             "The museum opens at 10:30 and closes in the evening.",
             "The museum opens at ten thirty and closes in the evening.",
         ),
-        ("Nobody in the village had ever seen such a storm.", "Nobody in the village had ever seen such a storm."),
+        ("Nobody in the village had ever seen such a storm.",),
         ("About 40% of the houses lost their roofs.", "About forty percent of the houses lost their roofs."),
+        ("The children waited for hours at the old railway station.",),
     ],
     "pt": [
-        ("A professora chegou cedo e abriu todas as janelas.", "A professora chegou cedo e abriu todas as janelas."),
-        ("O trem parte às 10:30 da estação central.", "O trem parte às dez e trinta da estação central."),
+        ("A professora chegou cedo e abriu todas as janelas.",),
+        ("O trem parte às 10:30 da estação central.", "O trem parte às 10 e 30 da estação central."),
         ("Comprei 3 livros sobre a história da cidade.", "Comprei três livros sobre a história da cidade."),
+        ("O mercado fica perto da igreja, do outro lado da praça.",),
+        ("Amanhã vamos visitar os nossos avós no interior.",),
     ],
     "es": [
-        ("La biblioteca abre temprano todos los sábados.", "La biblioteca abre temprano todos los sábados."),
-        ("Mi hermana vive en una casa cerca del río.", "Mi hermana vive en una casa cerca del río."),
+        ("La biblioteca abre temprano todos los sábados.",),
+        ("Mi hermana vive en una casa cerca del río.",),
         ("El 20% de los árboles perdió sus hojas.", "El veinte por ciento de los árboles perdió sus hojas."),
+        ("Mañana iremos al mercado para comprar pan y fruta.",),
     ],
 }
 CLONED = (
@@ -61,10 +67,10 @@ async def prove_languages(report: Report, stage: Stage, voices: dict[str, str]) 
     folder = _folder()
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
         for language, lines in TEXTS.items():
-            text = " ".join(written for written, _ in lines)
+            text = " ".join(written for written, *_ in lines)
             samples = await spoken(client, voices[language], text, language=language)
             heard = await asyncio.to_thread(hear, engines, samples, language)
-            rate = _error_rate([(said, written) for written, said in lines], heard)
+            rate = min(word_error_rate(normalise(" ".join(way)), heard) for way in product(*lines))
             if folder is not None:
                 (folder / f"{language}.raw").write_bytes((samples * 32767).astype("<i2").tobytes())
                 (folder / f"{language}.txt").write_text(heard + "\n")
@@ -75,17 +81,6 @@ async def prove_languages(report: Report, stage: Stage, voices: dict[str, str]) 
                 holds=rate <= MAX_WER,
             )
             report.figures(**{f"wer_{language}": round(rate, 4)})
-
-
-def _error_rate(lines: Sequence[tuple[str, str]], heard: str) -> float:
-    """Against what is said or what is written, whichever the recogniser chose to write for a line."""
-    said, written = " ".join(each for each, _ in lines), " ".join(each for _, each in lines)
-    best = min(word_error_rate(said, heard), word_error_rate(written, heard))
-    mixed = [
-        " ".join(lines[at][0] if mask >> at & 1 else lines[at][1] for at in range(len(lines)))
-        for mask in range(1 << len(lines))
-    ]
-    return min(best, *(word_error_rate(each, heard) for each in mixed))
 
 
 async def prove_clone(report: Report, stage: Stage) -> None:
@@ -103,7 +98,7 @@ async def prove_clone(report: Report, stage: Stage) -> None:
             person = voice_of(judge, clip.samples)
             near, far = float(voice_of(judge, _at_16k(ours)) @ person), float(voice_of(judge, _at_16k(base)) @ person)
             heard = await asyncio.to_thread(hear, engines, ours, "en")
-            rate = word_error_rate(CLONED, heard)
+            rate = word_error_rate(normalise(CLONED), heard)
             gains.append(near - far)
             errors.append(rate)
             report.claim(
