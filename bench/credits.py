@@ -224,7 +224,8 @@ async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], i
                 found.append((first, second) if number % 2 == 0 else (second, first))
         for wallets in measured:
             waits[wallets] = await bench.waits(wallets, count)
-        faults = [await accounts.connection.fetch("SELECT * FROM ledger_faults($1)", each) for each in libraries]
+        # Only the money: no job stands behind what is paid here.
+        faults = [await accounts.connection.fetch("SELECT * FROM book_faults($1)", each) for each in libraries]
         if any(faults):
             raise RuntimeError(f"the books are wrong afterwards: {faults}")
     finally:

@@ -77,8 +77,26 @@ class Books:
             reservation_id=reservation_id,
             expires_at=expires_at,
         )
+        if lines.holder is not None:
+            await self.add_work(lines.holder, *(work for work, _ in lines.priced))
         async with self.transaction() as connection:
             return await put_lines(connection, self.library_id, lines, now=system_clock())
+
+    async def add_work(self, holder: str, *works: Work) -> None:
+        """Have a job whose attempt this is, with a bill for these works; a job of the test's own stays as it is."""
+        job_id, _, attempt = holder.partition(".")
+        async with self.transaction() as connection:
+            await connection.execute(
+                """INSERT INTO jobs (library_id, id, type, status, attempt, plan, waits_for, bill, progress,
+                       created_at, updated_at)
+                   VALUES ($1, $2, 'transcript', 'processing', $3, '{"made": true}', '{}', $4, 0, now(), now())
+                   ON CONFLICT (library_id, id) DO UPDATE SET attempt = excluded.attempt, bill = excluded.bill
+                       WHERE jobs.plan ? 'made'""",
+                self.library_id,
+                job_id,
+                int(attempt or 1),
+                Bill(works, is_subscriber=False).as_json(),
+            )
 
     async def capture(self, holder: str) -> None:
         async with self.transaction() as connection:
@@ -169,6 +187,7 @@ def add_video(accounts: Accounts, person: Person) -> AddVideo:
 
 
 async def hold(books: Books, bill: Bill, holder: str, video_id: str | None = None, now: datetime | None = None) -> bool:
+    await books.add_work(holder, *bill.works)
     async with books.transaction() as connection:
         return await escrow.hold(
             connection,
@@ -182,6 +201,7 @@ async def hold(books: Books, bill: Bill, holder: str, video_id: str | None = Non
 
 
 async def ensure(books: Books, bill: Bill, holder: str, video_id: str | None = None) -> None:
+    await books.add_work(holder, *bill.works)
     async with books.transaction() as connection:
         await escrow.ensure_held(
             connection, books.library_id, bill, holder=holder, video_id=video_id, prices=PRICES, now=system_clock()
@@ -252,6 +272,7 @@ async def reserve_until(books: Books, *millicredits: int, expires_at: datetime) 
 
 async def use(books: Books, line_id: str, holder: str) -> None:
     """As work does that consumes a line."""
+    await books.add_work(holder, SPEECH)
     await books.owner.execute("UPDATE escrow_lines SET holder = $2 WHERE id = $1", line_id, holder)
 
 

@@ -14,6 +14,7 @@ from temporalio.testing import ActivityEnvironment
 from cutroom.credits import activities
 from cutroom.credits.activities import CreditActivities
 from cutroom.errors import Code, CutroomError
+from cutroom.platform.db import insert
 from dev.scratch import Accounts
 from tests.credits.conftest import DAY, Accountancy, Books, SetClock, reserve_until, state_of, use
 
@@ -59,6 +60,18 @@ async def wrong(books: Books, millicredits: int) -> AsyncIterator[None]:
         yield
     finally:
         await books.owner.execute(SHIFTED, books.library_id, -millicredits)
+
+
+async def test_a_balance_that_is_gone_is_seen_and_comes_back_frozen(books: Books, check: Check, hand: SetClock) -> None:
+    await books.grant(10_000)
+    await reserve_until(books, 1_000, expires_at=hand.now - HOUR)  # what is overdue cannot go back
+    gone = await books.owner.fetchrow("DELETE FROM ledger_balances WHERE library_id = $1 RETURNING *", books.library_id)
+    assert gone is not None
+    assert await check() == 1
+    assert (await books.funds()).is_frozen
+    await books.owner.execute("DELETE FROM ledger_balances WHERE library_id = $1", books.library_id)
+    await insert(books.owner, "ledger_balances", dict(gone))
+    assert await check() == 0
 
 
 # Expiry.

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+import asyncpg
 import pytest
 
 from cutroom.credits import escrow
@@ -10,7 +11,7 @@ from cutroom.credits.pricing import Action, Term, Work
 from cutroom.credits.receipts import receipt
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, insert
 from tests.credits.conftest import PRICES, SPEECH, Accountancy, Act, AddVideo, Books, at_once, ensure, hold, paying
 
 DE, FR = Work(Action.DUB, "plus", "de"), Work(Action.DUB, "plus", "fr")
@@ -227,6 +228,21 @@ async def test_one_holder_settles_nothing_of_anothers(books: Books) -> None:
     await books.capture("mine")
     await books.release("nobody")
     assert await books.states(*mine, *theirs) == ["captured", "open"]
+
+
+async def test_nothing_is_settled_where_the_balance_is_gone(books: Books) -> None:
+    await books.grant(1_000)
+    lines = await books.put(300, holder="work")
+    balance = await books.owner.fetchrow(
+        "DELETE FROM ledger_balances WHERE library_id = $1 RETURNING *", books.library_id
+    )
+    assert balance is not None
+    for settle in (books.capture, books.release):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="no balance"):
+            await settle("work")
+    await insert(books.owner, "ledger_balances", dict(balance))
+    assert await books.states(*lines) == ["open"]
+    await books.capture("work")
 
 
 async def test_a_settlement_that_is_not_committed_did_not_happen(books: Books) -> None:

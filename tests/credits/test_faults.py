@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.credits.pricing import Action, Work
 from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from dev.scratch import Accounts
-from tests.credits.conftest import Books
+from tests.credits.conftest import SPEECH, Books
 
 ACCOUNTS = "movement between the wrong accounts"
 UNBALANCED = "transaction does not sum to zero"
@@ -28,9 +27,13 @@ HOLD = "hold is not the sum of its lines"
 NO_HOLD = "line without a hold"
 HOLDS = "finished job holds escrow"
 UNCHARGED = "ready job was never charged"
+GONE = "balance is gone"
+NO_WORK = "line of a holder that no work has"
+WORKS = "lines are not the works of the bill"
 EVERY_FAULT = {ACCOUNTS, UNBALANCED, BALANCE, ESCROW, SETTLED, NO_LINE, HOLD, NO_HOLD, HOLDS, UNCHARGED}
+EVERY_FAULT |= {GONE, NO_WORK, WORKS}
 
-BILL = Bill((Work(Action.TRANSCRIPT, "transcript"),), is_subscriber=False).as_json()
+BILL = Bill((SPEECH,), is_subscriber=False).as_json()
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,41 @@ BREAKS: dict[str, tuple[tuple[str, ...], set[str]]] = {
         ("UPDATE jobs SET status = 'ready', error_code = NULL WHERE id = '{failed}'",),
         {UNCHARGED},
     ),
+    "a balance is gone": (("DELETE FROM ledger_balances WHERE library_id = '{library}'",), {GONE}),
+    "a line is held by nobody": (
+        ("UPDATE escrow_lines SET holder = 'nobody' WHERE id = '{held}'",),
+        {NO_WORK},
+    ),
+    "a captured line is held by nobody": (
+        ("UPDATE escrow_lines SET holder = 'nobody' WHERE id = '{captured}'",),
+        {NO_WORK, UNCHARGED},
+    ),
+    "a job is gone and its line is not": (("DELETE FROM jobs WHERE id = '{running}'",), {NO_WORK}),
+    "a line is held by an attempt that never was": (
+        ("UPDATE escrow_lines SET holder = '{failed}.2' WHERE id = '{released}'",),
+        {NO_WORK},
+    ),
+    "a line is held by something like an attempt": (
+        ("UPDATE escrow_lines SET holder = '{failed}.x' WHERE id = '{released}'",),
+        {NO_WORK},
+    ),
+    "a line is of another language than the bill": (
+        ("UPDATE escrow_lines SET language = 'de' WHERE id = '{captured}'",),
+        {WORKS},
+    ),
+    "a line has other terms than the bill": (
+        ("UPDATE escrow_lines SET terms = '{{\"words\": 1}}' WHERE id = '{held}'",),
+        {WORKS},
+    ),
+    "a bill has more works than lines are held": (
+        ("UPDATE jobs SET bill = jsonb_set(bill, '{{works,1}}', bill #> '{{works,0}}') WHERE id = '{running}'",),
+        {WORKS},
+    ),
+    "a line is held by work that has another": (
+        ("UPDATE escrow_lines SET holder = '{running}' WHERE id = '{released}'",),
+        {WORKS},
+    ),
+    "work without a bill holds a line": (("UPDATE jobs SET bill = NULL WHERE id = '{running}'",), {WORKS}),
     "a later attempt was not charged": (("UPDATE jobs SET attempt = 3 WHERE id = '{again}'",), {UNCHARGED}),
 }
 

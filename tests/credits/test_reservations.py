@@ -77,6 +77,7 @@ async def test_expiry_and_use_at_once_have_one_winner(books: Books, add_video: A
         reservation_id, (line_id,) = await reserve(books, video_id, DE)
         holder = new_id()
         bill = paying(DE, reservation=reservation_id)
+        await books.add_work(holder, DE)
 
         async def use(connection: Connection, holder: str = holder, bill: Bill = bill) -> None:
             await escrow.hold(
@@ -177,6 +178,7 @@ async def test_two_that_take_one_line_at_once_have_one_winner(books: Books, add_
 
         return act
 
+    await books.add_work("first", DE)
     taken, refused = await at_once(
         books, taking("first", lines=(line_id,)), taking("second", reservation=reservation_id)
     )
@@ -189,6 +191,7 @@ async def test_a_line_costs_what_it_cost_when_it_was_reserved(books: Books, add_
     await books.grant(20_000)
     video_id = await add_video(30.0)
     reservation_id, _ = await reserve(books, video_id, DE)
+    await books.add_work("work", DE)
     dearer = replace(PRICES, version="dearer", per_minute=replace(PRICES.per_minute, dub_plus=9_000))
     async with books.transaction() as connection:
         await escrow.hold(

@@ -96,6 +96,7 @@ async def test_a_reservation_that_was_used_up_ends_without_a_movement(
     timer, (line_id,) = await reserve_until(books, 1_000, expires_at=await skipping.get_current_time() + DAY)
     work = Work(Action.SPEECH, "speech")
     bill = Bill((work,), is_subscriber=False, line_ids=(line_id,))
+    await books.add_work("work", work)
     await books.owner.execute("UPDATE escrow_lines SET video_id = 'v' WHERE id = $1", line_id)
     async with books.transaction() as connection:
         await escrow.hold(
