@@ -47,6 +47,9 @@ TALK: Sequence[str] = (
     "Thank you for showing us your work. I will look at every boat with other eyes from now on.",
 )
 
+# What a line begins with when it comes again: an engine that remembers what it said would else have nothing to do.
+AGAIN = ("", "As we said before,", "And once more,", "It is worth saying again,", "So, as you heard,", "As I told you,")
+
 
 @dataclass(frozen=True, slots=True)
 class Film:
@@ -58,9 +61,9 @@ class Film:
     turns: tuple[tuple[int, float, float], ...]  # who speaks, from when to when
 
 
-def make_film(folder: Path, speaker: Speaker, *, seconds: float, name: str = "film") -> Film:
-    """As many turns as fill the time; a long film says everything several times."""
-    turns, voice = _talk(speaker, seconds)
+def make_film(folder: Path, speaker: Speaker, *, seconds: float, name: str = "film", is_varied: bool = False) -> Film:
+    """As many turns as fill the time; a long film says everything several times, or says how often it did."""
+    turns, voice = _talk(speaker, seconds, is_varied=is_varied)
     length = len(voice)
     music = _music(length)
     mix = music + voice
@@ -74,17 +77,18 @@ def make_film(folder: Path, speaker: Speaker, *, seconds: float, name: str = "fi
     return Film(path, length / RATE, music, tuple(turns))
 
 
-def _talk(speaker: Speaker, seconds: float) -> "tuple[list[tuple[int, float, float]], Sound]":
+def _talk(speaker: Speaker, seconds: float, *, is_varied: bool) -> "tuple[list[tuple[int, float, float]], Sound]":
     chance = np.random.default_rng(5)
-    spoken: dict[int, Sound] = {}
+    spoken: dict[str, Sound] = {}
     placed: list[tuple[int, float, Sound]] = []
     turns, at, number = [], LEAD_SECONDS, 0
     while at < seconds - LEAD_SECONDS:
-        line = number % len(TALK)
-        if line not in spoken:
-            said = speaker.speak(TALK[line], voice=VOICES[line % 2], language="en-US")
-            spoken[line] = _doubled(said.samples)
-        sound = spoken[line]
+        line, turn = number % len(TALK), number // len(TALK)
+        text = f"{AGAIN[turn % len(AGAIN)]} {TALK[line]}" if is_varied and turn else TALK[line]
+        if text not in spoken:
+            said = speaker.speak(text, voice=VOICES[line % 2], language="en-US")
+            spoken[text] = _doubled(said.samples)
+        sound = spoken[text]
         length = len(sound) / RATE
         if at + length > seconds - LEAD_SECONDS / 2 and placed:
             break

@@ -62,6 +62,10 @@ class Storage:
             for found in batch:
                 await self.delete(found["path"])
 
+    async def names(self, prefix: str) -> list[str]:
+        """Every object whose path starts so."""
+        return [found["path"] async for batch in obstore.list(self.store, prefix) for found in batch]
+
     async def read_url(self, path: str) -> str:
         """A temporary URL to download one object."""
         return await obstore.sign_async(self.store, "GET", path, READ_URL_LIFETIME)

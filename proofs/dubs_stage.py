@@ -1,0 +1,134 @@
+"""What the proofs of dubs stand on: somebody who uploads a film, has it dubbed, and takes the sound home."""
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import numpy as np
+
+from cutroom.credits import ledger
+from cutroom.platform.clock import system_clock
+from proofs.ingest_stage import Stage, upload
+from proofs.speech_client import wait_for_voices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Sound = NDArray[np.float32]
+
+MILLICREDITS = 5_000_000
+WAIT_SECONDS = 3600.0
+POLL_SECONDS = 0.3
+ENDED = frozenset({"ready", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Dubbed:
+    """A dub as its user has it, with what was said in the source."""
+
+    video_id: str
+    language: str
+    dub: dict[str, Any]
+    job: dict[str, Any]
+    source: list[dict[str, Any]]  # segments of the transcript
+    track: bytes
+    preview_seconds: float | None  # from asking until the first minute could be heard
+    seconds: float  # until it was ready
+
+    @property
+    def segments(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.dub["segments"]
+        return found
+
+    @property
+    def sync(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.job["result"]["sync"]
+        return found
+
+
+async def fund(stage: Stage) -> None:
+    library_id = stage.person.library_id
+    await ledger.grant(
+        stage.accounts.connection, library_id, millicredits=MILLICREDITS, reference="proof", now=system_clock()
+    )
+    await wait_for_voices(stage)
+
+
+def caller(stage: Stage) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300)
+
+
+async def send(stage: Stage, path: Path) -> str:
+    """Upload, and wait for the transcript."""
+    async with caller(stage) as client:
+        video_id = await upload(client, path)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            status = (await client.get(f"/v1/videos/{video_id}/transcript")).json()["status"]
+            if status in ENDED:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+    return video_id
+
+
+async def dub(
+    stage: Stage, video_id: str, languages: Sequence[str], *, meanwhile: Callable[[], None] | None = None
+) -> list[Dubbed]:
+    """Ask for all languages at once, and wait for each."""
+    async with caller(stage) as client:
+        started = time.monotonic()
+        asked = await client.post(f"/v1/videos/{video_id}/dubs", json={"languages": list(languages)})
+        asked.raise_for_status()
+        source = (await client.get(f"/v1/videos/{video_id}/transcript")).json()["segments"]
+        waiting = [_wait(stage, client, video_id, each, started, meanwhile=meanwhile) for each in languages]
+        found = await asyncio.gather(*waiting)
+        return [
+            Dubbed(video_id, language, made, job, source, track, preview, seconds)
+            for language, (made, job, track, preview, seconds) in zip(languages, found, strict=True)
+        ]
+
+
+async def _wait(
+    stage: Stage,
+    client: httpx.AsyncClient,
+    video_id: str,
+    language: str,
+    started: float,
+    *,
+    meanwhile: Callable[[], None] | None,
+) -> tuple[dict[str, Any], dict[str, Any], bytes, float | None, float]:
+    preview: float | None = None
+    while True:
+        made: dict[str, Any] = (await client.get(f"/v1/videos/{video_id}/dubs/{language}")).json()
+        if preview is None and made["completionStatus"] == "preview_ready" and made["audioUrl"]:
+            heard = await client.get(made["audioUrl"], headers={"Authorization": ""})
+            if heard.status_code == 200 and seconds_of(heard.content) > 30:
+                preview = time.monotonic() - started
+        if made["status"] in ENDED or time.monotonic() - started > WAIT_SECONDS:
+            break
+        if meanwhile is not None:
+            meanwhile()
+        await asyncio.sleep(POLL_SECONDS)
+    job: dict[str, Any] = (await client.get(f"/v1/jobs/{made['jobId']}")).json()
+    if made["status"] != "ready":
+        raise RuntimeError(f"the dub is {made['status']}: {job}\n{stage.worker.read_log()[-3000:]}")
+    track = (await client.get(made["audioUrl"], headers={"Authorization": ""})).content
+    return made, job, track, preview, time.monotonic() - started
+
+
+def seconds_of(data: bytes) -> float:
+    return float(samples_of(data, rate=8_000, channels=1).shape[-1] / 8_000)
+
+
+def samples_of(data: bytes | Path, *, rate: int, channels: int) -> "Sound":
+    """Decoded by ffmpeg: a row for each channel."""
+    source = str(data) if isinstance(data, Path) else "pipe:0"
+    command = ["ffmpeg", "-v", "error", "-i", source, "-map", "0:a:0", "-ac", str(channels), "-ar", str(rate)]
+    given = None if isinstance(data, Path) else data
+    done = subprocess.run([*command, "-f", "f32le", "pipe:1"], input=given, capture_output=True, check=True)
+    return np.frombuffer(done.stdout, "<f4").reshape(-1, channels).T.copy()
