@@ -20,6 +20,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import connect
 from dev import services
 from dev.environment import PROJECT
+from proofs.dubs_stage import change_a_line
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
 from tests.engines.speech_clips import clips_folder, ensure_clips
 
@@ -83,8 +84,50 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{silent}", "transcript-silent")
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
+    await record_voices(stage, client, speech)
+    await record_dubs(stage, client, spoken)
     await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
     await save(client, f"reservation_{reserved}", "expire-reservation")
+
+
+async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
+    """A clone and a reading, and the hourly forgetting."""
+    connection = stage.accounts.connection
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as caller:
+        made = await caller.post("/v1/voices/add", data={"name": "Reader"}, files={"files": speech.read_bytes()})
+        voice_id = made.json()["voice_id"]
+        while (await caller.get(f"/v1/voices/{voice_id}")).json()["status"] == "processing":
+            await asyncio.sleep(0.5)
+        text = "The ferry runs again from Monday on, if the wind allows it. " * 5
+        read = await caller.post(
+            f"/v1/text-to-speech/{voice_id}", params={"output_format": "opus"}, json={"text": text}
+        )
+        read.raise_for_status()
+    for kind, name in (("voice", "voice-ready"), ("speech", "speech-ready")):
+        job_id = await connection.fetchval("SELECT id FROM jobs WHERE type = $1", kind)
+        await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+        await save(client, job_id, name)
+    handle = await client.start_workflow("forget-speech", id=f"forget-speech_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "forget-speech")
+
+
+async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
+    """A dub, and the same after a line was changed."""
+    job_id = f"dub_{spoken}_pt_plus"
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.post(f"/v1/videos/{spoken}/dubs", json={"languages": ["pt"]})).raise_for_status()
+        while (await caller.get(f"/v1/jobs/{job_id}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+    await save(client, job_id, "dub-ready")
+    work = await change_a_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
+    for _ in range(60):
+        await asyncio.sleep(1)  # the relay has to start it first
+        if await stage.accounts.connection.fetchval("SELECT status = 'ready' FROM jobs WHERE id = $1", work):
+            break
+    await asyncio.wait_for(client.get_workflow_handle(work).result(), timeout=120)
+    await save(client, work, "redub-ready")
 
 
 async def main() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RATE = 48_000
 VOICE_RATE = 24_000
 SPEECH_LEVEL = 0.08
-MUSIC_LEVEL = 0.025  # 10 dB below speech, as in a film in which people talk
+MUSIC_BELOW_DB = 3.0  # below speech: music that one listens to. What is quieter is parted worse, and masked by speech
 VOICES = ("am_michael", "af_heart")
 LEAD_SECONDS = 1.0
 
@@ -61,11 +61,19 @@ class Film:
     turns: tuple[tuple[int, float, float], ...]  # who speaks, from when to when
 
 
-def make_film(folder: Path, speaker: Speaker, *, seconds: float, name: str = "film", is_varied: bool = False) -> Film:
-    """As many turns as fill the time; a long film says everything several times, or says how often it did."""
-    turns, voice = _talk(speaker, seconds, is_varied=is_varied)
+def make_film(
+    folder: Path,
+    speaker: Speaker,
+    *,
+    seconds: float,
+    name: str = "film",
+    is_varied: bool = False,
+    pause_seconds: tuple[float, float] = (0.5, 1.6),
+) -> Film:
+    """As many turns as fill the time; a long film says everything several times, or says that it does so again."""
+    turns, voice = _talk(speaker, seconds, is_varied=is_varied, pause_seconds=pause_seconds)
     length = len(voice)
-    music = _music(length)
+    music = _music(length, level=_level(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
     mix = music + voice
     sound = folder / f"{name}.wav"
     write_stereo(sound, mix)
@@ -77,7 +85,9 @@ def make_film(folder: Path, speaker: Speaker, *, seconds: float, name: str = "fi
     return Film(path, length / RATE, music, tuple(turns))
 
 
-def _talk(speaker: Speaker, seconds: float, *, is_varied: bool) -> "tuple[list[tuple[int, float, float]], Sound]":
+def _talk(
+    speaker: Speaker, seconds: float, *, is_varied: bool, pause_seconds: tuple[float, float]
+) -> "tuple[list[tuple[int, float, float]], Sound]":
     chance = np.random.default_rng(5)
     spoken: dict[str, Sound] = {}
     placed: list[tuple[int, float, Sound]] = []
@@ -94,7 +104,7 @@ def _talk(speaker: Speaker, seconds: float, *, is_varied: bool) -> "tuple[list[t
             break
         placed.append((line % 2, at, sound))
         turns.append((line % 2, at, at + length))
-        at += length + float(chance.uniform(0.5, 1.6))
+        at += length + float(chance.uniform(*pause_seconds))
         number += 1
     voice: Sound = np.zeros((2, round(max(seconds, at) * RATE)), np.float32)
     for who, start, sound in placed:
@@ -116,7 +126,7 @@ def _doubled(samples: "Sound") -> "Sound":
     return np.asarray(wide * (SPEECH_LEVEL / np.sqrt(np.mean(loud**2))), np.float32)
 
 
-def _music(length: int) -> "Sound":
+def _music(length: int, *, level: float) -> "Sound":
     """Chords of plucked strings, a bass and a soft drum, wider than the voices."""
     chance = np.random.default_rng(8)
     made = np.zeros((length, 2), np.float32)
@@ -132,8 +142,11 @@ def _music(length: int) -> "Sound":
             _add(made, first, 1.3 * _pluck(chord[0] / 2, 1.2, chance), (0.5, 0.5))
         if number % 4 == 2:
             _add(made, first, 0.5 * _drum(chance), (0.45, 0.55))
-    level = np.sqrt(np.mean(made**2))
-    return np.asarray(made * (MUSIC_LEVEL / level), np.float32)
+    return np.asarray(made * (level / _level(made)), np.float32)
+
+
+def _level(sound: "Sound") -> float:
+    return float(np.sqrt(np.mean(sound**2)))
 
 
 def _add(made: "Sound", first: int, sound: "Sound", pan: tuple[float, float]) -> None:

@@ -139,7 +139,7 @@ async def prove_voices(report: Report, engines: Engines, dubbed: Dubbed) -> None
             other = [float(vector @ each) for name, theirs in vectors.items() if name != speaker for each in theirs]
             if same and other:
                 total += 1
-                right += np.mean(same) > np.mean(other)
+                right += int(np.mean(same) > np.mean(other))
     told = {each["voice"] for each in dubbed.job["result"]["voices"].values()}
     measured = f"{len(told)} voices, {right} of {total} lines"
     holds = len(vectors) == 2 and len(told) == 2 and right == total > 0

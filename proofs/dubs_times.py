@@ -51,10 +51,20 @@ async def prove_times(report: Report, made: Mapping[str, Dubbed]) -> None:
 
 
 def _pairs(dubbed: Dubbed) -> Sequence[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each line of the dub with the stretch of the source that it stands for: up to the next line's start."""
     source = sorted(dubbed.source, key=lambda each: (each["start"], each["end"]))
-    if len(source) != len(dubbed.segments):
-        raise RuntimeError(f"{len(source)} lines became {len(dubbed.segments)}")
-    return list(zip(source, dubbed.segments, strict=True))
+    pairs = []
+    for at, line in enumerate(dubbed.segments):
+        first = min(source, key=lambda each: abs(each["start"] - line["start"]))
+        following = dubbed.segments[at + 1]["start"] - 0.2 if at + 1 < len(dubbed.segments) else float("inf")
+        own = [each for each in source if first["start"] <= each["start"] < following]
+        if {each["speaker"] for each in own} != {line["speaker"]}:
+            raise RuntimeError(f"line {at} speaks for another: {own}")
+        pairs.append(({"start": first["start"], "end": max(each["end"] for each in own)}, line))
+    covered = sum(len([each for each in source if pair["start"] <= each["start"] < pair["end"]]) for pair, _ in pairs)
+    if covered != len(source):
+        raise RuntimeError(f"{covered} of {len(source)} sentences have a line")
+    return pairs
 
 
 def _is_close(source: Mapping[str, Any], line: Mapping[str, Any]) -> bool:

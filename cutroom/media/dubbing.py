@@ -87,7 +87,7 @@ async def write_track(
 ) -> Path:
     """The finished sound as a language track: AAC in MP4, at its loudness and below its peak."""
     chain = (
-        f"volume={gain_db:.3f}dB,aresample={PEAK_RATE},alimiter=limit={peak:.4f}:attack=2:release=60:level=disabled,"
+        f"volume={gain_db:.3f}dB,aresample={PEAK_RATE},alimiter=limit={peak:.4f}:attack=2:release=60:level=disabled:latency=1,"
         "aresample=48000"
     )
     arguments = [*reading(Container.FLAC), "-map", "0:a:0", "-af", chain, "-c:a", "aac", "-b:a", BIT_RATE, *_BARE]

@@ -23,6 +23,7 @@ from cutroom.products.dubs import service
 from cutroom.products.dubs.fit import Slot, is_likely_too_long, place, slots
 from cutroom.products.dubs.mixing import gain_for, loudness_of
 from cutroom.products.dubs.parting import Parting, Piece
+from cutroom.products.dubs.phrasing import Phrase, phrases
 from cutroom.products.dubs.publishing import Publishing
 from cutroom.products.dubs.report import Placed, sync_report
 from cutroom.products.dubs.script import (
@@ -251,22 +252,29 @@ class DubActivities:
 def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: Mapping[int, str]) -> list[Line]:
     """What is said in order, with its times and the texts to say instead."""
     ordered = sorted(spoken, key=lambda each: (each.start_seconds, each.end_seconds))
-    times = slots([(each.start_seconds, each.end_seconds) for each in ordered], until_seconds=until_seconds)
     translated = carry_out(plan, [each.text for each in ordered])
+    said = phrases(
+        [
+            Phrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
+            for each, text in zip(ordered, translated, strict=True)
+        ],
+        language=plan.target,
+    )
+    times = slots([(each.start_seconds, each.end_seconds) for each in said], until_seconds=until_seconds)
     lines = []
-    for number, (segment, slot, text) in enumerate(zip(ordered, times, translated, strict=True)):
-        texts = [edits[number]] if number in edits else _texts(segment, slot, text, plan)
+    for number, (phrase, slot) in enumerate(zip(said, times, strict=True)):
+        texts = [edits[number]] if number in edits else _texts(phrase, slot, plan)
         times_of = (slot.start_seconds, slot.end_seconds, slot.room_end_seconds)
-        lines.append(Line(number, *times_of, segment.speaker, segment.text, tuple(dict.fromkeys(texts))))
+        lines.append(Line(number, *times_of, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
     return lines
 
 
-def _texts(segment: Segment, slot: Slot, text: str, plan: Plan) -> list[str]:
+def _texts(phrase: Phrase, slot: Slot, plan: Plan) -> list[str]:
     """The translation, and shorter ones behind it where it would hardly be spoken in time."""
-    if not is_likely_too_long(text, slot, language=plan.target):
-        return [text]
-    briefer = shorter(segment.text, language=plan.source)
-    texts = [text, *(carry_out(plan, briefer) if briefer else [])]
+    if not is_likely_too_long(phrase.text, slot, language=plan.target):
+        return [phrase.text]
+    briefer = shorter(phrase.source, language=plan.source)
+    texts = [phrase.text, *(carry_out(plan, briefer) if briefer else [])]
     return [*texts, *shorter(texts[-1], language=plan.target)]
 
 

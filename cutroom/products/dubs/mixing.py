@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MIX_RATE = 48_000
 LINE_RATE = 24_000
-SPEECH_MARGIN_SECONDS = 0.25  # around a line, in which the bed is what was separated
+SPEECH_MARGIN_SECONDS = 0.3  # around speech, in which the bed is what was separated
 FADE_SECONDS = 0.05
 HEADROOM = 0.5  # of what is stored between the steps, so that a loud moment is not cut off
 QUIET = 1e-4

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutroom.engines.ports import REFERENCE_RATE
+from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE
 from cutroom.engines.registry import Engines
 from cutroom.library.rules import video_path
 from cutroom.media.dubbing import Stretch
@@ -83,9 +83,12 @@ class Parting:
         separator = self.engines.separator()
         speech, _ = separator.separate(resampled(mix, MIX_RATE, separator.sample_rate))
         speech = _as_long_as(resampled(speech, separator.sample_rate, MIX_RATE), mix.shape[-1])
+        mono: Sound = speech.mean(axis=0)
+        # Also where somebody speaks whom no line replaces: two at once, a word that was not recognised.
+        heard = self.engines.voice_detector().detect([resampled(mono, MIX_RATE, SAMPLE_RATE)])
+        spans += [(span.start_seconds, span.end_seconds) for span in heard]
         bed = blended(mix, mix - speech, spans, rate=MIX_RATE)[:, here]
-        mono: Sound = speech.mean(axis=0)[here]
-        return bed, resampled(mono, MIX_RATE, REFERENCE_RATE)
+        return bed, resampled(mono[here], MIX_RATE, REFERENCE_RATE)
 
 
 def _as_long_as(sound: "Sound", count: int) -> "Sound":
