@@ -1,0 +1,160 @@
+"""The processor time of a dub beside that of the bare engines, asked for the same things in the same run.
+
+Ours is all that the worker and its programs use from the moment a dub is asked for until it is ready. The bare way loads
+the same engines, and makes the calls that the dub made: translate its sentences, part its sound, speak its lines, stretch
+them, hear them again, and encode the track. Nothing is stored, laid out or reported on that side.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from cutroom.engines.ports import SAMPLE_RATE, Speech
+from cutroom.engines.registry import Engines
+from cutroom.engines.routes import carry_out, choose
+from cutroom.products.speech.sound import at_rate, to_pcm
+from dev import services
+from proofs.dubs_film import make_film
+from proofs.dubs_stage import Dubbed, dub, fund, samples_of, send
+from proofs.ingest_stage import Stage, open_stage
+
+if TYPE_CHECKING:
+    from proofs.dubs_stage import Sound
+
+GOAL = 1.15
+LINE_RATE = 24_000
+
+
+async def measure(seconds: float) -> tuple[float, dict[str, float]]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        async with open_stage("bench_dubs", folder / "stage") as stage:
+            await fund(stage)
+            speaker = await asyncio.to_thread(Engines(stage.settings).speaker)
+            film = await asyncio.to_thread(lambda: make_film(folder, speaker, seconds=seconds))
+            video_id = await send(stage, film.path)
+            stage.worker.stop()  # so that the engines are loaded for the dub, as they are on the other side
+            stage.worker.start()
+            process = psutil.Process(stage.worker.pid)
+            await asyncio.sleep(8)
+            before = _used(process)
+            (dubbed,) = await dub(stage, video_id, ["pt"])
+            ours = _used(process) - before
+            bare = await asyncio.to_thread(_bare, stage, film.path, dubbed, folder)
+    return ours, bare
+
+
+def _used(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system + times.children_user + times.children_system)
+
+
+def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, float]:
+    engines = Engines(stage.settings)
+    voices = dubbed.job["result"]["voices"]
+    stretches = {each["line"]: each["stretch"] for each in dubbed.sync["segments"]}
+    spoken: list[Sound] = []
+
+    def translate() -> None:
+        plan = choose(engines.translators(), source="en", target="pt")
+        carry_out(plan, [each["text"] for each in dubbed.source])
+
+    def part() -> None:
+        separator = engines.separator()
+        separator.separate(samples_of(film, rate=separator.sample_rate, channels=2))
+
+    def speak() -> None:
+        for each in dubbed.segments:
+            said = engines.speaker().speak(each["text"], voice=voices[each["speaker"]]["voice"], language="pt")
+            spoken.append(at_rate(said, LINE_RATE))
+
+    def stretch() -> None:
+        for number, sound in enumerate(spoken):
+            command = ["ffmpeg", "-v", "error", "-f", "s16le", "-ar", str(LINE_RATE), "-ac", "1", "-i", "pipe:0"]
+            how = ["-af", f"rubberband=tempo={stretches.get(number, 1.0)}", "-f", "s16le", "pipe:1"]
+            subprocess.run([*command, *how], input=to_pcm(sound), capture_output=True, check=True)
+
+    def hear() -> None:
+        for sound in _minutes(spoken):
+            recording = at_rate(Speech(sound, LINE_RATE), SAMPLE_RATE)
+            speech = list(engines.voice_detector().detect([recording]))
+            engines.recogniser().recognise(recording, language="pt", speech=speech)
+
+    def encode() -> None:
+        track = folder / "track.m4a"
+        track.write_bytes(dubbed.track)
+        made = [
+            "ffmpeg",
+            "-v",
+            "error",
+            "-y",
+            "-i",
+            str(track),
+            "-c:a",
+            "aac",
+            "-b:a",
+            "192k",
+            str(folder / "again.m4a"),
+        ]
+        subprocess.run(made, check=True)
+
+    return {step.__name__: _cpu(step) for step in (translate, part, speak, stretch, hear, encode)}
+
+
+def _minutes(spoken: "list[Sound]") -> "list[Sound]":
+    """Lines behind each other, in recordings of about a minute."""
+    import numpy as np  # noqa: PLC0415 - an extra
+
+    found: list[list[Sound]] = [[]]
+    for sound in spoken:
+        if sum(map(len, found[-1])) > 50 * LINE_RATE:
+            found.append([])
+        found[-1] += [sound, np.zeros(LINE_RATE // 2, np.float32)]
+    return [np.concatenate(each) for each in found if each]
+
+
+def _cpu(step: Callable[[], None]) -> float:
+    """Of this process and the programs that it ran."""
+
+    def used() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + children.ru_utime + children.ru_stime
+
+    before = used()
+    step()
+    return used() - before
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a film of one minute instead of three")
+    short = parser.parse_args().short
+    services.start_all()
+    ours, bare = asyncio.run(measure(62.0 if short else 185.0))
+    total = sum(bare.values())
+    table = Table("what", "CPU seconds")
+    for name, seconds in bare.items():
+        table.add_row(f"bare: {name}", f"{seconds:.1f}")
+    table.add_row("bare, in all", f"{total:.1f}")
+    table.add_row("the dub", f"{ours:.1f}")
+    Console().print(table)
+    ratio = round(ours / total, 2)
+    figures = {"ratio": ratio, "cpu_seconds": round(ours, 1), "bare_cpu_seconds": round(total, 1)}
+    print(json.dumps({**figures, "goal": GOAL, "ok": ratio <= GOAL}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
