@@ -1,8 +1,8 @@
 """The processor time of a dub beside that of the bare engines, asked for the same things in the same run.
 
-Ours is all that the worker and its programs use from the moment a dub is asked for until it is ready. The bare way loads
-the same engines, and makes the calls that the dub made: translate its sentences, part its sound, speak its lines, stretch
-them, hear them again, and encode the track. Nothing is stored, laid out or reported on that side.
+Ours is all that the worker and its programs use from the moment a dub is asked for until it is ready. The bare way
+loads the same engines, and makes the calls that the dub made: translate its sentences, part its sound, speak its
+lines, stretch them, hear them again, and encode the track. Nothing is stored, laid out or reported on that side.
 """
 
 import argparse
