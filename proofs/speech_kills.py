@@ -10,15 +10,13 @@ from proofs.ingest_stage import Stage
 from proofs.report import Report
 from proofs.speech_long import make_text
 
-CHARACTERS = 700
 
-
-async def prove_kills(report: Report, stage: Stage, voices: dict[str, str], *, kills: int) -> None:
+async def prove_kills(report: Report, stage: Stage, voices: dict[str, str], *, kills: int, characters: int) -> None:
     before = await _balance(stage)
     arrived, doubles = 0, 0
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
         for number in range(kills):
-            text = f"This is reading number {number}. {make_text(CHARACTERS)}"
+            text = f"This is reading number {number}. {make_text(characters)}"
             asking = asyncio.create_task(_ask(client, voices["en"], text))
             await _until_begun(stage)
             stage.worker.kill()
@@ -28,7 +26,7 @@ async def prove_kills(report: Report, stage: Stage, voices: dict[str, str], *, k
             spent = before - await _balance(stage)
             doubles += spent != 1_000 * (number + 1)
         # The caller hangs up, and asks again: one reading, one credit.
-        text = f"Somebody hangs up. {make_text(CHARACTERS)}"
+        text = f"Somebody hangs up. {make_text(characters)}"
         hasty = asyncio.create_task(_ask(client, voices["en"], text))
         await _until_begun(stage)
         hasty.cancel()

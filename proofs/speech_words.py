@@ -83,15 +83,15 @@ async def prove_languages(report: Report, stage: Stage, voices: dict[str, str]) 
             report.figures(**{f"wer_{language}": round(rate, 4)})
 
 
-async def prove_clone(report: Report, stage: Stage) -> None:
+async def prove_clone(report: Report, stage: Stage, *, people: int) -> None:
     """Clones of two people, from recordings of them, judged by a model that has no part in the making."""
     engines = Engines(stage.settings)
     judge = await asyncio.to_thread(lambda: Resemblyzer(ensure_weights()))
     clips = clips_folder()
-    people = {"two_cities": two_cities(clips), "librivox": sentences(clips)[0]}
+    known = {"two_cities": two_cities(clips), "librivox": sentences(clips)[0]}
     gains, errors = [], []
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
-        for name, clip in people.items():
+        for name, clip in list(known.items())[:people]:
             clone = await _clone(client, name, clips / f"{clip.name}.wav")
             ours = await spoken(client, clone, CLONED, language="en")
             base = await asyncio.to_thread(_base_voice, engines, CLONED, clip.samples)
