@@ -41,7 +41,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             found = await dub(stage, video_id, languages, meanwhile=killer.look if killer is not None else None)
             made = {each.language: each for each in found}
             await prove_times(report, made)
-            await prove_words(report, stage, engines, made)
+            await prove_words(report, engines, made)
             await prove_loudness(report, film, made["pt"], folder)
             await prove_bed(report, stage, film, made["pt"])
             await prove_voices(report, engines, made["pt"])

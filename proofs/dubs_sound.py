@@ -31,7 +31,7 @@ GAP_MARGIN_SECONDS = 0.35
 MIN_GAP_SECONDS = 0.3
 
 
-async def prove_words(report: Report, stage: Stage, engines: Engines, made: Mapping[str, Dubbed]) -> None:
+async def prove_words(report: Report, engines: Engines, made: Mapping[str, Dubbed]) -> None:
     """The finished track, music and all, is heard by whisper-base."""
     rates = []
     for language, dubbed in made.items():
@@ -42,7 +42,7 @@ async def prove_words(report: Report, stage: Stage, engines: Engines, made: Mapp
         rates.append(rate)
         claim = f"words of the finished track that are heard wrong, {language}"
         report.claim(claim, wanted="<= 12 %", measured=f"{rate:.1%}", holds=rate <= MAX_WER)
-    report.figures(wer=round(max(rates), 4), voices_of=stage.settings.speakers)
+    report.figures(wer=round(max(rates), 4))
 
 
 def _hear(engines: Engines, recording: "Sound", language: str) -> str:

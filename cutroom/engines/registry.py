@@ -13,12 +13,14 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.fallback import FallbackRecogniser
 from cutroom.engines.firefox import FirefoxTranslator
 from cutroom.engines.kokoro import KokoroSpeaker
+from cutroom.engines.langdetect import FastLanguageIdentifier
 from cutroom.engines.noise import SpectralGate
 from cutroom.engines.openai_recogniser import OpenAiRecogniser
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
 from cutroom.engines.ports import (
     Cloner,
     Denoiser,
+    LanguageIdentifier,
     Quality,
     Recogniser,
     Separator,
@@ -59,6 +61,9 @@ class Engines:
         names = _names(self._settings.recognisers)
         makers = [partial(self._recogniser, name) for name in names]
         return self._once("recogniser", lambda: FallbackRecogniser(makers))
+
+    def language_identifier(self) -> LanguageIdentifier:
+        return self._once("language identifier", FastLanguageIdentifier)
 
     def voice_detector(self) -> VoiceDetector:
         return self._once("voice detector", SileroDetector)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE, Gender, Reference, ServiceVoice, Speaker, Speech
+from cutroom.engines.sound import resampled
 from cutroom.engines.whisper import load_whisper
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class TransferCloner:
             voice = nearest_voice(self._speaker.voices(), language=language, pitch_hz=pitch_hz)
             said = self._speaker.speak(text, voice=voice.name, language=language, speed=speed)
             if said.sample_rate != REFERENCE_RATE:
-                said = Speech(resample(said.samples, said.sample_rate, REFERENCE_RATE), REFERENCE_RATE)
+                said = Speech(resampled(said.samples, said.sample_rate, REFERENCE_RATE), REFERENCE_RATE)
             return Speech(self._convert(said.samples, target), REFERENCE_RATE)
 
     def _known(self, reference: Reference) -> Voiced:
@@ -129,7 +130,7 @@ class TransferCloner:
         envelope = np.log(self._world.cheaptrick(sound, pitch, times, REFERENCE_RATE) + _FLOOR)
         loudness = _mean_in_band(envelope)
         breath = self._world.d4c(sound, pitch, times, REFERENCE_RATE)
-        features = self._listen(resample(samples, REFERENCE_RATE, SAMPLE_RATE), frames=len(pitch))
+        features = self._listen(resampled(samples, REFERENCE_RATE, SAMPLE_RATE), frames=len(pitch))
         return Voiced(
             pitch, (envelope - loudness).astype(np.float32), loudness, breath.astype(np.float32), _told_apart(features)
         )
@@ -261,16 +262,6 @@ def smooth(values: "Floats", width: float) -> "Floats":
     padded = np.pad(values, [(reach, reach)] + [(0, 0)] * (values.ndim - 1), mode="edge")
     smoothed: Floats = sum(part * padded[at : at + len(values)] for at, part in enumerate(bell))
     return smoothed
-
-
-def resample(samples: "Samples", rate: int, to_rate: int) -> "Samples":
-    """By way of the spectrum, which is exact for sound that is short and silent at its ends."""
-    import numpy as np  # noqa: PLC0415 - see above
-
-    length = round(len(samples) * to_rate / rate)
-    spectrum = np.fft.rfft(samples.astype(np.float64))[: length // 2 + 1]
-    sound: Samples = (np.fft.irfft(spectrum, length) * (length / max(1, len(samples)))).astype(np.float32)
-    return sound
 
 
 def _stretches(samples: "Samples") -> "Iterator[Samples]":

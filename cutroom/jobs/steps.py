@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
@@ -52,3 +53,12 @@ def media_failure(error: MediaError) -> ApplicationError:
     ours = error.reason in RETRYABLE
     code = Code.INTERNAL if ours else Code.UNSUPPORTED_SOURCE
     return failure(code, str(error.sentence), reason=error.reason, retry=ours)
+
+
+def engine_failure(error: EngineError) -> ApplicationError:
+    """An engine that is away may come back; what it could not do, it will not do next time either."""
+    if isinstance(error, NoRouteError):
+        return failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False)
+    if isinstance(error, EngineUnavailableError):
+        return failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True)
+    return failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False)

@@ -8,7 +8,7 @@ import pytest
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE, Cloner, Reference, Speech
-from cutroom.engines.voice_transfer import resample
+from cutroom.engines.sound import resampled
 from tests.engines.speaker_suite import TEXT, assert_is_sound, error_rate
 from tests.engines.speech_clips import clips_folder, ensure_clips, two_cities
 
@@ -17,7 +17,7 @@ def reference(*, seconds: float = 6.0) -> Reference:
     """The man who reads Dickens."""
     clip = two_cities(ensure_clips(clips_folder()))
     start = 2 * SAMPLE_RATE
-    samples = resample(clip.samples[start : start + round(seconds * SAMPLE_RATE)], SAMPLE_RATE, REFERENCE_RATE)
+    samples = resampled(clip.samples[start : start + round(seconds * SAMPLE_RATE)], SAMPLE_RATE, REFERENCE_RATE)
     return Reference(samples, hashlib.sha256(samples.tobytes()).hexdigest())
 
 

@@ -10,7 +10,7 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.kokoro import KokoroSpeaker
 from cutroom.engines.ports import SAMPLE_RATE, Span, Speaker, Speech
-from cutroom.engines.voice_transfer import resample
+from cutroom.engines.sound import resampled
 from cutroom.engines.whisper import WhisperRecogniser
 from tests.engines.recogniser_suite import model_folder
 from tests.engines.speech_clips import normalise
@@ -32,7 +32,7 @@ def said(text: str, voice: str = "af_heart", language: str = "en-US", speed: flo
 def error_rate(speech: Speech, text: str, language: str = "en") -> float:
     """The share of words that a recogniser hears otherwise."""
     recogniser = WhisperRecogniser(model_folder("whisper-base"), cpu_threads=2)
-    samples = resample(speech.samples, speech.sample_rate, SAMPLE_RATE)
+    samples = resampled(speech.samples, speech.sample_rate, SAMPLE_RATE)
     heard = recogniser.recognise(samples, language=language, speech=[Span(0.0, len(samples) / SAMPLE_RATE)])
     return float(jiwer.wer(normalise(text), normalise(" ".join(word.text for word in heard.words))))
 

@@ -10,7 +10,8 @@ import pytest
 from cutroom.engines import voice_transfer
 from cutroom.engines.errors import EngineError
 from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE, Cloner, Gender, Reference, ServiceVoice, Speech
-from cutroom.engines.voice_transfer import STRETCH_SECONDS, TransferCloner, Voiced, _stretches, nearest_voice, resample
+from cutroom.engines.sound import resampled
+from cutroom.engines.voice_transfer import STRETCH_SECONDS, TransferCloner, Voiced, _stretches, nearest_voice
 from tests.engines.cloner_suite import ClonerSuite, reference
 from tests.engines.recogniser_suite import model_folder
 from tests.engines.speaker_suite import TEXT, kokoro, said
@@ -126,7 +127,7 @@ def test_long_sound_is_cut_where_it_is_quiet() -> None:
 def test_a_tone_stays_the_same_at_another_rate() -> None:
     tone = np.sin(2 * np.pi * 440 * np.arange(REFERENCE_RATE) / REFERENCE_RATE).astype(np.float32)
     expected = np.sin(2 * np.pi * 440 * np.arange(SAMPLE_RATE) / SAMPLE_RATE)
-    assert np.abs(resample(tone, REFERENCE_RATE, SAMPLE_RATE) - expected).max() < 0.01
+    assert np.abs(resampled(tone, REFERENCE_RATE, SAMPLE_RATE) - expected).max() < 0.01
 
 
 def test_no_model_means_no_cloner(kept: Kept, tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
+from cutroom.engines.errors import EngineError
 from cutroom.engines.faithful import losses
 from cutroom.engines.ports import Quality
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import Plan, carry_out, choose
-from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import engine_failure, working
 from cutroom.library.service import duration_of
 from cutroom.media.subtitles import MAX_SECONDS
 from cutroom.platform.clock import Clock
@@ -59,12 +58,8 @@ class CaptionActivities:
         try:
             async with working(self.database, self.clock, ref, "translating", progress=90):
                 made = await asyncio.to_thread(self._translate, spoken, transcript.language, language)
-        except NoRouteError as error:
-            raise failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False) from error
-        except EngineUnavailableError as error:
-            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
         except EngineError as error:
-            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
+            raise engine_failure(error) from error
         excuses = await store_subtitles(
             self.storage,
             made.segments,

@@ -9,12 +9,11 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
+from cutroom.engines.errors import EngineError
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import Plan, carry_out, choose
-from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.jobs.steps import engine_failure, media_failure, working
 from cutroom.library.service import duration_of
 from cutroom.media.process import MediaError
 from cutroom.platform.clock import Clock
@@ -241,12 +240,8 @@ class DubActivities:
                 yield
         except MediaError as error:
             raise media_failure(error) from error
-        except NoRouteError as error:
-            raise failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False) from error
-        except EngineUnavailableError as error:
-            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
         except EngineError as error:
-            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
+            raise engine_failure(error) from error
 
 
 def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: Mapping[int, str]) -> list[Line]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cutroom.engines.sound import resampled
 from cutroom.products.dubs.script import Laid
 
 if TYPE_CHECKING:
@@ -22,24 +23,9 @@ EDGE_SECONDS = 0.015
 MIN_GAIN_DB, MAX_GAIN_DB = -12.0, 12.0
 
 
-def resampled(sound: "Sound", rate: int, to_rate: int) -> "Sound":
-    """At another rate, by its spectrum; whoever cuts off a margin afterwards cuts off what is wrong at the ends."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
-
-    if rate == to_rate or not sound.shape[-1]:
-        return sound
-    count = round(sound.shape[-1] * to_rate / rate)
-    channels = []
-    for channel in np.atleast_2d(sound):
-        spectrum = np.fft.rfft(channel)[: count // 2 + 1]
-        channels.append((np.fft.irfft(spectrum, count) * (count / len(channel))).astype(np.float32))
-    made: Sound = np.stack(channels) if sound.ndim > 1 else channels[0]
-    return made
-
-
 def blended(mix: "Sound", rest: "Sound", spans: Sequence[tuple[float, float]], *, rate: int) -> "Sound":
     """The mix itself where nobody speaks, and what was separated where somebody does; spans are of this stretch."""
-    import numpy as np  # noqa: PLC0415 - as above
+    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
 
     length = mix.shape[-1]
     share = np.zeros(length, np.float32)

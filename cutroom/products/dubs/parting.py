@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.ports import REFERENCE_RATE, SAMPLE_RATE
 from cutroom.engines.registry import Engines
+from cutroom.engines.sound import resampled
 from cutroom.library.rules import video_path
 from cutroom.media.dubbing import Stretch
 from cutroom.media.formats import Container
-from cutroom.products.dubs.mixing import MIX_RATE, blended, loudness_of, resampled
+from cutroom.products.dubs.mixing import MIX_RATE, blended, loudness_of
 from cutroom.products.dubs.script import PIECE_SECONDS, Line, Script
 from cutroom.products.dubs.shelf import DubRef, Shelf
 

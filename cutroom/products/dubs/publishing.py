@@ -1,11 +1,12 @@
 """Lays spoken lines over the bed, listens to them, and writes the track."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import SAMPLE_RATE, Span, Speech
 from cutroom.engines.registry import Engines
 from cutroom.library.rules import video_path
@@ -20,6 +21,8 @@ from cutroom.products.speech.sound import at_rate, from_pcm
 
 if TYPE_CHECKING:
     from cutroom.products.dubs.mixing import Sound
+
+_log = logging.getLogger(__name__)
 
 PEAK = 0.82  # -1.7 dB: what an encoder adds stays below -1 dBTP
 
@@ -54,7 +57,10 @@ class Publishing:
         spans = [Span(line.start_seconds - start, line.start_seconds + line.seconds - start) for line, _ in sounds]
         try:
             words = self.engines.recogniser().recognise(recording, language=language, speech=spans).words
-        except EngineError:  # a recogniser of one language has nothing to say of another
+        except EngineUnavailableError:
+            raise  # it may come back
+        except EngineError as error:  # a recogniser of one language has nothing to say of another
+            _log.warning("a dub was not listened to", extra={"language": language, "error": str(error)})
             return {}
         heard: dict[str, list[str]] = {str(line.number): [] for line, _ in sounds}
         for word in words:

@@ -1,6 +1,7 @@
 """Gives each speaker a voice, and speaks each line in it for as long as there is time."""
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ class Speaking:
             pcm = await asyncio.to_thread(self._sample, pieces)
         except UnusableError as error:
             return PartVoice(otherwise.engine, otherwise.voice, pitch_hz=otherwise.pitch_hz, note=str(error))
-        sha256 = fingerprint({"pcm": pcm.hex()})
+        sha256 = hashlib.sha256(pcm).hexdigest()
         path = dub.shared(f"references/{sha256}.pcm")
         await self.shelf.put(path, pcm)
         cloner = await asyncio.to_thread(self.engines.cloner)

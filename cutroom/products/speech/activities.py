@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.langdetect import FastLanguageIdentifier
 from cutroom.engines.pitch import median_pitch
 from cutroom.engines.ports import REFERENCE_RATE, Reference, Span, Speech
 from cutroom.engines.registry import Engines
@@ -21,7 +20,7 @@ from cutroom.engines.sound import read_samples
 from cutroom.errors import Code
 from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.jobs.steps import engine_failure, failure, media_failure, working
 from cutroom.media.probe import probe
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
@@ -254,7 +253,7 @@ class SpeechActivities:
             reference = await self._reference_of(clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"])
 
             def speak_as_clone() -> Speech:
-                language = order.language or _language(clone["labels"], order.text) or clone["language"]
+                language = order.language or self._language(clone["labels"], order.text) or clone["language"]
                 return self.engines.cloner().speak(text, reference=reference, language=language, speed=order.speed)
 
             return await asyncio.to_thread(speak_as_clone)
@@ -269,6 +268,14 @@ class SpeechActivities:
             return speaker.speak(text, voice=voice["name"], language=language, speed=order.speed)
 
         return await asyncio.to_thread(speak)
+
+    def _language(self, labels: Mapping[str, str], text: str) -> str | None:
+        """What the clone's maker said that it speaks, or what the text is written in."""
+        labelled = labels.get("language", "")
+        if is_language(labelled):
+            return language_of(labelled)
+        guess = self.engines.language_identifier().identify(text)
+        return guess.language if guess is not None else None
 
     async def _encoded(self, pcm: bytes, form: OutputFormat) -> bytes:
         codec = codec_arguments(form)
@@ -297,16 +304,5 @@ class SpeechActivities:
             raise media_failure(error) from error
         except UnusableError as error:
             raise failure(Code.UNSUPPORTED_SOURCE, str(error), reason="UNUSABLE_SAMPLE", retry=False) from error
-        except EngineUnavailableError as error:
-            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
         except EngineError as error:
-            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
-
-
-def _language(labels: dict[str, str], text: str) -> str | None:
-    """What the clone's maker said that it speaks, or what the text is written in."""
-    labelled = labels.get("language", "")
-    if is_language(labelled):
-        return language_of(labelled)
-    guess = FastLanguageIdentifier().identify(text)
-    return guess.language if guess is not None else None
+            raise engine_failure(error) from error

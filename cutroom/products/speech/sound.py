@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cutroom.engines.ports import Speech
+from cutroom.engines.sound import resampled
 from cutroom.products.speech.rules import RATE, Codec, OutputFormat
 
 if TYPE_CHECKING:
@@ -27,14 +28,7 @@ def pcm_of(speech: Speech, *, pause_seconds: float) -> bytes:
 
 
 def at_rate(speech: Speech, rate: int) -> "Samples":
-    """The same sound at another rate, by its spectrum: a passage is short, and silent at both ends."""
-    if speech.sample_rate == rate or not len(speech.samples):
-        return speech.samples
-    import numpy as np  # noqa: PLC0415 - as above
-
-    count = round(len(speech.samples) * rate / speech.sample_rate)
-    spectrum = np.fft.rfft(speech.samples)[: count // 2 + 1]
-    return np.asarray(np.fft.irfft(spectrum, count) * (count / len(speech.samples)), np.float32)
+    return resampled(speech.samples, speech.sample_rate, rate)
 
 
 def to_pcm(samples: "Samples") -> bytes:

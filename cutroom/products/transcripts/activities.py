@@ -10,14 +10,13 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError
 from cutroom.engines.ports import Recognised, Span, VoicePrint, Word
 from cutroom.engines.registry import Engines
 from cutroom.engines.sound import read_blocks, read_samples, seconds_of
 from cutroom.engines.speakers import speaker_of, tell_apart, turns
-from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.jobs.steps import engine_failure, media_failure, working
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
 from cutroom.media.process import MediaError
@@ -189,10 +188,8 @@ class TranscriptActivities:
                 yield
         except MediaError as error:
             raise media_failure(error) from error
-        except EngineUnavailableError as error:
-            raise failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True) from error
         except EngineError as error:
-            raise failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False) from error
+            raise engine_failure(error) from error
 
 
 def _work_path(ref: JobRef, video_id: str, name: str) -> str:

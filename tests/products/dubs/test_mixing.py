@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cutroom.engines.sound import resampled
 from cutroom.products.dubs.mixing import (
     LINE_RATE,
     MIX_RATE,
@@ -10,7 +11,6 @@ from cutroom.products.dubs.mixing import (
     gain_for,
     laid_over,
     loudness_of,
-    resampled,
     speech_alone,
     without_edges,
 )
