@@ -15,9 +15,9 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.storage import Storage
+from cutroom.products.speech.readings import Wish, clone_sound, engines_of
 from cutroom.products.speech.rules import DEFAULT_FORMAT, FORMATS, new_voice_id, reading_path
 from cutroom.products.speech.schemas import NewSpeech
-from cutroom.products.speech.service import Wish, clone_sound, engines_of
 from dev.scratch import Accounts, Keyring, Person
 
 CREDITS = 10_000  # enough for whatever one request may cost

@@ -31,7 +31,8 @@ from cutroom.platform.db import Database
 from cutroom.platform.egress import Egress, TooLargeError, UnreachableError
 from cutroom.platform.secrecy import Secrecy
 from cutroom.platform.storage import Storage
-from cutroom.products.speech import service
+from cutroom.products.speech import readings, service
+from cutroom.products.speech.readings import Ordered
 from cutroom.products.speech.reference import (
     UnusableError,
     choose,
@@ -41,7 +42,6 @@ from cutroom.products.speech.reference import (
     require_one_voice,
 )
 from cutroom.products.speech.rules import FORMATS, RATE, OutputFormat, passages, reading_path, voice_path, wav_header
-from cutroom.products.speech.service import Ordered
 from cutroom.products.speech.sound import codec_arguments, from_pcm, pcm_of, to_pcm
 from cutroom.web.schema import is_language
 
@@ -225,24 +225,24 @@ class SpeechActivities:
         """Remove the samples of clones that are gone, and readings that were kept long enough; how many."""
         async with self.database.connection() as connection:
             voices = await service.forgotten_voices(connection, now=self.clock(), limit=FORGET_BATCH)
-            readings = await service.forgotten_readings(connection, now=self.clock(), limit=FORGET_BATCH)
+            read = await readings.forgotten_readings(connection, now=self.clock(), limit=FORGET_BATCH)
         for voice in voices:
             activity.heartbeat()
             await self.storage.delete_under(voice_path(voice.library_id, voice.id, ""))
             async with self.database.transaction(voice.library_id) as connection:
                 await service.mark_cleared(connection, voice, now=self.clock())
-        for reading in readings:
+        for reading in read:
             activity.heartbeat()
             await self.storage.delete_under(reading_path(reading.library_id, reading.id, ""))
             async with self.database.transaction(reading.library_id) as connection:
-                await service.forget_reading(connection, reading)
-        return len(voices) + len(readings)
+                await readings.forget_reading(connection, reading)
+        return len(voices) + len(read)
 
     async def _order(self, ref: JobRef) -> Ordered:
         key = parse_job_id(ref.job_id)
         assert key is not None
         async with self.database.transaction(ref.library_id) as connection:
-            order = await service.order_of(connection, ref.library_id, key.subject)
+            order = await readings.order_of(connection, ref.library_id, key.subject)
         if order is None or (order.clone is None and order.service_voice is None):
             raise failure(Code.NOT_FOUND, "The voice is not there any more.", reason="NO_VOICE", retry=False)
         return order
@@ -289,7 +289,7 @@ class SpeechActivities:
 
     async def _record(self, ref: JobRef, reading_id: str, number: int, size_bytes: int) -> None:
         async with self.database.transaction(ref.library_id) as connection:
-            await service.record_passage(connection, ref.library_id, reading_id, number=number, size_bytes=size_bytes)
+            await readings.record_passage(connection, ref.library_id, reading_id, number=number, size_bytes=size_bytes)
 
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])

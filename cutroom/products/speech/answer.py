@@ -14,8 +14,8 @@ from cutroom.errors import Code, CutroomError
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Database
 from cutroom.platform.storage import Storage
+from cutroom.products.speech.readings import Reading, Standing, standing
 from cutroom.products.speech.rules import Codec, reading_path, wav_header
-from cutroom.products.speech.service import Reading, Standing, standing
 from cutroom.web.problems import problem_of
 
 SHORTEST_LOOK_SECONDS = 0.03

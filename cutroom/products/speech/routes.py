@@ -12,9 +12,10 @@ from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, invalid_field
 from cutroom.platform.storage import Storage
-from cutroom.products.speech import service
+from cutroom.products.speech import readings, service
 from cutroom.products.speech.answer import Listening, SpeechAnswer
 from cutroom.products.speech.languages import language_name
+from cutroom.products.speech.readings import Wish
 from cutroom.products.speech.rules import (
     DEFAULT_FORMAT,
     FORMATS,
@@ -37,7 +38,7 @@ from cutroom.products.speech.schemas import (
     Voices,
 )
 from cutroom.products.speech.search import Search, page_of
-from cutroom.products.speech.service import Samples, Wish
+from cutroom.products.speech.service import Samples
 from cutroom.web.operation import Access, operation
 from cutroom.web.route import CurrentCall, EnvelopeRoute
 
@@ -259,9 +260,9 @@ async def _speak(
     call: CurrentCall, voice_id: str, wanted: NewSpeech, output_format: str, *, patience_seconds: float
 ) -> SpeechAnswer:
     settings = call.runtime.settings
-    wish = Wish(voice_id, wanted, _format(output_format), service.engines_of(settings))
+    wish = Wish(voice_id, wanted, _format(output_format), readings.engines_of(settings))
     prices = load_prices(settings.prices_file)
-    reading = await service.ask_for_speech(call.connection, call.principal, wish, prices=prices, now=call.now)
+    reading = await readings.ask_for_speech(call.connection, call.principal, wish, prices=prices, now=call.now)
     listening = Listening(reading, call.runtime.database, call.runtime.storage)
     return SpeechAnswer(listening, patience_seconds=patience_seconds)
 
