@@ -23,7 +23,7 @@ async def prove_uploads(report: Report, accounts: Accounts, *, short: bool) -> N
             size = (32 if short else 256) * MEBIBYTE + 54_321
             await prove_kills(report, accounts, server, file=_file(folder, size), kills=4 if short else 20)
             size = (128 if short else 1024) * MEBIBYTE
-            await prove_speed(report, accounts, server, file=_file(folder, size), rounds=3)
+            await prove_speed(report, accounts, server, file=_file(folder, size), rounds=5 if short else 3)
     finally:
         server.stop()
 

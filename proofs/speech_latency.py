@@ -1,7 +1,6 @@
 """How soon a short sentence begins to sound, beside the bare engine with the same sentence."""
 
 import asyncio
-import statistics
 import time
 from typing import Any
 
@@ -12,7 +11,7 @@ from proofs.ingest_stage import Stage
 from proofs.report import Report
 
 MAX_RATIO = 1.5
-LINES = (
+LINES = (  # of one length, nearly
     "The train to the coast leaves in ten minutes.",
     "Please bring a warm coat and something to eat.",
     "She opened the letter and read it twice.",
@@ -39,11 +38,11 @@ async def prove_latency(report: Report, stage: Stage, voices: dict[str, str], *,
             await asyncio.to_thread(speaker.speak, line, voice=name, language=language)
             bare.append(time.perf_counter() - started)
             ours.append(await _first_byte(client, voice_id, line))
-    # The first of each opens files and connections.
-    first, alone = statistics.median(ours[1:]), statistics.median(bare[1:])
+    # The first of each opens files and connections; of the others the best, for a busy machine only ever adds.
+    first, alone = min(ours[1:]), min(bare[1:])
     ratio = round(first / alone, 2)
     report.claim(
-        f"time to the first byte beside bare Kokoro, median of {rounds}",
+        f"time to the first byte beside bare Kokoro, best of {rounds}",
         wanted=f"<= {MAX_RATIO}",
         measured=f"{ratio} ({first:.2f} / {alone:.2f} s)",
         holds=ratio <= MAX_RATIO,
