@@ -63,7 +63,7 @@ MEANINGS: dict[Code, Meaning] = {
 
 
 class CutroomError(Exception):
-    """An answer other than success; whoever raises it decides code, details and, rarely, another message."""
+    """An answer other than success; whoever raises it decides code, details and, rarely, another message or status."""
 
     def __init__(
         self,
@@ -72,11 +72,12 @@ class CutroomError(Exception):
         details: dict[str, Any] | None = None,
         message: str | None = None,
         headers: dict[str, str] | None = None,
+        status: int | None = None,
     ) -> None:
         meaning = MEANINGS[code]
         super().__init__(message or meaning.message)
         self.code = code
-        self.status = meaning.status
+        self.status = status or meaning.status
         self.message = message or meaning.message
         self.details = details or {}
         self.headers = headers or {}

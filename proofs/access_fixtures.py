@@ -153,6 +153,30 @@ class Founder:
             "language": LANGUAGE,
             "product": "plus",
         }
+        ids["shortsRequestId"] = new_id()
+        cut = {
+            "id": f"shorts_{ids['shortsRequestId']}",
+            "type": "shorts",
+            "status": "ready",
+            "waits_for": [],
+            "plan": {"kind": "promo"},
+        }
+        short = {
+            **here,
+            "id": new_id(),
+            "request_id": ids["shortsRequestId"],
+            "video_id": ids["videoId"],
+            "number": 0,
+            "kind": "promo",
+            "title": mark,
+            "description": mark,
+            "reason": mark,
+            "duration_seconds": 50.0,
+            "moments": [],
+            "video_path": mark,
+            "thumbnail_path": mark,
+            "plan_path": mark,
+        }
         done = {"id": f"transcript_{ids['videoId']}", "type": "transcript", "status": "ready", "waits_for": []}
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
@@ -175,6 +199,8 @@ class Founder:
             ("syntheses", reading),
             ("jobs", {**job, **dubbed, "finished_at": here["created_at"]}),
             ("dubs", dub),
+            ("jobs", {**job, **cut, "finished_at": here["created_at"]}),
+            ("shorts_outputs", short),
             ("transcripts", transcript),
             ("captions", captions),
         ]

@@ -97,8 +97,10 @@ async def ensure_held(
         raise CutroomError(Code.CONFLICT, message=message, details={"reason": "priced for a shorter duration"})
 
 
-async def capture(connection: Connection, library_id: str, *, holder: str, now: datetime) -> None:
-    """The work is done: what its holder holds is spent."""
+async def capture(connection: Connection, library_id: str, *, holder: str, now: datetime, undone: int = 0) -> None:
+    """The work is done: what its holder holds is spent, but for the lines of what came to nothing: those go back."""
+    if undone:
+        await _settle(connection, library_id, Movement.RELEASE, holder=holder, now=now, at_most=undone)
     await _settle(connection, library_id, Movement.CAPTURE, holder=holder, now=now)
 
 
@@ -214,17 +216,26 @@ async def _take_reserved(
     )
 
 
-async def _settle(connection: Connection, library_id: str, movement: Movement, *, holder: str, now: datetime) -> None:
+async def _settle(
+    connection: Connection,
+    library_id: str,
+    movement: Movement,
+    *,
+    holder: str,
+    now: datetime,
+    at_most: int | None = None,
+) -> None:
     rows = await connection.fetch(
         """WITH held AS (
                SELECT id FROM escrow_lines WHERE library_id = $1 AND holder = $2 AND state = 'open'
-               ORDER BY id FOR UPDATE)
+               ORDER BY id LIMIT $5 FOR UPDATE)
            UPDATE escrow_lines l SET state = $3, ended_at = $4 FROM held
            WHERE l.library_id = $1 AND l.id = held.id RETURNING l.id, l.millicredits""",
         library_id,
         holder,
         "captured" if movement is Movement.CAPTURE else "released",
         now,
+        at_most,
     )
     await _move(connection, library_id, movement, rows, now=now)
 

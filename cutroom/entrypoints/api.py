@@ -20,6 +20,7 @@ from cutroom.platform.telemetry import AccessLog, configure_logging, configure_t
 from cutroom.products.captions.routes import router as captions
 from cutroom.products.dubs.routes import router as dubs
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.shorts.routes import router as shorts
 from cutroom.products.speech.routes import router as speech
 from cutroom.products.speech.routes import search_router as voice_search
 from cutroom.products.transcripts.routes import router as transcripts
@@ -38,6 +39,7 @@ ROUTERS = (
     transcripts,
     captions,
     dubs,
+    shorts,
     speech,
     voice_search,
     credit,

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from cutroom.credits import escrow
@@ -19,6 +20,9 @@ from cutroom.webhooks.service import announce
 
 MAX_MESSAGE = 500
 BILLED = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND id = $2 AND bill IS NOT NULL"
+
+# In a result: how many of the works that the job was billed for came to nothing. Their price goes back.
+UNDONE = "undone"
 
 Settle = Callable[..., Awaitable[None]]
 
@@ -107,7 +111,10 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
         return False
     await _show(connection, ref, row["video_id"], state="ready", now=now)
     await satisfy(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
-    await _settle(connection, ref, escrow.capture, now=now)  # after all jobs: whoever holds money waits for no job
+    undone = int(result.get(UNDONE, 0))
+    await _settle(
+        connection, ref, partial(escrow.capture, undone=undone), now=now
+    )  # after all jobs: whoever holds money waits for no job
     await _announce_job(connection, ref, type_="job.ready", now=now)
     return True
 

@@ -15,11 +15,11 @@ from cutroom.engines.routes import available, serves
 from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
-from cutroom.jobs.service import NewJob, ask_for, get_job
-from cutroom.jobs.states import JobState
+from cutroom.jobs.service import NewJob, ask_for
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.captions.schemas import NewCaptions
+from cutroom.products.transcripts.service import transcript_before
 
 # Workers tell what they can translate every few minutes; what none has told for longer is gone.
 ROUTES_EVERY = timedelta(minutes=5)
@@ -67,20 +67,6 @@ async def ask_for_captions(
         key = JobKey(JobType.CAPTIONS, video_id, language=language)
         jobs.append(NewJob(key, video_id, plan={"language": language}, waits_for=waits_for, bill=bill))
     return [job for job, _ in await ask_for(connection, principal, jobs, prices=prices, now=now)]
-
-
-async def transcript_before(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
-    """The transcript's job, and the language that is spoken once that is ready; one that failed is no ground."""
-    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
-    job = await get_job(connection, principal.library_id, job_id)
-    if job.status is JobState.FAILED:
-        raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": job_id})
-    if job.status is not JobState.READY:
-        return job, None
-    language: str | None = await connection.fetchval(
-        "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
-    )
-    return job, language
 
 
 def check_lines(languages: Sequence[str], lines: Mapping[str, str]) -> None:

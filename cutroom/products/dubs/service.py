@@ -22,10 +22,11 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage import Storage
-from cutroom.products.captions.service import check_lines, check_translations, transcript_before
+from cutroom.products.captions.service import check_lines, check_translations
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
 from cutroom.products.speech.service import told_voices
 from cutroom.products.transcripts.schemas import Segment, Speaker
+from cutroom.products.transcripts.service import transcript_before
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}

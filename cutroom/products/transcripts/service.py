@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from cutroom.accounts.principals import Principal
-from cutroom.errors import not_found
+from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.service import get_job
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
@@ -175,3 +177,17 @@ async def transcript_of(connection: Connection, library_id: str, video_id: str) 
     if row is None:
         raise not_found()
     return NewTranscript(**dict(row))
+
+
+async def transcript_before(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
+    """The transcript's job, and the language that is spoken once that is ready; one that failed is no ground."""
+    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
+    job = await get_job(connection, principal.library_id, job_id)
+    if job.status is JobState.FAILED:
+        raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": job_id})
+    if job.status is not JobState.READY:
+        return job, None
+    language: str | None = await connection.fetchval(
+        "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
+    )
+    return job, language

@@ -1,0 +1,33 @@
+"""What requests for shorts have made, at rest; a request itself is its job."""
+
+from typing import Any
+
+from sqlalchemy import Double, Index, Integer, Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from cutroom.platform.tables import Id, Instant, Table
+
+
+class ShortsOutput(Table):
+    """One finished short, promo or clip."""
+
+    __tablename__ = "shorts_outputs"
+    __table_args__ = (Index("shorts_outputs_request_idx", "library_id", "request_id", "number"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    request_id: Mapped[Id]
+    video_id: Mapped[Id]
+    number: Mapped[int] = mapped_column(Integer)  # in order of merit
+    kind: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str] = mapped_column(Text)  # why it was chosen
+    duration_seconds: Mapped[float] = mapped_column(Double)
+    moments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # what of the film it shows
+    video_path: Mapped[str] = mapped_column(Text)
+    thumbnail_path: Mapped[str] = mapped_column(Text)
+    plan_path: Mapped[str] = mapped_column(Text)  # how it was framed and captioned, as JSON
+    created_at: Mapped[Instant]
+    deleted_at: Mapped[Instant | None]

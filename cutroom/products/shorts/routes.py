@@ -1,0 +1,54 @@
+"""Asking for shorts, promos and clips, and reading them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
+from cutroom.errors import Code
+from cutroom.products.shorts import service
+from cutroom.products.shorts.schemas import NewRequest, ShortsAsked, ShortsRequest, ShortsRequests
+from cutroom.web.operation import Access, operation
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Shorts"])
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@router.post("/videos/{videoId}/shorts", status_code=202, summary="Make shorts, a promo or clips")
+@operation(
+    scope=Scope.SHORTS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+)
+async def create_shorts(call: CurrentCall, video_id: VideoId, wanted: NewRequest) -> ShortsAsked:
+    """`kind` says what is made; fields of another kind are ignored. What cannot be made is not paid for.
+
+    Each request is a new one, with an id of its own.
+    """
+    prices = load_prices(call.runtime.settings.prices_file)
+    return await service.ask_for_shorts(
+        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    )
+
+
+@router.get("/videos/{videoId}/shorts", summary="List a video's requests for shorts")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def list_shorts(call: CurrentCall, video_id: VideoId) -> ShortsRequests:
+    """Every request, newest first."""
+    return ShortsRequests(requests=await service.list_requests(call.connection, call.principal, video_id))
+
+
+@router.get("/shorts/{shortsRequestId}", summary="Get a request for shorts")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.UNSUPPORTED_SOURCE,))
+async def get_shorts(
+    call: CurrentCall,
+    request_id: Annotated[str, Path(alias="shortsRequestId", min_length=1, description="The request's id.")],
+) -> ShortsRequest:
+    """At most five outputs, the best first. Ask again until the answer is `complete`, `partial_failed` or a 422.
+
+    A request that failed is answered with 422: its job's error, and the request itself in `details.request`.
+    """
+    return await service.get_request(call.connection, call.principal, request_id, storage=call.runtime.storage)

@@ -1,0 +1,130 @@
+"""Shorts, promos and clips on the wire."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MIN_SECONDS, Aspect, Kind, Look, Position
+from cutroom.web.schema import Omittable, Uri, Wire
+
+State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
+
+
+def _trimmed(text: str | None) -> str | None:
+    return (text or "").strip() or None
+
+
+Prompt = Annotated[
+    Omittable[Annotated[str, Field(max_length=MAX_PROMPT)]],
+    AfterValidator(_trimmed),
+    Field(description="What the chosen moments should be about."),
+]
+Seconds = Annotated[float, Field(ge=MIN_SECONDS, le=MAX_SECONDS)]
+CaptionStyle = Annotated[Look, Field(description="How the burnt-in captions look.")]
+CaptionPosition = Annotated[Position, Field(description="Where captions stand; they make room for faces.")]
+ReservationId = Annotated[Omittable[str], Field(description="A reservation that pays.")]
+
+
+class NewShorts(Wire):
+    """Short clips of the best moments."""
+
+    kind: Literal[Kind.SHORTS] = Kind.SHORTS
+    num_clips: Annotated[int, Field(ge=1, le=MAX_SHORTS)] = 3
+    min_duration: Seconds = MIN_SECONDS
+    max_duration: Seconds = MAX_SECONDS
+    aspect_ratio: Aspect = Aspect.PORTRAIT
+    caption_style: CaptionStyle = Look.DEFAULT
+    caption_position: CaptionPosition = Position.BOTTOM
+    clip_selection_prompt: Prompt = None
+    reservation_id: ReservationId = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "NewShorts":
+        if self.min_duration > self.max_duration:
+            raise ValueError("minDuration is greater than maxDuration.")
+        return self
+
+
+class NewPromo(Wire):
+    """One edit of 45 to 60 seconds, out of several moments."""
+
+    kind: Literal[Kind.PROMO]
+    aspect_ratio: Annotated[Literal[Aspect.PORTRAIT, Aspect.LANDSCAPE], Field(description="`9:16` or `16:9`.")] = (
+        Aspect.PORTRAIT
+    )
+    caption_style: CaptionStyle = Look.DEFAULT
+    caption_position: CaptionPosition = Position.BOTTOM
+    clip_selection_prompt: Prompt = None
+    include_soundtrack: Annotated[bool, Field(description="Music under what is said.")] = False
+    reservation_id: ReservationId = None
+
+
+class NewClips(Wire):
+    """Landscape excerpts of 5 to 25 minutes."""
+
+    kind: Literal[Kind.CLIPS]
+    num_clips: Annotated[int, Field(description="Brought into 1 to 4.")] = 1
+    clip_selection_prompt: Prompt = None
+    include_generated_thumbnail: Annotated[bool, Field(description="A thumbnail made for each clip.")] = False
+    reservation_id: ReservationId = None
+
+
+def _kind(body: Any) -> Any:  # noqa: ANN401 (whatever JSON gave)
+    """Whoever names no kind asks for shorts."""
+    return body.get("kind", Kind.SHORTS.value) if isinstance(body, dict) else getattr(body, "kind", None)
+
+
+NewRequest = Annotated[
+    Annotated[NewShorts, Tag("shorts")] | Annotated[NewPromo, Tag("promo")] | Annotated[NewClips, Tag("clips")],
+    Discriminator(
+        _kind,
+        custom_error_type="kind",
+        custom_error_message="`kind` is `shorts`, `promo` or `clips`.",
+    ),
+]
+
+
+class ShortsAsked(Wire):
+    """A request that was taken on."""
+
+    shorts_request_id: str
+    job_id: str
+    credits_spent: Annotated[float, Field(description="What is held for it now, or was taken from its reservation.")]
+    balance: float
+
+
+class Output(Wire):
+    """One short, promo or clip."""
+
+    output_id: str
+    type: Kind
+    video_url: Omittable[Uri] = None
+    thumbnail_url: Omittable[Uri] = None
+    duration: Omittable[float] = None
+    title: Omittable[str] = None
+    description: Omittable[str] = None
+
+
+class ShortsRequest(Wire):
+    """A request with what has been made so far."""
+
+    shorts_request_id: str
+    status: State
+    clips_expected: int
+    job_id: str
+    outputs: list[Output]
+
+
+class ShortsItem(Wire):
+    """A request in a list."""
+
+    id: str
+    status: State
+    output_type: Kind
+    job_id: str
+
+
+class ShortsRequests(Wire):
+    """Every request of a video, newest first."""
+
+    requests: list[ShortsItem]
