@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MIN_SECONDS, Aspect, Kind, Look, Position
 from cutroom.web.schema import Omittable, Uri, Wire
@@ -28,6 +28,8 @@ ReservationId = Annotated[Omittable[str], Field(description="A reservation that 
 class NewShorts(Wire):
     """Short clips of the best moments."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "shorts", "numClips": 3, "captionStyle": "karaoke"}]})
+
     kind: Literal[Kind.SHORTS] = Kind.SHORTS
     num_clips: Annotated[int, Field(ge=1, le=MAX_SHORTS)] = 3
     min_duration: Seconds = MIN_SECONDS
@@ -48,6 +50,8 @@ class NewShorts(Wire):
 class NewPromo(Wire):
     """One edit of 45 to 60 seconds, out of several moments."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "promo", "includeSoundtrack": True}]})
+
     kind: Literal[Kind.PROMO]
     aspect_ratio: Annotated[Literal[Aspect.PORTRAIT, Aspect.LANDSCAPE], Field(description="`9:16` or `16:9`.")] = (
         Aspect.PORTRAIT
@@ -61,6 +65,8 @@ class NewPromo(Wire):
 
 class NewClips(Wire):
     """Landscape excerpts of 5 to 25 minutes."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "clips", "numClips": 2}]})
 
     kind: Literal[Kind.CLIPS]
     num_clips: Annotated[int, Field(description="Brought into 1 to 4.")] = 1
