@@ -45,7 +45,7 @@ def make_text(characters: int) -> str:
 async def prove_long(report: Report, stage: Stage, voices: dict[str, str], *, characters: int) -> None:
     text = make_text(characters)
     started = time.perf_counter()
-    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=600) as client:
         answer = await client.post(
             f"/v1/text-to-speech/{voices['en']}", params={"output_format": "pcm_24000"}, json={"text": text}
         )

@@ -18,7 +18,8 @@ RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=time
 HEARTBEAT = timedelta(seconds=10)  # somebody waits: a worker that died is noticed soon
 STEP_TIMEOUT = timedelta(minutes=10)
 WHOLE_TIMEOUT = timedelta(hours=1)
-PASSAGES_AT_ONCE = 8  # of one reading, over all workers
+# Of one reading, over all workers. Whoever listens waits for the next one, and queues keep no strict order.
+PASSAGES_AT_ONCE = 3
 FORGET_TIMEOUT = timedelta(minutes=30)
 
 
