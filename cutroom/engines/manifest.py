@@ -41,6 +41,7 @@ class Job(StrEnum):
     SEPARATE = "separate"
     FIND_FACES = "find-faces"
     CUT_OUT = "cut-out"
+    EMBED = "embed"
 
 
 class Registry(StrEnum):

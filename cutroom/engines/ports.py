@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Samples: TypeAlias = NDArray[np.float32]
     Stereo: TypeAlias = NDArray[np.float32]  # left and right, each a row of samples
     Vector: TypeAlias = NDArray[np.float32]
+    Picture: TypeAlias = NDArray[np.uint8]  # height, width and the three colours red, green and blue
 
 SAMPLE_RATE = 16_000
 REFERENCE_RATE = 24_000  # of the samples after which a cloner speaks
@@ -118,6 +119,24 @@ class Reference:
     pitch_hz: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A part of a picture, in shares of its width and height from 0 to 1, from the top left."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Where a face is, and how sure that is from 0 to 1."""
+
+    box: Box
+    score: float
+
+
 class Recogniser(Protocol):
     """Turns speech into words with times."""
 
@@ -180,6 +199,35 @@ class Translator(Protocol):
         ...
 
 
+class Embedder(Protocol):
+    """Says what texts mean, so that they can be compared."""
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> "Vector":
+        """A row of length 1 for each text; texts of like meaning have a high cosine."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text to be ranked, with an id of the caller's."""
+
+    id: str
+    text: str
+
+
+class Ranker(Protocol):
+    """Puts texts in order."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rank(self, candidates: Sequence[Candidate], *, prompt: str | None) -> list[str]:
+        """Every id once, best first: those that best fit the prompt, or that are most worth watching without one."""
+        ...
+
+
 class Speaker(Protocol):
     """Reads text aloud in voices of its own."""
 
@@ -223,4 +271,14 @@ class Separator(Protocol):
 
     def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
         """Speech and the rest, each with as many samples as were given; together they are what was given."""
+        ...
+
+
+class FaceFinder(Protocol):
+    """Finds faces in pictures."""
+
+    name: str
+
+    def find(self, picture: "Picture") -> list[Face]:
+        """Every face that is seen, the surest first; boxes lie inside the picture."""
         ...

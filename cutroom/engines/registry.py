@@ -8,20 +8,26 @@ from pathlib import Path
 from typing import TypeVar
 
 from cutroom.engines.apertium import ApertiumTranslator
-from cutroom.engines.chat_translator import ChatServer, ChatTranslator
+from cutroom.engines.chat import ChatServer
+from cutroom.engines.chat_ranker import ChatRanker
+from cutroom.engines.chat_translator import ChatTranslator
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.fallback import FallbackRecogniser
 from cutroom.engines.firefox import FirefoxTranslator
 from cutroom.engines.kokoro import KokoroSpeaker
 from cutroom.engines.langdetect import FastLanguageIdentifier
+from cutroom.engines.minilm import MiniLmEmbedder
 from cutroom.engines.noise import SpectralGate
 from cutroom.engines.openai_recogniser import OpenAiRecogniser
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
 from cutroom.engines.ports import (
     Cloner,
     Denoiser,
+    Embedder,
+    FaceFinder,
     LanguageIdentifier,
     Quality,
+    Ranker,
     Recogniser,
     Separator,
     Speaker,
@@ -35,12 +41,14 @@ from cutroom.engines.store import ModelStore
 from cutroom.engines.voice_profiles import WeSpeakerProfiler
 from cutroom.engines.voice_transfer import TransferCloner
 from cutroom.engines.whisper import WhisperRecogniser
+from cutroom.engines.yunet import YuNetFinder
 from cutroom.platform.settings import Settings
 
 REMOTE = "remote"
 NONE = "none"
 FIREFOX_PREFIX = "firefox-"
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
+FACE_MODEL = "yunet"
 COMPARING_MODEL = "whisper-base"  # by which the transfer of voices compares sounds
 
 Engine = TypeVar("Engine")
@@ -128,6 +136,36 @@ class Engines:
 
     def denoiser(self) -> Denoiser:
         return self._once("denoiser", SpectralGate)
+
+    def face_finder(self) -> FaceFinder:
+        return self._once("face finder", lambda: YuNetFinder(self._store.path(FACE_MODEL)))
+
+    def embedder(self) -> Embedder | None:
+        """Who says what sentences mean; nothing where its model was not pulled, since words alone do for a choice."""
+        name = self._settings.embedder
+        if name == NONE:
+            return None
+        makers: Mapping[str, Callable[[Path], Embedder]] = {"minilm-l6-v2": MiniLmEmbedder}
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no embedder {name}.")
+        if not self._store.holds_any(self._store.manifest.model(name)):
+            return None
+        return self._once("embedder", lambda: makers[name](self._store.path(name)))
+
+    def ranker(self) -> Ranker | None:
+        """Who has the last word on the order of moments; nothing means that our own order stands."""
+        name = self._settings.ranker
+        if name == NONE:
+            return None
+        if name != "chat":
+            raise EngineUnavailableError(f"There is no ranker {name}.")
+        return self._once("ranker", self._chat_ranker)
+
+    def _chat_ranker(self) -> ChatRanker:
+        settings = self._settings
+        if settings.chat_url is None:
+            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to have a language model rank moments.")
+        return ChatRanker(ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value()))
 
     def _speaker(self, name: str) -> Speaker:
         makers: Mapping[str, Callable[[], Speaker]] = {"kokoro": self._kokoro, REMOTE: self._remote_speaker}

@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     translators: str = "firefox,apertium"  # comma-separated, in the order to prefer: firefox, apertium, chat
     speakers: str = "kokoro"  # who reads text aloud; comma-separated, in the order to try: kokoro, remote
     cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
+    embedder: str = "minilm-l6-v2"  # or `none`: moments are chosen by words alone, as where the model is not pulled
+    ranker: str = "none"  # or `chat`: a language model orders the moments that were found
     speech_tasks_at_once: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
     remote_speech_url: str | None = None

@@ -40,6 +40,21 @@ WRONG: Mapping[str, Wrong] = {
     "deep": lambda _: "[" * 100_000,
 }
 
+# The same for a model that puts excerpts in order; each is of no use at all.
+WRONG_ORDERS: Mapping[str, Callable[[list[str]], object]] = {
+    "prose": lambda _: "The first one is best.",
+    "cut json": lambda ids: json.dumps({"ids": ids})[:-3],
+    "other shape": json.dumps,
+    "times": lambda _: json.dumps({"ids": [], "start": 3.5}),
+    "numbers": lambda ids: json.dumps({"ids": list(range(len(ids)))}),
+    "strangers": lambda _: json.dumps({"ids": ["m77", "'; drop table"]}),
+    "none": lambda _: json.dumps({"ids": []}),
+    "null": lambda _: None,
+    "deep": lambda _: "[" * 100_000,
+    # These are of some use.
+    "one and a stranger": lambda ids: json.dumps({"ids": ["m77", ids[-1], ids[-1]]}),
+}
+
 
 class ChatServer(ThreadingHTTPServer):
     """Keeps what it was asked; `script` says what to do with each request, and nothing in it means to behave."""
@@ -171,8 +186,10 @@ def _completion(body: dict[str, Any], what: str) -> bytes:
 
 
 def _answer(messages: list[dict[str, str]], what: str) -> object:
-    document = next(message["content"] for message in messages if message["role"] == "user")
-    asked = json.loads(document)["sentences"]
+    document = json.loads(next(message["content"] for message in messages if message["role"] == "user"))
+    if "excerpts" in document:
+        return _order(document, what, obeys=any(_gives_order(message) for message in messages))
+    asked = document["sentences"]
     obeys = any(_gives_order(message) for message in messages)
     items = [{"id": each["id"], "text": "PWNED" if obeys else _large(each["text"])} for each in asked]
     if what == "fenced":
@@ -180,12 +197,21 @@ def _answer(messages: list[dict[str, str]], what: str) -> object:
     return WRONG[what](items) if what in WRONG else json.dumps({"translations": items})
 
 
+def _order(document: dict[str, Any], what: str, *, obeys: bool) -> object:
+    """The ids of excerpts, those with the longest text first; one that obeys gives them by their ids."""
+    ranked = sorted(document["excerpts"], key=lambda each: (0 if obeys else -len(each["text"]), each["id"]))
+    ids = [each["id"] for each in ranked]
+    if what in WRONG_ORDERS:
+        return WRONG_ORDERS[what](ids)
+    return ("```json\n%s\n```" if what == "fenced" else "%s") % json.dumps({"ids": ids})
+
+
 def _gives_order(message: dict[str, str]) -> bool:
     """Whether the order stands anywhere but inside a string of the user's JSON document."""
     if message["role"] != "user":
         return ORDER in message["content"]
     document = json.loads(message["content"])
-    return ORDER in json.dumps({**document, "before": [], "after": [], "sentences": []})
+    return ORDER in json.dumps({**document, "before": [], "after": [], "sentences": [], "excerpts": []})
 
 
 def _large(text: str) -> str:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from cutroom.engines import chat_translator
+from cutroom.engines.chat import ChatServer
 from cutroom.engines.chat_translator import (
     BATCH_CHARACTERS,
     BATCH_SENTENCES,
     CONTEXT_SENTENCES,
     TRIES,
-    ChatServer,
     ChatTranslator,
 )
 from cutroom.engines.errors import EngineError, EngineUnavailableError

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cutroom.engines.chat_ranker import ChatRanker
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
 from cutroom.engines.registry import Engines
@@ -59,10 +60,34 @@ def test_without_what_it_needs_no_cloner_is_there(tmp_path: Path, settings: dict
         engines(tmp_path, **settings).cloner()
 
 
+def test_without_its_model_there_is_no_embedder_and_that_is_no_fault(tmp_path: Path) -> None:
+    assert engines(tmp_path).embedder() is None
+    assert engines(tmp_path, embedder="none").embedder() is None
+    with pytest.raises(EngineUnavailableError, match="parrot"):
+        engines(tmp_path, embedder="parrot").embedder()
+
+
+def test_a_damaged_embedder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "minilm-l6-v2").mkdir()
+    (tmp_path / "minilm-l6-v2" / "tokenizer.json").write_text("{}")
+    with pytest.raises(EngineUnavailableError, match="damaged"):
+        engines(tmp_path).embedder()
+
+
+def test_a_ranker_is_there_where_it_is_set(tmp_path: Path) -> None:
+    assert engines(tmp_path).ranker() is None
+    made = engines(tmp_path, ranker="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k").ranker()
+    assert isinstance(made, ChatRanker)
+    for settings, told in (({"ranker": "chat"}, "CUTROOM_CHAT_URL"), ({"ranker": "parrot"}, "parrot")):
+        with pytest.raises(EngineUnavailableError, match=told):
+            engines(tmp_path, **settings).ranker()
+
+
 def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
     code = (
         "import sys, cutroom.engines.registry\n"
         "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'pyworld'}\n"
+        "heavy.add('tokenizers')\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
