@@ -50,6 +50,7 @@ USER 0
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bubblewrap espeak-ng ffmpeg \
+        fontconfig fonts-bebas-neue fonts-lato fonts-noto-cjk fonts-noto-core \
     && rm -rf /var/lib/apt/lists/*
 USER 10001
 CMD ["cutroom-worker"]
