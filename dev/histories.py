@@ -86,6 +86,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_voices(stage, client, speech)
     await record_dubs(stage, client, spoken)
+    await record_shorts(stage, client, spoken)
     await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
     await save(client, f"reservation_{reserved}", "expire-reservation")
 
@@ -110,6 +111,20 @@ async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
     handle = await client.start_workflow("forget-speech", id=f"forget-speech_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "forget-speech")
+
+
+async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
+    """Two shorts of sound alone, and a request that can give nothing."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        for name, body in (
+            ("shorts-ready", {"numClips": 2, "maxDuration": 18}),
+            ("shorts-failed", {"minDuration": 170, "maxDuration": 180}),
+        ):
+            asked = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
+            while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+            await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
+            await save(client, asked["jobId"], name)
 
 
 async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:

@@ -24,7 +24,7 @@ class Report:
     def claim(self, claim: str, *, wanted: str, measured: object, holds: bool) -> None:
         """One line of the table; a proof holds when all its claims do."""
         self._table.add_row(claim, wanted, str(measured), "holds" if holds else "[bold red]FAILS[/]")
-        self._ok = self._ok and holds
+        self._ok = self._ok and bool(holds)
 
     def note(self, text: str) -> None:
         Console(stderr=True).print(text, highlight=False)

@@ -44,6 +44,8 @@ from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
+from cutroom.products.shorts.activities import ShortsActivities
+from cutroom.products.shorts.workflow import MakeShorts
 from cutroom.products.speech.activities import SpeechActivities
 from cutroom.products.speech.service import tell_voices
 from cutroom.products.speech.workflow import ForgetSpeech, MakeVoice, ReadAloud
@@ -77,6 +79,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         LookAtSource,
         MakeCaptions,
         MakeDub,
+        MakeShorts,
         MakeTranscript,
         MakeVoice,
         ReadAloud,
@@ -112,6 +115,7 @@ def build_workers(parts: Parts) -> list[Worker]:
     activities = _activities(parts)
     at_once = {
         Queue.MEDIA: settings.media_tasks_at_once,
+        Queue.VISION: settings.media_tasks_at_once,
         Queue.SPEECH: settings.speech_tasks_at_once,
         Queue.VOICE: settings.speech_tasks_at_once,
         Queue.DOWNLOAD: settings.downloads_at_once,
@@ -175,6 +179,14 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         engines=parts.engines,
         clock=parts.clock,
     )
+    shorts = ShortsActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=workbench,
+        sandbox=sandbox,
+        engines=parts.engines,
+        clock=parts.clock,
+    )
     speech = SpeechActivities(
         database=parts.database,
         storage=parts.storage,
@@ -210,7 +222,9 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             ingest.join_sound,
             ingest.join_picture,
             ingest.clear_pieces,
+            shorts.render_output,
         ],
+        Queue.VISION: [shorts.frame_output],
         Queue.SPEECH: [
             transcripts.find_speech,
             transcripts.recognise_piece,
@@ -226,6 +240,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             dubs.hear_dub_piece,
             dubs.publish_dub_preview,
             dubs.publish_dub,
+            shorts.choose_moments,
         ],
         Queue.VOICE: [speech.prepare_voice, speech.preview_voice, speech.speak_passage, speech.join_reading],
         Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from cutroom.products.shorts.captions.looks import Look
+from cutroom.products.shorts.captions.zones import Position
+
 MIN_SECONDS, MAX_SECONDS = 15.0, 180.0
 MAX_SHORTS = 10
 MAX_CLIPS = 4
@@ -28,26 +31,6 @@ class Aspect(StrEnum):
     PORTRAIT = "9:16"
     LANDSCAPE = "16:9"
     SQUARE = "1:1"
-
-
-class Look(StrEnum):
-    """How captions look."""
-
-    DEFAULT = "default"
-    KARAOKE = "karaoke"
-    MODERN = "modern"
-    IMPACT = "impact"
-    SUBTLE = "subtle"
-    HIGHLIGHT = "highlight"
-    PRO_HIGHLIGHT = "pro_highlight"
-
-
-class Position(StrEnum):
-    """Where captions stand, unless a face is there."""
-
-    TOP = "top"
-    MIDDLE = "middle"
-    BOTTOM = "bottom"
 
 
 SIZES: Mapping[Aspect, tuple[int, int]] = {

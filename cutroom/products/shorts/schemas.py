@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MIN_SECONDS, Aspect, Kind, Look, Position
+from cutroom.products.shorts.captions.looks import Look
+from cutroom.products.shorts.captions.zones import Position
+from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MIN_SECONDS, Aspect, Kind
 from cutroom.web.schema import Omittable, Uri, Wire
 
 State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
@@ -28,7 +30,9 @@ ReservationId = Annotated[Omittable[str], Field(description="A reservation that 
 class NewShorts(Wire):
     """Short clips of the best moments."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "shorts", "numClips": 3, "captionStyle": "karaoke"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"kind": "shorts", "numClips": 3, "captionStyle": "karaoke"}]}
+    )
 
     kind: Literal[Kind.SHORTS] = Kind.SHORTS
     num_clips: Annotated[int, Field(ge=1, le=MAX_SHORTS)] = 3

@@ -1,0 +1,1 @@
+"""Framing: who is seen where, and the windows that follow them calmly."""
