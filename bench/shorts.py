@@ -1,0 +1,95 @@
+"""The processor time of one vertical short beside that of one bare ffmpeg command that makes the same file.
+
+Ours is all that the worker and its programs use from the moment a short is asked for until it is ready: choosing the
+moment, looking at it, planning, levelling the sound and encoding. The bare command has been told everything: where to
+cut, which filters to apply, which captions to draw and how loud to be.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from cutroom.media.framing import framing_filter
+from dev import services
+from proofs.dubs_stage import fund
+from proofs.ingest_stage import open_stage
+from proofs.shorts_film import make_film
+from proofs.shorts_stage import Made, arrive
+
+GOAL = 1.35
+SETTLE_SECONDS = 8.0
+
+
+async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, float], Made]:
+    """Processor and wall time of ours and of the bare command, and what was made."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        film = await asyncio.to_thread(make_film, folder, long=True)
+        async with open_stage("bench_shorts", folder / "stage") as stage:
+            await fund(stage)
+            async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
+                user = await arrive(stage, client, film.path)
+                await user.wait(await user.ask(numClips=1, maxDuration=20))  # engines are loaded, files are here
+                process = psutil.Process(stage.worker.pid)
+                await asyncio.sleep(SETTLE_SECONDS)
+                before, started = _used(process), time.monotonic()
+                asked = await user.ask(
+                    numClips=1, minDuration=seconds - 3, maxDuration=seconds + 3, captionStyle="karaoke"
+                )
+                request = (await user.wait(asked)).json()
+                wall = time.monotonic() - started
+                ours = _used(process) - before
+                (made,) = await user.take(request, folder / "made")
+            bare = await asyncio.to_thread(_bare, film.path, made, folder)
+    return (ours, wall), bare, made
+
+
+def _used(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system + times.children_user + times.children_system)
+
+
+def _bare(film: Path, made: Made, folder: Path) -> tuple[float, float]:
+    (folder / "captions.ass").write_text(made.plan["captions"])
+    ((start, length),) = made.parts
+    framed = framing_filter(made.crop, width=1080, height=1920)
+    command = ["ffmpeg", "-v", "error", "-y", "-ss", f"{start:.6f}", "-t", f"{length:.6f}", "-i", str(film)]
+    command += ["-filter_complex", f"{framed};[framed]ass=captions.ass[shown]", "-map", "[shown]", "-map", "0:a:0"]
+    command += ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-profile:v", "high", "-threads", "2"]
+    command += ["-af", "volume=3dB", "-c:a", "aac", "-b:a", "160k", "-movflags", "+faststart", "bare.mp4"]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, check=True, cwd=folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.monotonic() - started
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0, help="length of the short")
+    seconds = parser.parse_args().seconds
+    services.start_all()
+    (ours, wall), (bare, bare_wall), made = asyncio.run(measure(seconds))
+    ratio = round(ours / bare, 2)
+    table = Table("", "processor, s", "wall, s", title=f"One short of {made.seconds:.1f} s")
+    table.add_row("the job", f"{ours:.1f}", f"{wall:.1f}")
+    table.add_row("one bare ffmpeg command", f"{bare:.1f}", f"{bare_wall:.1f}")
+    table.add_row("ratio", f"{ratio} (goal {GOAL})", f"{wall / bare_wall:.2f}")
+    Console().print(table)
+    print(json.dumps({"ratio": ratio, "wall_ratio": round(wall / bare_wall, 2), "ok": ratio <= GOAL}))
+    return 0 if ratio <= GOAL else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
