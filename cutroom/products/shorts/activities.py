@@ -79,7 +79,7 @@ class ShortsActivities:
         """Decide what each output shows; how many there will be."""
         async with self._working(ref, "choosing moments", progress=10):
             heard = await self._heard(shorts)
-            energy = await energy_of(shorts.film("speech.flac"), heard.duration_seconds, self.workbench, self.sandbox)
+            energy = await self._energy(shorts, heard)
             outputs = await asyncio.to_thread(choose, heard, shorts.wanted, energy=energy, engines=self.engines)
             if not outputs:
                 sentence = "There is nothing in this video that could be shown."
@@ -169,6 +169,12 @@ class ShortsActivities:
                 seen += [each for each in found.seen if each.seconds < start + part.seconds]
                 cuts += [cut for cut in found.cuts if cut < start + part.seconds]
         return Watched(tuple(seen), tuple(sorted(cuts)))
+
+    async def _energy(self, shorts: ShortsRef, heard: Heard) -> list[float]:
+        path = shorts.film("speech.flac")
+        if await self.storage.size(path) is None:  # a film without sound
+            return []
+        return await energy_of(path, heard.duration_seconds, self.workbench, self.sandbox)
 
     async def _heard(self, shorts: ShortsRef) -> Heard:
         async with self.database.transaction(shorts.library_id) as connection:

@@ -8,7 +8,7 @@ from cutroom.media.probe import MediaInfo
 from cutroom.media.shorts import shown_rate, shown_size
 from cutroom.products.shorts.captions.ass import CaptionTrack, write_captions
 from cutroom.products.shorts.captions.lines import group_words
-from cutroom.products.shorts.captions.zones import Box
+from cutroom.products.shorts.captions.zones import Area
 from cutroom.products.shorts.composing import shown_faces
 from cutroom.products.shorts.edit import Chosen, Edit, TimedBox
 from cutroom.products.shorts.framing.planner import Source, plan_crops
@@ -67,7 +67,7 @@ def _crop(heard: Heard, timeline: Timeline, info: MediaInfo, *, watched: Watched
     return plan_crops(watched.seen, source, cuts=watched.cuts, clip_seconds=timeline.seconds, talking=talking)
 
 
-def _timed(span: Span, box: Box) -> TimedBox:
+def _timed(span: Span, box: Area) -> TimedBox:
     return (span.start_seconds, span.end_seconds, box.left, box.top, box.right, box.bottom)
 
 

@@ -14,7 +14,7 @@ from cutroom.products.shorts.captions.layout import Block, PlacedWord, Typesette
 from cutroom.products.shorts.captions.lines import FLICKER_SECONDS, PAUSE_SECONDS, Screen
 from cutroom.products.shorts.captions.looks import BLACK, STYLES, Look, Pace, Plate, Style
 from cutroom.products.shorts.captions.text import escape
-from cutroom.products.shorts.captions.zones import Box, Position, place, zone_for
+from cutroom.products.shorts.captions.zones import Area, Position, place, zone_for
 from cutroom.products.transcripts.scripts import SPACELESS, base_of
 
 POP_MILLISECONDS = 90
@@ -50,7 +50,7 @@ class CaptionTrack:
     """The file, and where each screen stands while it is shown: text, outline and plate, without soft shadows."""
 
     ass: str
-    boxes: tuple[tuple[Span, Box], ...]
+    boxes: tuple[tuple[Span, Area], ...]
 
 
 def write_captions(
@@ -61,7 +61,7 @@ def write_captions(
     width: int,
     height: int,
     language: str,
-    faces: Sequence[tuple[Span, Box]] = (),
+    faces: Sequence[tuple[Span, Area]] = (),
 ) -> CaptionTrack:
     """Captions for a picture of this size; they keep off the faces, which are told with the times they are seen."""
     style = STYLES[look]
@@ -70,7 +70,7 @@ def write_captions(
         return CaptionTrack(_HEAD.format(width=width, height=height) + _EVENTS, ())
     setter = typesetter(words, style, width=width, height=height, language=language)
     writer = _Writer(setter)
-    boxes: list[tuple[Span, Box]] = []
+    boxes: list[tuple[Span, Area]] = []
     for screen in screens:
         block = lay_out(screen.lines, setter)
         span = Span(screen.start_seconds, screen.end_seconds)

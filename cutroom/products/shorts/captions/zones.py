@@ -16,7 +16,7 @@ class Position(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Area:
     """A part of the picture, in shares of its width and height from the upper left corner."""
 
     left: float
@@ -32,13 +32,13 @@ class Box:
     def area(self) -> float:
         return max(0.0, self.right - self.left) * max(0.0, self.bottom - self.top)
 
-    def common_area(self, other: "Box") -> float:
+    def common_area(self, other: "Area") -> float:
         """How much two boxes share."""
         left, right = max(self.left, other.left), min(self.right, other.right)
         top, bottom = max(self.top, other.top), min(self.bottom, other.bottom)
         return max(0.0, right - left) * max(0.0, bottom - top)
 
-    def is_inside(self, other: "Box", *, tolerance: float = 1e-6) -> bool:
+    def is_inside(self, other: "Area", *, tolerance: float = 1e-6) -> bool:
         return (
             self.left >= other.left - tolerance
             and self.top >= other.top - tolerance
@@ -46,9 +46,9 @@ class Box:
             and self.bottom <= other.bottom + tolerance
         )
 
-    def moved_to(self, top: float) -> "Box":
+    def moved_to(self, top: float) -> "Area":
         """The same box with another upper edge."""
-        return Box(self.left, top, self.right, top + self.height)
+        return Area(self.left, top, self.right, top + self.height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ class Zone:
     `scale` makes text smaller where people sit closer to a picture that is wide for its height.
     """
 
-    safe: Box
+    safe: Area
     text_width: float
     scale: float = 1.0
 
 
 # Platforms cover the top with tabs and search, the bottom with names and descriptions, the right with buttons.
-PORTRAIT = Zone(Box(0.06, 0.12, 0.88, 0.78), text_width=0.76)
-SQUARE = Zone(Box(0.06, 0.07, 0.94, 0.90), text_width=0.84, scale=0.9)
+PORTRAIT = Zone(Area(0.06, 0.12, 0.88, 0.78), text_width=0.76)
+SQUARE = Zone(Area(0.06, 0.07, 0.94, 0.90), text_width=0.84, scale=0.9)
 # Players cover the lower edge with their bar; longer lines would be hard to follow.
-WIDE = Zone(Box(0.06, 0.07, 0.94, 0.89), text_width=0.7, scale=0.78)
+WIDE = Zone(Area(0.06, 0.07, 0.94, 0.89), text_width=0.7, scale=0.78)
 
 
 def zone_for(width: int, height: int) -> Zone:
@@ -83,9 +83,9 @@ def place(
     *,
     width: float,
     height: float,
-    faces: Sequence[Box] = (),
-    previous: Box | None = None,
-) -> Box:
+    faces: Sequence[Area] = (),
+    previous: Area | None = None,
+) -> Area:
     """The box of a text block of this size (in shares), inside the zone and off the faces as far as can be.
 
     The previous block's place comes first, so that captions that follow each other do not jump; then the place that
@@ -105,17 +105,17 @@ def place(
     return min(boxes, key=lambda box: (round(_covered(box, faces), 6), abs(box.top - asked.top)))
 
 
-def _asked(position: Position, zone: Zone, *, width: float, height: float) -> Box:
+def _asked(position: Position, zone: Zone, *, width: float, height: float) -> Area:
     tops = {
         Position.TOP: zone.safe.top,
         Position.MIDDLE: 0.5 - height / 2,
         Position.BOTTOM: zone.safe.bottom - height,
     }
     top = _within(tops[position], zone, height=height)
-    return Box(0.5 - width / 2, top, 0.5 + width / 2, top + height)
+    return Area(0.5 - width / 2, top, 0.5 + width / 2, top + height)
 
 
-def _kept_top(position: Position, previous: Box, *, height: float) -> float:
+def _kept_top(position: Position, previous: Area, *, height: float) -> float:
     """Blocks of one and of two lines share the edge, or the middle, by which they hang."""
     if position is Position.TOP:
         return previous.top
@@ -128,7 +128,7 @@ def _within(top: float, zone: Zone, *, height: float) -> float:
     return max(zone.safe.top, min(top, zone.safe.bottom - height))
 
 
-def _covered(box: Box, faces: Sequence[Box]) -> float:
+def _covered(box: Area, faces: Sequence[Area]) -> float:
     """How much of the faces, with a little room around them, a block covers."""
-    wide = Box(box.left, box.top - FACE_MARGIN, box.right, box.bottom + FACE_MARGIN)
+    wide = Area(box.left, box.top - FACE_MARGIN, box.right, box.bottom + FACE_MARGIN)
     return sum(wide.common_area(face) for face in faces)

@@ -13,7 +13,7 @@ from cutroom.products.shorts.captions.ass import CaptionTrack, rounded_box, spok
 from cutroom.products.shorts.captions.layout import reads_right_to_left
 from cutroom.products.shorts.captions.lines import Screen, group_words
 from cutroom.products.shorts.captions.looks import Look
-from cutroom.products.shorts.captions.zones import Box, Position, zone_for
+from cutroom.products.shorts.captions.zones import Area, Position, zone_for
 from tests.products.shorts.captions.scenes import PORTRAIT, SCENES, Scene, background, draw, see, spoken, track_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_no_words_give_a_file_without_events() -> None:
 def test_captions_keep_off_a_face_while_it_is_seen_and_stay_until_a_pause() -> None:
     words = [*spoken("One here."), *spoken("Two here.", start_seconds=0.7), *spoken("Three here.", start_seconds=4.0)]
     screens = group_words(words, look=Look.DEFAULT, language="en", **PORTRAIT)
-    face = Box(0.3, 0.6, 0.7, 0.8)
+    face = Area(0.3, 0.6, 0.7, 0.8)
     track = write_captions(
         screens,
         look=Look.DEFAULT,
@@ -149,7 +149,7 @@ def assert_fills_box(scene: Scene, picture: "Picture") -> None:
     drawn = np.argwhere(abs(picture.astype(int) - background(scene.width, scene.height)).max(axis=-1) > 110)
     top, left = drawn.min(axis=0)
     bottom, right = drawn.max(axis=0)
-    seen = Box(left / scene.width, top / scene.height, (right + 1) / scene.width, (bottom + 1) / scene.height)
+    seen = Area(left / scene.width, top / scene.height, (right + 1) / scene.width, (bottom + 1) / scene.height)
     assert seen.is_inside(box, tolerance=0.004)
     assert seen.height > 0.6 * box.height
 
