@@ -32,9 +32,9 @@ def topic_in(moment: Moment) -> str:
 
 
 def inside_a_word(seconds: float, film: Film) -> bool:
-    """Words whose times are no numbers lie nowhere, and none is longer than the film."""
+    """Words whose times are no numbers lie nowhere, and none reaches beyond the film, whose ends are no cuts."""
     timed = [word for word in film.words if word.end_seconds < math.inf]
-    return any(word.start_seconds < seconds < min(word.end_seconds, film.duration_seconds) for word in timed)
+    return any(max(word.start_seconds, 0.0) < seconds < min(word.end_seconds, film.duration_seconds) for word in timed)
 
 
 def apart(moments: list[Moment]) -> bool:
