@@ -31,7 +31,8 @@ _HOST = re.compile(r"\d+@[\w.-]+")
 def scrub(value: Any) -> Any:  # noqa: ANN401 (JSON)
     """Who ran it and where is nobody's business, and differs each time."""
     if isinstance(value, dict):
-        return {name: "worker" if name == "identity" else scrub(each) for name, each in value.items()}
+        hidden = {"identity": "worker", "stackTrace": ""}
+        return {name: hidden.get(name, scrub(each)) for name, each in value.items()}
     if isinstance(value, list):
         return [scrub(each) for each in value]
     return _HOST.sub("worker", value) if isinstance(value, str) else value
