@@ -40,10 +40,13 @@ class MiniLmEmbedder:
             from tokenizers import Tokenizer  # noqa: PLC0415 (an optional part)
 
             self._weights = _read_weights(folder / "model.safetensors")
-            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except ImportError as error:
             raise EngineUnavailableError(f"The package {error.name} is not installed.") from error
-        except Exception as error:  # the tokenizer's own errors are of no class in particular
+        except (OSError, ValueError, KeyError) as error:
+            raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # bare Exception is what the package raises for every fault of a file
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)

@@ -21,11 +21,18 @@ TRIES = 4  # of what may go better next time but is not our own parts being away
 
 @asynccontextmanager
 async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-    """Show the stage, beat while the work goes on, and show the progress once it is done."""
+    """Show the stage, beat while the work goes on, and show the progress once it is done.
+
+    What media programs and engines fail with is told in the job's own words.
+    """
     await _report(database, clock, ref, stage, progress=0)
     beating = asyncio.create_task(_beat())
     try:
         yield
+    except MediaError as error:
+        raise media_failure(error) from error
+    except EngineError as error:
+        raise engine_failure(error) from error
     finally:
         beating.cancel()
     await _report(database, clock, ref, stage, progress=progress)

@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutroom.media.process import MediaError, Reason
+
 if TYPE_CHECKING:
     import uharfbuzz as hb
 
@@ -20,10 +22,6 @@ FONTS_FOLDER = Path("/usr/share/fonts")
 PACKAGES = "fonts-lato fonts-bebas-neue fonts-noto-core fonts-noto-cjk"
 MEASURED_TEXTS = 4096
 LONGEST_TEXT_CHARACTERS = 500  # nobody shows longer words; it keeps a hostile one from costing much
-
-
-class FontsMissingError(Exception):
-    """None of the fonts for a text is installed."""
 
 
 class Typeface(StrEnum):
@@ -144,7 +142,8 @@ def _font_for(needed: frozenset[int], typeface: Typeface, language: str) -> Font
         if missing < best_missing:
             best, best_missing = font, missing
     if best is None:
-        raise FontsMissingError(f"The fonts for captions are missing; install {PACKAGES}.")
+        sentence = "The fonts for captions are not installed."
+        raise MediaError(Reason.TOOL_MISSING, sentence, detail=f"install {PACKAGES}")
     return best
 
 

@@ -24,8 +24,8 @@ class _Piece:
     slope: float
 
 
-def framing_filter(plan: CropPlan, *, width: int, height: int) -> str:
-    """From `[0:v]` to `[framed]`, of this even size and at the plan's frame rate.
+def framing_filter(plan: CropPlan, *, width: int, height: int, source: str = "0:v") -> str:
+    """From the pad of the source to `[framed]`, of this even size and at the plan's frame rate.
 
     The film's time starts at 0. Frames are put on the plan's grid first, so a film of that rate keeps each frame, and
     one of uneven frames stays in step with its sound. Stretches of one kind go through one chain of filters; where
@@ -35,7 +35,7 @@ def framing_filter(plan: CropPlan, *, width: int, height: int) -> str:
         raise ValueError("A picture has an even size.")
     runs = _runs(plan)
     rate = Fraction(plan.fps).limit_denominator(1001)
-    start = f"[0:v]fps={rate.numerator}/{rate.denominator}:start_time=0,format=yuv420p"
+    start = f"[{source}]fps={rate.numerator}/{rate.denominator}:start_time=0,format=yuv420p"
     if len(runs) == 1:
         return f"{start}[r0];{_shown(runs[0], 0, width=width, height=height, fps=plan.fps)};[o0]null[framed]"
     graph = [f"{start},split={len(runs)}" + "".join(f"[i{at}]" for at in range(len(runs)))]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cutroom.media.captions import captions_filter
-from cutroom.media.fonts import Font, FontsMissingError, Typeface, font_for, has_letters, measure, metrics
+from cutroom.media.fonts import Font, Typeface, font_for, has_letters, measure, metrics
+from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox, ffmpeg
 
 ASS = """[Script Info]
@@ -106,5 +107,7 @@ def test_a_letter_that_no_font_has_still_takes_room() -> None:
 
 def test_without_fonts_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Font, "path", property(lambda font: tmp_path / font.file))
-    with pytest.raises(FontsMissingError, match="fonts-lato"):
+    with pytest.raises(MediaError) as refused:
         font_for("\u1234 nowhere else", Typeface.BLACK, language="xx")
+    assert (refused.value.reason, refused.value.retryable) == (Reason.TOOL_MISSING, True)
+    assert "fonts-lato" in refused.value.detail

@@ -7,13 +7,12 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError
 from cutroom.engines.faithful import losses
 from cutroom.engines.ports import Quality
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import Plan, carry_out, choose
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import engine_failure, working
+from cutroom.jobs.steps import working
 from cutroom.library.service import duration_of
 from cutroom.media.subtitles import MAX_SECONDS
 from cutroom.platform.clock import Clock
@@ -55,11 +54,8 @@ class CaptionActivities:
             duration = await duration_of(connection, ref.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
         spoken = segments_of(transcript.segments, read_words(data))
-        try:
-            async with working(self.database, self.clock, ref, "translating", progress=90):
-                made = await asyncio.to_thread(self._translate, spoken, transcript.language, language)
-        except EngineError as error:
-            raise engine_failure(error) from error
+        async with working(self.database, self.clock, ref, "translating", progress=90):
+            made = await asyncio.to_thread(self._translate, spoken, transcript.language, language)
         excuses = await store_subtitles(
             self.storage,
             made.segments,

@@ -2,20 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import Plan, carry_out, choose
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import engine_failure, media_failure, working
+from cutroom.jobs.steps import working
 from cutroom.library.service import duration_of
-from cutroom.media.process import MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import service
@@ -232,16 +230,8 @@ class DubActivities:
                 found={**found, "updated_at": self.clock()},
             )
 
-    @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A step of the job; failures are told in the job's own words."""
-        try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
-                yield
-        except MediaError as error:
-            raise media_failure(error) from error
-        except EngineError as error:
-            raise engine_failure(error) from error
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+        return working(self.database, self.clock, ref, stage, progress=progress)
 
 
 def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: Mapping[int, str]) -> list[Line]:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from temporalio import activity
 
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, media_failure, working
+from cutroom.jobs.steps import failure, working
 from cutroom.library.rules import video_path
 from cutroom.media import audio, video
 from cutroom.media.image import make_poster
@@ -223,8 +223,6 @@ class IngestActivities:
         try:
             async with working(self.database, self.clock, ref, stage, progress=progress):
                 yield
-        except MediaError as error:
-            raise media_failure(error) from error
         except SourceError as error:
             raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
 

@@ -2,24 +2,21 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError
 from cutroom.engines.registry import Engines
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import engine_failure, failure, media_failure, working
+from cutroom.jobs.steps import failure, working
 from cutroom.library.rules import video_path
 from cutroom.media.captions import captions_filter
 from cutroom.media.framing import framing_filter
 from cutroom.media.probe import MediaInfo, probe_header
-from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.shorts import Encode, encode_output, shown_rate, take_frames, take_thumbnail
 from cutroom.media.workbench import Workbench
@@ -145,7 +142,7 @@ class ShortsActivities:
                 sound = await make_levelled_sound(
                     mix.path, timeline, with_music=wanted.soundtrack, drawer=drawer, sandbox=self.sandbox
                 )
-        filters = framing_filter(edit.crop, width=width, height=height).replace("[0:v]", "[joined]")
+        filters = framing_filter(edit.crop, width=width, height=height, source="joined")
         if edit.captions:
             (drawer / CAPTIONS_NAME).write_text(edit.captions)
             filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
@@ -181,8 +178,11 @@ class ShortsActivities:
             return await read_heard(connection, self.storage, shorts.library_id, shorts.video_id)
 
     async def _info(self, shorts: ShortsRef) -> MediaInfo:
+        """What the source holds; the picture of what was sent as sound was not imported, and is none."""
         async with self.workbench.copy_of(shorts.film("source")) as source:
-            return await probe_header(source.path, sandbox=self.sandbox)
+            info = await probe_header(source.path, sandbox=self.sandbox)
+        has_picture = await self.storage.size(shorts.film("proxy.mp4")) is not None
+        return info if has_picture else replace(info, media_type="audio")
 
     async def _chosen(self, shorts: ShortsRef, number: int) -> Chosen:
         return read_chosen(await self._read(shorts.path("moments.json")))[number]
@@ -190,13 +190,5 @@ class ShortsActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A step of the job; failures are told in the job's own words."""
-        try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
-                yield
-        except MediaError as error:
-            raise media_failure(error) from error
-        except EngineError as error:
-            raise engine_failure(error) from error
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+        return working(self.database, self.clock, ref, stage, progress=progress)

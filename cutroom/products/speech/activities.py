@@ -11,7 +11,7 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.pitch import median_pitch
 from cutroom.engines.ports import REFERENCE_RATE, Reference, Span, Speech
 from cutroom.engines.registry import Engines
@@ -20,7 +20,7 @@ from cutroom.engines.sound import read_samples
 from cutroom.errors import Code
 from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import engine_failure, failure, media_failure, working
+from cutroom.jobs.steps import failure, working
 from cutroom.media.probe import probe
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
@@ -300,9 +300,5 @@ class SpeechActivities:
         try:
             async with working(self.database, self.clock, ref, stage, progress=progress):
                 yield
-        except MediaError as error:
-            raise media_failure(error) from error
         except UnusableError as error:
             raise failure(Code.UNSUPPORTED_SOURCE, str(error), reason="UNUSABLE_SAMPLE", retry=False) from error
-        except EngineError as error:
-            raise engine_failure(error) from error

@@ -3,23 +3,21 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.errors import EngineError
 from cutroom.engines.ports import Recognised, Span, VoicePrint, Word
 from cutroom.engines.registry import Engines
 from cutroom.engines.sound import read_blocks, read_samples, seconds_of
 from cutroom.engines.speakers import speaker_of, tell_apart, turns
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import engine_failure, media_failure, working
+from cutroom.jobs.steps import working
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
-from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
@@ -180,16 +178,8 @@ class TranscriptActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A step of the job; failures are told in the job's own words."""
-        try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
-                yield
-        except MediaError as error:
-            raise media_failure(error) from error
-        except EngineError as error:
-            raise engine_failure(error) from error
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+        return working(self.database, self.clock, ref, stage, progress=progress)
 
 
 def _work_path(ref: JobRef, video_id: str, name: str) -> str:
