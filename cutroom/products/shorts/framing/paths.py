@@ -20,6 +20,7 @@ QUIET_SECONDS = 0.5  # between a move and one in the other direction
 EASE_SECONDS = 0.3  # over which a move starts and ends
 INNER = 0.12  # of the window to both sides of its middle: there a face may be without a move
 MARGIN = 0.05  # of the window that is left between a face and its edge, where there is room
+RETRIES = 4  # at finding room for rests at turns
 STEP_PIXELS = 0.25  # how far a straight piece may lie beside the way that it stands for
 
 
@@ -93,7 +94,14 @@ def follow(
     low, high = _corridor(times, wishes, room)
     ease = max(1, round(EASE_SECONDS / step_seconds))
     quiet = round(QUIET_SECONDS / step_seconds) + 1 + ease
-    places = _smooth(_without_turns(_taut(low, high), quiet), ease)
+    places = _calm(low, high, quiet=quiet, ease=ease)
+    walls, step = (low, high), room.speed * SPEED_USED * step_seconds
+    for _ in range(RETRIES):
+        walls = _with_level_turns(places, *walls, width=quiet, step=step)
+        again = _calm(*walls, quiet=quiet, ease=ease)
+        if _excess(again, low, high) >= _excess(places, low, high):
+            break
+        places = again
     return list(zip(times, [room.clip(place) for place in places], strict=True))
 
 
@@ -217,6 +225,34 @@ def _wedge(low: Sequence[float], high: Sequence[float], *, at: int, place: float
     return len(low) - 1, place
 
 
+def _calm(low: Sequence[float], high: Sequence[float], *, quiet: int, ease: int) -> list[float]:
+    """The string through the corridor, with rests between moves against each other, and eased."""
+    return _smooth(_without_turns(_taut(low, high), quiet), ease)
+
+
+def _excess(places: Sequence[float], low: Sequence[float], high: Sequence[float]) -> float:
+    """How far, at most, resting at a turn left the corridor."""
+    return max(max(one - place, place - two, 0.0) for place, one, two in zip(places, low, high, strict=True))
+
+
+def _with_level_turns(
+    places: Sequence[float], low: Sequence[float], high: Sequence[float], *, width: int, step: float
+) -> tuple[list[float], list[float]]:
+    """The corridor with a level piece, long enough to rest on, at each turn where the window had left it."""
+    floor, ceiling = list(low), list(high)
+    for at, place in enumerate(places):
+        around = range(max(0, at - width), min(len(low), at + width + 1))
+        if place > high[at]:
+            turn = min(around, key=lambda one: high[one])
+            for one in range(max(0, turn - width // 2), min(len(low), turn + width // 2 + 1)):
+                ceiling[one] = min(ceiling[one], high[turn])
+        elif place < low[at]:
+            turn = max(around, key=lambda one: low[one])
+            for one in range(max(0, turn - width // 2), min(len(low), turn + width // 2 + 1)):
+                floor[one] = max(floor[one], low[turn])
+    return _passable(list(zip(floor, ceiling, strict=True)), step)
+
+
 def _without_turns(places: Sequence[float], width: int) -> list[float]:
     """Cut off peaks and fill valleys that are narrower than this: no two moves against each other are nearer."""
     padded = [places[0]] * width + list(places) + [places[-1]] * width
@@ -234,9 +270,11 @@ def _over(places: Sequence[float], width: int, *, pick: Callable[[Sequence[float
 
 
 def _smooth(places: Sequence[float], width: int) -> list[float]:
-    """The mean over a width: corners become curves, and no step grows."""
-    half = width // 2
-    padded = [places[0]] * half + list(places) + [places[-1]] * half
+    """The mean over a width: corners become curves, no step grows, and both ends stay where they are."""
+    half = min(width // 2, len(places) - 1)
+    before = [2 * places[0] - places[at] for at in range(half, 0, -1)]
+    after = [2 * places[-1] - places[-1 - at] for at in range(1, half + 1)]
+    padded = [*before, *places, *after]
     size = 2 * half + 1
     return [sum(padded[at : at + size]) / size for at in range(len(places))]
 

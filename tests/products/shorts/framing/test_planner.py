@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cutroom.engines.ports import Box, Face, Span
@@ -296,6 +296,8 @@ def test_whatever_is_seen_windows_are_inside_slow_and_steady(
 
 
 @settings(max_examples=150, deadline=None)
+@example(legs=[(1.5, -1.0), (1.0, 1.0), (1.0, 1.0)], start=0.5, height=0.5, fps=30.0)
+@example(legs=[(2.0, -1.0), (1.0, 1.0), (1.0, 1.0)], start=0.5, height=0.5, fps=30.0)
 @given(
     st.lists(st.tuples(st.floats(1.0, 4.0), st.floats(-1, 1)), min_size=1, max_size=12),
     st.floats(0.1, 0.9),
@@ -329,6 +331,7 @@ def test_a_face_that_is_no_faster_than_a_window_never_leaves_it(
     made = plan_crops(looks, source, cuts=[], clip_seconds=seconds)
     require_good(made, seconds)
     assert face_share(made, looks[:-1]) == 1.0
-    # A face that turns between two looks may have been a little farther than anybody saw.
+    # A face that turns between two looks may have been a little farther than anybody saw, for a frame or so.
     every_frame = [seen_at(at / fps) for at in range(int(seconds * fps))]
-    assert face_share(made, every_frame) >= 0.98
+    missed = round((1 - face_share(made, every_frame)) * len(every_frame))
+    assert missed <= max(0.02 * len(every_frame), len(corners))
