@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from cutroom.engines.prose.letters import base_of
 from cutroom.media.subtitles import DASH, Cue, Line, clean_text
 from cutroom.products.transcripts.grammar import Joint, joints
-from cutroom.products.transcripts.scripts import base_of, columns
+from cutroom.products.transcripts.scripts import columns
 from cutroom.products.transcripts.sentences import Segment
 from cutroom.products.transcripts.spread import text_parts
 

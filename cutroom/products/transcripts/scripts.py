@@ -2,9 +2,10 @@
 
 # ruff: noqa: RUF001 (marks of many scripts look alike)
 
-import re
 import unicodedata
 from functools import lru_cache
+
+from cutroom.engines.prose.letters import base_of, unspaced
 
 # Written without blanks between words.
 SPACELESS = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
@@ -15,21 +16,10 @@ CLOSING = frozenset(")]}»›”’，、。．！？：；）］｝」』】〉
 _FOLLOWING = frozenset("ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶーゝゞヽヾ々〻ะาำๅๆฯະາຳໆຯ")
 _LEADING = frozenset("เแโใไເແໂໃໄ")  # Thai and Lao vowels written before their consonant
 _JOINS_NEXT = frozenset("\u200d\u2060")
-_ENDS = "\"'”’»›)]}）］｝」』】〉》〕〗"
 _SAFE_AFTER = frozenset("/-_.?&=#,;:—–+@~")
 
 _WIDE = frozenset("WF")
 _NO_WIDTH = frozenset({"Mn", "Me", "Cf", "Cc"})
-# Han, kana, Thai, Lao, Burmese, Khmer, and the punctuation and full-width forms that go with them.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\uff01-\uff65\uff66-\uff9f\U00020000-\U0003ffff]"
-)
-
-
-def base_of(language: str) -> str:
-    """The language of a BCP 47 code, without region and script."""
-    return language.replace("_", "-").split("-")[0].lower()
 
 
 def columns(text: str) -> int:
@@ -42,15 +32,6 @@ def _columns_of(character: str) -> int:
     if unicodedata.category(character) in _NO_WIDTH:
         return 0
     return 2 if unicodedata.east_asian_width(character) in _WIDE else 1
-
-
-def unspaced(character: str) -> bool:
-    return bool(_UNSPACED.match(character))
-
-
-def bare(text: str) -> str:
-    """Without closing quotes and brackets, so that the mark that ends a sentence comes last."""
-    return text.rstrip(_ENDS)
 
 
 def joined(words: list[str], *, language: str) -> str:

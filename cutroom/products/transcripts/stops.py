@@ -4,9 +4,8 @@
 
 import re
 
-from cutroom.products.transcripts.scripts import bare, base_of
+from cutroom.engines.prose.letters import SENTENCE_MARKS, bare, base_of
 
-SENTENCE_MARKS = frozenset(".!?…。！？｡؟।॥։።။")
 # After a number or an abbreviation, a full stop ends a sentence only where the speaker stops for so long.
 STOP_SECONDS = 0.35
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cutroom.engines.ports import Span
+from cutroom.engines.prose.letters import base_of
 from cutroom.media.fonts import Font
 from cutroom.products.shorts.captions.layout import Block, PlacedWord, Typesetter, lay_out, typesetter
 from cutroom.products.shorts.captions.lines import FLICKER_SECONDS, PAUSE_SECONDS, Screen
 from cutroom.products.shorts.captions.looks import BLACK, STYLES, Look, Pace, Plate, Style
 from cutroom.products.shorts.captions.text import escape
 from cutroom.products.shorts.captions.zones import Area, Position, place, zone_for
-from cutroom.products.transcripts.scripts import SPACELESS, base_of
+from cutroom.products.transcripts.scripts import SPACELESS
 
 POP_MILLISECONDS = 90
 TIGHT_PAD = 4  # of a plate, to the left and right of a word that touches its neighbours

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cutroom.engines.ports import Word
+from cutroom.engines.prose.letters import base_of
 from cutroom.media.fonts import Font, font_for, has_letters, measure, metrics
 from cutroom.products.shorts.captions.looks import REFERENCE_PIXELS, Style
 from cutroom.products.shorts.captions.text import shown_text
 from cutroom.products.shorts.captions.zones import zone_for
-from cutroom.products.transcripts.scripts import base_of, joined
+from cutroom.products.transcripts.scripts import joined
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"})
 # What letters cover above and below the baseline when nothing about them is known, in ems.

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from cutroom.engines.ports import Word
+from cutroom.engines.prose.letters import base_of
 from cutroom.media.subtitles import clean_text
 from cutroom.products.shorts.captions.layout import Typesetter, typesetter
 from cutroom.products.shorts.captions.looks import STYLES, Look
 from cutroom.products.transcripts.grammar import Joint, joints
-from cutroom.products.transcripts.scripts import SPACELESS, base_of, columns, parts_of, stays
+from cutroom.products.transcripts.scripts import SPACELESS, columns, parts_of, stays
 from cutroom.products.transcripts.stops import ends_sentence
 
 PAUSE_SECONDS = 0.6

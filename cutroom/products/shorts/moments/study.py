@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cutroom.products.shorts.moments import keywords, topics
+from cutroom.engines.prose import topics
+from cutroom.engines.prose.letters import SENTENCE_MARKS, bare
+from cutroom.engines.prose.vocabulary import clean_text, points_back, stems, words_of
+from cutroom.products.shorts.moments import keywords
 from cutroom.products.shorts.moments.film import (
     MAX_SENTENCES,
     Film,
@@ -18,9 +21,6 @@ from cutroom.products.shorts.moments.film import (
     places,
     utterances,
 )
-from cutroom.products.shorts.moments.vocabulary import clean_text, points_back, stems, words_of
-from cutroom.products.transcripts.scripts import bare
-from cutroom.products.transcripts.stops import SENTENCE_MARKS
 
 if TYPE_CHECKING:
     from cutroom.engines.ports import Vector

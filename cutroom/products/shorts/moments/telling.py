@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from cutroom.engines.prose.vocabulary import stems, words_of
 from cutroom.products.shorts.moments.film import Moment
 from cutroom.products.shorts.moments.keywords import key_stems
 from cutroom.products.shorts.moments.runs import SHARES, Asked, Run, features
 from cutroom.products.shorts.moments.study import Study
 from cutroom.products.shorts.moments.titles import clock_text, description_of, reason_of, title_of
-from cutroom.products.shorts.moments.vocabulary import stems, words_of
 from cutroom.products.transcripts.scripts import joined
 
 KEY_WORDS = 2

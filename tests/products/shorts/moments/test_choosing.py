@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutroom.engines.ports import Word
+from cutroom.engines.prose.vocabulary import clean_text, words_of
 from cutroom.products.shorts.moments.choosing import CLIP_BOUNDS, choose_clips, choose_promo, choose_shorts
 from cutroom.products.shorts.moments.edges import BREATH_AFTER_SECONDS, BREATH_BEFORE_SECONDS
 from cutroom.products.shorts.moments.film import Film, Moment, Sentence, Wish, sentences_of
 from cutroom.products.shorts.moments.titles import TITLE_CHARACTERS
-from cutroom.products.shorts.moments.vocabulary import clean_text, words_of
 from cutroom.products.transcripts.sentences import Segment
 from proofs.shorts_topics import TOPICS, Topic, laid_out
 

@@ -8,11 +8,11 @@ import pytest
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.minilm import MiniLmEmbedder
 from cutroom.engines.ports import Candidate
+from cutroom.engines.prose.vocabulary import stems
 from cutroom.products.shorts.moments.choosing import choose_shorts
 from cutroom.products.shorts.moments.film import Film, Moment, Wish
 from cutroom.products.shorts.moments.ranking import rank_moments
 from cutroom.products.shorts.moments.study import study
-from cutroom.products.shorts.moments.vocabulary import stems
 from proofs.shorts_topics import TOPICS, Topic
 from tests.engines.recogniser_suite import model_folder
 from tests.products.shorts.moments.test_choosing import SENTENCES, TALK, topic_in

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from cutroom.products.transcripts.scripts import base_of, unspaced
+from cutroom.engines.prose.letters import base_of, unspaced
 
 SHORT_WORD = 3  # letters; in a language without a list of its own such words count as small ones
 MIN_STEM = 3
