@@ -1,6 +1,7 @@
 """Around one step of a job, inside its activity: the stage it shows, its heartbeat, and how it fails."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,15 +9,19 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
-from cutroom.errors import Code
+from cutroom.errors import Code, CutroomError
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 
+_log = logging.getLogger(__name__)
+
 HEARTBEAT_SECONDS = 2.0
 TRIES = 4  # of what may go better next time but is not our own parts being away
+# What code does wrong, and does wrong again next time; a part that is away fails in other ways, and comes back.
+OWN_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
 
 
 @asynccontextmanager
@@ -33,6 +38,12 @@ async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, 
         raise media_failure(error) from error
     except EngineError as error:
         raise engine_failure(error) from error
+    except CutroomError as error:
+        raise failure(error.code, error.message, reason=error.code, retry=False) from error
+    except OWN_FAULTS as error:
+        _log.exception("a step failed in a way that nobody foresaw", extra={"job_id": ref.job_id, "stage": stage})
+        sentence = "The work could not be finished."
+        raise failure(Code.INTERNAL, sentence, reason="UNFORESEEN", retry=True) from error
     finally:
         beating.cancel()
     await _report(database, clock, ref, stage, progress=progress)
