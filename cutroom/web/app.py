@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from cutroom.errors import Code, CutroomError
 from cutroom.web.openapi import API_VERSION, document
 from cutroom.web.runtime import Runtime
 from cutroom.web.schema import Wire
@@ -30,6 +31,14 @@ _TAGS = [
     {"name": "Library", "description": "Videos and what they are filed and styled with."},
     {"name": "Webhooks", "description": "Destinations that are told what happens."},
 ]
+
+
+# What an earlier interface had; whoever still asks is told that it is gone, with a key or without one.
+RETIRED = (
+    ("POST", "/v1/upload-and-caption"),
+    ("POST", "/v1/upload-and-dub"),
+    ("GET", "/v1/videos/{videoId}/subtitles/{lang}/download"),
+)
 
 
 class Health(Wire):
@@ -97,6 +106,12 @@ def _add_open_routes(app: FastAPI) -> None:
     @app.get("/v1/openapi.json", include_in_schema=False)
     async def openapi() -> JSONResponse:
         return JSONResponse(document(app))
+
+    async def retired() -> None:
+        raise CutroomError(Code.GONE)
+
+    for method, path in RETIRED:
+        app.add_api_route(path, retired, methods=[method], include_in_schema=False)
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

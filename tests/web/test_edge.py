@@ -26,6 +26,21 @@ async def test_a_trailing_slash_is_the_same_path(api: httpx.AsyncClient) -> None
     assert (await api.get("/videos/")).json() == {"videos": []}
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/upload-and-caption"),
+        ("POST", "/upload-and-dub"),
+        ("GET", "/videos/01j9z3k4m5n6p7q8r9s0t1v2w3/subtitles/en/download"),
+    ],
+)
+async def test_retired_operations_are_gone(anonymous: httpx.AsyncClient, method: str, path: str) -> None:
+    answer = await anonymous.request(method, path)
+    assert answer.status_code == 410
+    assert answer.json()["error"] == {"code": "GONE", "message": "This operation has been retired.", "details": {}}
+    assert answer.headers["x-request-id"]
+
+
 async def test_health_needs_no_key(anonymous: httpx.AsyncClient) -> None:
     assert (await anonymous.get("/health")).json() == {"ok": True, "version": "v1"}
 
