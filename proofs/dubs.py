@@ -9,6 +9,7 @@ from cutroom.engines.registry import Engines
 from proofs.dubs_film import make_film
 from proofs.dubs_kills import Killer, prove_change, prove_charged, prove_kills
 from proofs.dubs_long import prove_memory, prove_preview
+from proofs.dubs_premium import prove_premium
 from proofs.dubs_sound import prove_bed, prove_loudness, prove_voices, prove_words
 from proofs.dubs_stage import dub, fund, send
 from proofs.dubs_times import prove_times
@@ -51,6 +52,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 await prove_charged(report, stage, made["pt"], killer)
             else:
                 await prove_kills(report, stage, film.path, undisturbed=made["pt"], kills=5)
+                await prove_premium(report, stage, engines, folder)
         if not short:
             await prove_memory(report, folder)
 

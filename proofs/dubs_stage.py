@@ -83,15 +83,22 @@ async def send(stage: Stage, path: Path) -> str:
 
 
 async def dub(
-    stage: Stage, video_id: str, languages: Sequence[str], *, meanwhile: Callable[[], None] | None = None
+    stage: Stage,
+    video_id: str,
+    languages: Sequence[str],
+    *,
+    meanwhile: Callable[[], None] | None = None,
+    product: str = "plus",
 ) -> list[Dubbed]:
     """Ask for all languages at once, and wait for each."""
     async with caller(stage) as client:
         started = time.monotonic()
-        asked = await client.post(f"/v1/videos/{video_id}/dubs", json={"languages": list(languages)})
+        body = {"languages": list(languages), "product": product}
+        asked = await client.post(f"/v1/videos/{video_id}/dubs", json=body)
         asked.raise_for_status()
         source = (await client.get(f"/v1/videos/{video_id}/transcript")).json()["segments"]
-        waiting = [_wait(stage, client, video_id, each, started, meanwhile=meanwhile) for each in languages]
+        paths = [f"/v1/videos/{video_id}/dubs/{each}?product={product}" for each in languages]
+        waiting = [_wait(stage, client, path, started, meanwhile=meanwhile) for path in paths]
         found = await asyncio.gather(*waiting)
         return [
             Dubbed(video_id, language, made, job, source, track, preview, seconds)
@@ -102,15 +109,14 @@ async def dub(
 async def _wait(
     stage: Stage,
     client: httpx.AsyncClient,
-    video_id: str,
-    language: str,
+    path: str,
     started: float,
     *,
     meanwhile: Callable[[], None] | None,
 ) -> tuple[dict[str, Any], dict[str, Any], bytes, float | None, float]:
     preview: float | None = None
     while True:
-        made: dict[str, Any] = (await client.get(f"/v1/videos/{video_id}/dubs/{language}")).json()
+        made: dict[str, Any] = (await client.get(path)).json()
         if preview is None and made["completionStatus"] == "preview_ready" and made["audioUrl"]:
             heard = await client.get(made["audioUrl"], headers={"Authorization": ""})
             if heard.status_code == 200 and seconds_of(heard.content) > 30:
