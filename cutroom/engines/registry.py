@@ -12,6 +12,7 @@ from cutroom.engines.chat import ChatServer
 from cutroom.engines.chat_ranker import ChatRanker
 from cutroom.engines.chat_translator import ChatTranslator
 from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.extractive.writer import ExtractiveWriter
 from cutroom.engines.fallback import FallbackRecogniser
 from cutroom.engines.firefox import FirefoxTranslator
 from cutroom.engines.kokoro import KokoroSpeaker
@@ -41,6 +42,7 @@ from cutroom.engines.store import ModelStore
 from cutroom.engines.voice_profiles import WeSpeakerProfiler
 from cutroom.engines.voice_transfer import TransferCloner
 from cutroom.engines.whisper import WhisperRecogniser
+from cutroom.engines.writing import Writer
 from cutroom.engines.yunet import YuNetFinder
 from cutroom.platform.settings import Settings
 
@@ -160,6 +162,13 @@ class Engines:
         if name != "chat":
             raise EngineUnavailableError(f"There is no ranker {name}.")
         return self._once("ranker", self._chat_ranker)
+
+    def writer(self) -> Writer:
+        """Who writes titles, descriptions and headlines; one that asks a model still falls back on our own."""
+        name = self._settings.writer
+        if name != "extractive":
+            raise EngineUnavailableError(f"There is no writer {name}.")
+        return self._once("writer", lambda: ExtractiveWriter(self.embedder()))
 
     def _chat_ranker(self) -> ChatRanker:
         settings = self._settings

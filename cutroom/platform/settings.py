@@ -71,6 +71,7 @@ class Settings(BaseSettings):
     cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
     embedder: str = "minilm-l6-v2"  # or `none`: moments are chosen by words alone, as where the model is not pulled
     ranker: str = "none"  # or `chat`: a language model orders the moments that were found
+    writer: str = "extractive"  # or `chat`: who writes titles and descriptions
     speech_tasks_at_once: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
     remote_speech_url: str | None = None

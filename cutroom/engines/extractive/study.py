@@ -1,0 +1,57 @@
+"""All that is worked out of a film once, so that each text can be made of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cutroom.engines.extractive.guidelines import Guidelines, guidelines_of
+from cutroom.engines.extractive.keyphrases import Phrase, keyphrases
+from cutroom.engines.extractive.ranking import ranks
+from cutroom.engines.extractive.sentences import Sentence, sentences_of
+from cutroom.engines.extractive.subject import Subject, subject_of
+from cutroom.engines.prose.topics import topic_starts
+from cutroom.engines.writing import Material
+
+if TYPE_CHECKING:
+    from cutroom.engines.ports import Embedder
+
+WORTHY_PHRASES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Sentences, what they are worth, and what they are about."""
+
+    material: Material
+    rules: Guidelines
+    sentences: Sequence[Sentence]
+    scores: Sequence[float]
+    phrases: Sequence[Phrase]
+    subject: Subject | None
+    topic_starts: Sequence[int]
+
+    @property
+    def language(self) -> str:
+        return self.material.language
+
+
+def study(material: Material, *, embedder: "Embedder | None") -> Study:
+    rules = guidelines_of(material.guidelines)
+    sentences = [each for each in sentences_of(material) if rules.allow(each.text)]
+    subject = subject_of(sentences, language=material.language)
+    announced = subject.sentence if subject else None
+    vectors = embedder.embed([each.text for each in sentences]) if embedder is not None and sentences else None
+    phrases = [
+        each
+        for each in keyphrases(sentences, language=material.language, announced=announced)
+        if rules.allow(each.text)
+    ]
+    worth = {stem: phrase.score for phrase in phrases[:WORTHY_PHRASES] for stem in phrase.key}
+    most = max(worth.values(), default=1.0)
+    scores = ranks(sentences, vectors=vectors, worth={stem: score / most for stem, score in worth.items()})
+    pauses = [
+        max(0.0, after.start_seconds - before.end_seconds)
+        for before, after in zip(sentences, [*sentences[1:], *sentences[-1:]], strict=True)
+    ]
+    starts = topic_starts([each.stems for each in sentences], pauses, vectors=vectors)
+    return Study(material, rules, sentences, scores, phrases, subject, starts)

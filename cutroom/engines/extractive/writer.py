@@ -1,0 +1,39 @@
+"""The writer that needs no model and no network, and states nothing that was not said."""
+
+from typing import TYPE_CHECKING
+
+from cutroom.engines.extractive.descriptions import description_of
+from cutroom.engines.extractive.headlines import headline_of
+from cutroom.engines.extractive.study import Study, study
+from cutroom.engines.extractive.titles import title_of
+from cutroom.engines.writing import DescriptionKind, Material, TitleStyle, Written
+
+if TYPE_CHECKING:
+    from cutroom.engines.ports import Embedder
+
+
+class ExtractiveWriter:
+    """May be used from several threads at once; an embedder makes its choice of sentences better."""
+
+    name = "extractive"
+
+    def __init__(self, embedder: "Embedder | None" = None) -> None:
+        self._embedder = embedder
+
+    def title(self, material: Material, *, style: TitleStyle) -> Written:
+        studied = self._study(material)
+        return self._written(studied, title_of(studied, style=style))
+
+    def description(self, material: Material, *, kind: DescriptionKind) -> Written:
+        studied = self._study(material)
+        return self._written(studied, description_of(studied, kind=kind))
+
+    def headline(self, material: Material) -> Written:
+        studied = self._study(material)
+        return self._written(studied, headline_of(studied))
+
+    def _study(self, material: Material) -> Study:
+        return study(material, embedder=self._embedder)
+
+    def _written(self, studied: Study, text: str) -> Written:
+        return Written(studied.rules.finished(text), self.name)
