@@ -177,6 +177,15 @@ class Founder:
             "thumbnail_path": mark,
             "plan_path": mark,
         }
+        ids["downloadRequestId"] = new_id()
+        fetched = {
+            "id": f"download_{ids['downloadRequestId']}",
+            "type": "download",
+            "status": "ready",
+            "waits_for": [],
+            "plan": {"artifact": "source", "language": LANGUAGE, "tier": "full"},
+            "result": {"storagePath": mark, "fileName": "film.mp4"},
+        }
         done = {"id": f"transcript_{ids['videoId']}", "type": "transcript", "status": "ready", "waits_for": []}
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
@@ -201,6 +210,7 @@ class Founder:
             ("dubs", dub),
             ("jobs", {**job, **cut, "finished_at": here["created_at"]}),
             ("shorts_outputs", short),
+            ("jobs", {**job, **fetched, "finished_at": here["created_at"]}),
             ("transcripts", transcript),
             ("captions", captions),
         ]

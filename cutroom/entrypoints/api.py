@@ -18,6 +18,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.captions.routes import router as captions
+from cutroom.products.downloads.routes import router as downloads
 from cutroom.products.dubs.routes import router as dubs
 from cutroom.products.ingest.routes import router as ingest
 from cutroom.products.shorts.routes import router as shorts
@@ -39,6 +40,7 @@ ROUTERS = (
     transcripts,
     captions,
     dubs,
+    downloads,
     shorts,
     speech,
     voice_search,

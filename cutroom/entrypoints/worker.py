@@ -36,6 +36,8 @@ from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedule
 from cutroom.products.captions.activities import CaptionActivities
 from cutroom.products.captions.service import ROUTES_EVERY, tell_routes
 from cutroom.products.captions.workflow import MakeCaptions
+from cutroom.products.downloads.activities import DownloadActivities
+from cutroom.products.downloads.workflow import PrepareDownload
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.shelf import Shelf
 from cutroom.products.dubs.workflow import MakeDub, RemakeDub
@@ -82,6 +84,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         MakeShorts,
         MakeTranscript,
         MakeVoice,
+        PrepareDownload,
         ReadAloud,
         RemakeDub,
         TendUploads,
@@ -179,6 +182,9 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         engines=parts.engines,
         clock=parts.clock,
     )
+    downloads = DownloadActivities(
+        database=parts.database, storage=parts.storage, workbench=workbench, sandbox=sandbox, clock=parts.clock
+    )
     shorts = ShortsActivities(
         database=parts.database,
         storage=parts.storage,
@@ -223,6 +229,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             ingest.join_picture,
             ingest.clear_pieces,
             shorts.render_output,
+            downloads.prepare_download,
         ],
         Queue.VISION: [shorts.frame_output],
         Queue.SPEECH: [

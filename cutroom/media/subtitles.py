@@ -83,6 +83,25 @@ def write_vtt(cues: Sequence[Cue], *, names: Mapping[str, str] | None = None) ->
     return "\n".join(blocks)
 
 
+def clip_srt(text: str, *, until_seconds: float) -> str:
+    """A SubRip file of our own without what is shown after this time."""
+    blocks = []
+    for block in text.split("\n\n"):
+        number, _, rest = block.strip().partition("\n")
+        times, _, lines = rest.partition("\n")
+        start, _, end = times.partition(" --> ")
+        if not end or _clock_seconds(start) >= until_seconds:
+            continue
+        last = _clock(round(until_seconds * 1000), ",") if _clock_seconds(end) > until_seconds else end
+        blocks.append(f"{number}\n{start} --> {last}\n{lines}\n")
+    return "\n".join(blocks)
+
+
+def _clock_seconds(text: str) -> float:
+    hours, minutes, seconds = text.replace(",", ".").split(":")
+    return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+
+
 def srt_text(text: str) -> str:
     """The text as SubRip can hold it without running, hiding or losing any of it."""
     text = clean_text(text).translate(_ORNAMENTAL)

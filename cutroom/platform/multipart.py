@@ -60,6 +60,14 @@ class Signer:
     secret_key: str
     region: str
 
+    @classmethod
+    def of(cls, settings: Settings) -> "Signer":
+        return cls(
+            access_key=settings.s3_access_key.get_secret_value(),
+            secret_key=settings.s3_secret_key.get_secret_value(),
+            region=settings.s3_region,
+        )
+
     def headers(self, method: str, url: str, *, signed: Mapping[str, str], now: datetime) -> dict[str, str]:
         """The given headers, all signed, with those that the signature itself needs."""
         parts, moment = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
@@ -85,11 +93,38 @@ class Signer:
         )
         return headers
 
+    def presign(self, url: str, *, query: Mapping[str, str], seconds: int, now: datetime) -> str:
+        """A URL that reads one object for so long, with these parameters of S3's own."""
+        parts, moment = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
+        area = f"{moment[:8]}/{self.region}/s3/aws4_request"
+        given = {
+            **query,
+            "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+            "X-Amz-Credential": f"{self.access_key}/{area}",
+            "X-Amz-Date": moment,
+            "X-Amz-Expires": str(seconds),
+            "X-Amz-SignedHeaders": "host",
+        }
+        encoded = "&".join(sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in given.items()))
+        canonical = f"GET\n{parts.path}\n{encoded}\nhost:{parts.netloc}\n\nhost\n{_UNSIGNED}"
+        digest = hashlib.sha256(canonical.encode()).hexdigest()
+        signature = hmac.digest(self._key(area), f"AWS4-HMAC-SHA256\n{moment}\n{area}\n{digest}".encode(), "sha256")
+        return f"{url}?{encoded}&X-Amz-Signature={signature.hex()}"
+
     def _key(self, area: str) -> bytes:
         key = f"AWS4{self.secret_key}".encode()
         for piece in area.split("/"):
             key = hmac.digest(key, piece.encode(), "sha256")
         return key
+
+
+def bucket_url(settings: Settings) -> str:
+    endpoint = settings.s3_endpoint or f"https://s3.{settings.s3_region}.amazonaws.com"
+    return f"{endpoint.rstrip('/')}/{settings.s3_bucket}"
+
+
+def object_url(bucket: str, path: str) -> str:
+    return f"{bucket}/{quote(path, safe='/-_.~')}"
 
 
 class Multipart:
@@ -104,18 +139,12 @@ class Multipart:
     @classmethod
     def connect(cls, settings: Settings) -> "Multipart":
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it would write a line for every part
-        endpoint = settings.s3_endpoint or f"https://s3.{settings.s3_region}.amazonaws.com"
         client = httpx.AsyncClient(
             timeout=httpx.Timeout(TRANSFER_SECONDS, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
             trust_env=False,
         )
-        signer = Signer(
-            access_key=settings.s3_access_key.get_secret_value(),
-            secret_key=settings.s3_secret_key.get_secret_value(),
-            region=settings.s3_region,
-        )
-        return cls(client, bucket_url=f"{endpoint.rstrip('/')}/{settings.s3_bucket}", signer=signer)
+        return cls(client, bucket_url=bucket_url(settings), signer=Signer.of(settings))
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -172,7 +201,7 @@ class Multipart:
         headers: Mapping[str, str] | None = None,
         pieces: list[bytes] | None = None,
     ) -> httpx.Response:
-        url = f"{self._bucket_url}/{quote(path, safe='/-_.~')}" + (f"?{query}" if query else "")
+        url = object_url(self._bucket_url, path) + (f"?{query}" if query else "")
         # The store's clock is the world's, whatever ours is told to be.
         signed = self._signer.headers(method, url, signed=headers or {}, now=system_clock())
         signed["content-length"] = str(sum(map(len, pieces or ())))

@@ -9,10 +9,13 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from cutroom.platform.clock import system_clock
+from cutroom.platform.multipart import Signer, bucket_url, object_url
 from cutroom.platform.settings import Settings
 
 READ_URL_LIFETIME = timedelta(hours=1)
 PART_BYTES = 8 * 1024 * 1024
+MAX_PARTS = 9_000  # S3 takes ten thousand
 PARTS_AT_ONCE = 2  # bounds the memory of one upload
 READ_BYTES = 1024 * 1024
 
@@ -22,6 +25,8 @@ class Storage:
     """One bucket."""
 
     store: S3Store
+    signer: Signer
+    bucket_url: str
 
     @classmethod
     def connect(cls, settings: Settings) -> "Storage":
@@ -33,7 +38,7 @@ class Storage:
             secret_access_key=settings.s3_secret_key.get_secret_value(),
             client_options={"allow_http": bool((settings.s3_endpoint or "").startswith("http://"))},
         )
-        return cls(store)
+        return cls(store, signer=Signer.of(settings), bucket_url=bucket_url(settings))
 
     async def size(self, path: str) -> int | None:
         """How many bytes an object has; nothing when there is no such object."""
@@ -42,9 +47,12 @@ class Storage:
         except FileNotFoundError:
             return None
 
-    async def put(self, path: str, content: Path | bytes | AsyncIterable[bytes]) -> None:
-        """Store an object whole; one that was there is replaced."""
-        await obstore.put_async(self.store, path, content, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+    async def put(
+        self, path: str, content: Path | bytes | AsyncIterable[bytes], *, expected_bytes: int | None = None
+    ) -> None:
+        """Store an object whole; one that was there is replaced. A stream says how long it will be, about."""
+        part = max(PART_BYTES, -(-(expected_bytes or 0) // MAX_PARTS))
+        await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
 
     async def read(self, path: str) -> AsyncIterator[bytes]:
         """The object's bytes, a few megabytes at a time."""
@@ -69,6 +77,13 @@ class Storage:
     async def read_url(self, path: str) -> str:
         """A temporary URL to download one object."""
         return await obstore.sign_async(self.store, "GET", path, READ_URL_LIFETIME)
+
+    def download_url(self, path: str, file_name: str) -> str:
+        """A temporary URL that a browser saves under this name, which is ASCII and holds no quote."""
+        query = {"response-content-disposition": f'attachment; filename="{file_name}"'}
+        seconds = int(READ_URL_LIFETIME.total_seconds())
+        # The store's clock is the world's, whatever ours is told to be.
+        return self.signer.presign(object_url(self.bucket_url, path), query=query, seconds=seconds, now=system_clock())
 
     async def read_urls(self, paths: list[str]) -> list[str]:
         return list(await obstore.sign_async(self.store, "GET", paths, READ_URL_LIFETIME))

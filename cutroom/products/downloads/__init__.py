@@ -1,0 +1,1 @@
+"""Downloads: the source, a video in one language, or everything in one archive."""
