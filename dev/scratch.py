@@ -53,6 +53,7 @@ async def scratch(name: str) -> Settings:
     variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
     variables["CUTROOM_PREFLIGHT_SECONDS"] = "0"  # most tests have no worker that could look
+    variables["CUTROOM_PLAYBACK"] = "off"  # a ladder beside every import would be measured with everything else
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
         del variables[variable]
     variables["CUTROOM_TEMPORAL_NAMESPACE"] = await _namespace(variables["CUTROOM_TEMPORAL_ADDRESS"], database)

@@ -21,6 +21,7 @@ from cutroom.products.captions.routes import router as captions
 from cutroom.products.downloads.routes import router as downloads
 from cutroom.products.dubs.routes import router as dubs
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.playback.routes import router as playback
 from cutroom.products.shorts.routes import router as shorts
 from cutroom.products.speech.routes import router as speech
 from cutroom.products.speech.routes import search_router as voice_search
@@ -41,6 +42,7 @@ ROUTERS = (
     captions,
     dubs,
     downloads,
+    playback,
     shorts,
     speech,
     voice_search,

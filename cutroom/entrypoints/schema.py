@@ -8,6 +8,7 @@ import cutroom.platform.outbox
 import cutroom.products.captions.models
 import cutroom.products.dubs.models
 import cutroom.products.ingest.models
+import cutroom.products.playback.models
 import cutroom.products.shorts.models
 import cutroom.products.speech.models
 import cutroom.products.transcripts.models

@@ -20,6 +20,7 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.workflow import SweepJobs
+from cutroom.media.packager import find_packager
 from cutroom.media.sandbox import Mode, Sandbox
 from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock, system_clock
@@ -46,6 +47,8 @@ from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
+from cutroom.products.playback.activities import PlaybackActivities
+from cutroom.products.playback.workflow import PublishPlayback
 from cutroom.products.shorts.activities import ShortsActivities
 from cutroom.products.shorts.workflow import MakeShorts
 from cutroom.products.speech.activities import SpeechActivities
@@ -85,6 +88,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         MakeTranscript,
         MakeVoice,
         PrepareDownload,
+        PublishPlayback,
         ReadAloud,
         RemakeDub,
         TendUploads,
@@ -149,7 +153,12 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         database=parts.database, client=parts.client, prices=load_prices(settings.prices_file), clock=parts.clock
     )
     workbench = Workbench(parts.storage, settings.work_folder, max_bytes=settings.work_folder_bytes)
-    sandbox = Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
+    sandbox = Sandbox(
+        mode=Mode(settings.sandbox),
+        ffmpeg=settings.ffmpeg,
+        ffprobe=settings.ffprobe,
+        packager=find_packager(settings.packager),
+    )
     https = HttpsSource(parts.egress)
     ingest = IngestActivities(
         database=parts.database,
@@ -184,6 +193,14 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
     )
     downloads = DownloadActivities(
         database=parts.database, storage=parts.storage, workbench=workbench, sandbox=sandbox, clock=parts.clock
+    )
+    playback = PlaybackActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=workbench,
+        sandbox=sandbox,
+        clock=parts.clock,
+        is_on=settings.playback == "on",
     )
     shorts = ShortsActivities(
         database=parts.database,
@@ -220,6 +237,9 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             deliveries.forget_events,
             speech.forget_speech,
             uploads.tend_uploads,
+            playback.claim_playback,
+            playback.publish_playback,
+            playback.give_up_playback,
         ],
         Queue.MEDIA: [
             ingest.inspect_source,
@@ -230,6 +250,11 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             ingest.clear_pieces,
             shorts.render_output,
             downloads.prepare_download,
+            playback.plan_playback,
+            playback.encode_ladder_piece,
+            playback.package_rung,
+            playback.package_track,
+            playback.clear_ladder_pieces,
         ],
         Queue.VISION: [shorts.frame_output],
         Queue.SPEECH: [

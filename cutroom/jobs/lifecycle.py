@@ -16,6 +16,7 @@ from cutroom.jobs.service import GET_JOB, job_of, satisfy, workflow_id
 from cutroom.library.schemas import State
 from cutroom.library.service import show_progress, video_for_event
 from cutroom.platform.db import Connection
+from cutroom.platform.outbox import Start, enqueue
 from cutroom.webhooks.service import announce
 
 MAX_MESSAGE = 500
@@ -23,6 +24,9 @@ BILLED = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND i
 
 # In a result: how many of the works that the job was billed for came to nothing. Their price goes back.
 UNDONE = "undone"
+
+# What gives a picture, a sound or subtitles that a player can show.
+PLAYED = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InnerType.REDUB})
 
 Settle = Callable[..., Awaitable[None]]
 
@@ -100,7 +104,7 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
     """The job is ready: its result is stored, its price is spent, what waited for it starts, and endpoints are told."""
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
-           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id""",
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id, plan""",
         ref.library_id,
         ref.job_id,
         ref.attempt,
@@ -111,12 +115,29 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
         return False
     await _show(connection, ref, row["video_id"], state="ready", now=now)
     await satisfy(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
+    await _publish(connection, ref, row["video_id"] or row["plan"].get("dubbed_video_id"))
     undone = int(result.get(UNDONE, 0))
     await _settle(
         connection, ref, partial(escrow.capture, undone=undone), now=now
     )  # after all jobs: whoever holds money waits for no job
     await _announce_job(connection, ref, type_="job.ready", now=now)
     return True
+
+
+async def _publish(connection: Connection, ref: JobRef, video_id: str | None) -> None:
+    """What was made may be something to play: whoever packages it is told, and finds out by itself."""
+    key = parse_job_id(ref.job_id)
+    if key is None or key.type not in PLAYED or video_id is None:
+        return
+    await enqueue(
+        connection,
+        Start(
+            library_id=ref.library_id,
+            workflow="playback",
+            workflow_id=f"playback_{workflow_id(ref.job_id, ref.attempt)}",
+            argument={"library_id": ref.library_id, "video_id": video_id},
+        ),
+    )
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:

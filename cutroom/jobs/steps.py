@@ -31,7 +31,15 @@ async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, 
     What media programs and engines fail with is told in the job's own words.
     """
     await _report(database, clock, ref, stage, progress=0)
-    beating = asyncio.create_task(_beat())
+    async with beating():
+        yield
+    await _report(database, clock, ref, stage, progress=progress)
+
+
+@asynccontextmanager
+async def beating() -> AsyncIterator[None]:
+    """Beat while work goes on that no job shows, and tell its failures in the same words."""
+    beats = asyncio.create_task(_beat())
     try:
         yield
     except MediaError as error:
@@ -45,8 +53,7 @@ async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, 
         sentence = "The work could not be finished."
         raise failure(Code.INTERNAL, sentence, reason="UNFORESEEN", retry=True) from error
     finally:
-        beating.cancel()
-    await _report(database, clock, ref, stage, progress=progress)
+        beats.cancel()
 
 
 async def _report(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> None:

@@ -40,6 +40,8 @@ class Video(Table):
     transcript_language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[Instant]
     poster_path: Mapped[str | None] = mapped_column(Text)
+    playback_languages: Mapped[list[str] | None] = mapped_column(ARRAY(Text))  # that it can be heard in, once it plays
+    hosted_url: Mapped[str | None] = mapped_column(Text)  # where somebody else plays it
 
 
 class Folder(Table):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
 from cutroom.library import service
+from cutroom.library.playback import PlaybackLinks
 from cutroom.library.schemas import (
     BrandVoiceList,
     CharacterList,
@@ -18,7 +19,7 @@ from cutroom.library.schemas import (
 )
 from cutroom.web.operation import Access, operation
 from cutroom.web.paging import DEFAULT_PAGE, MAX_PAGE
-from cutroom.web.route import CurrentCall, EnvelopeRoute
+from cutroom.web.route import Call, CurrentCall, EnvelopeRoute
 
 router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Library"])
 
@@ -40,7 +41,13 @@ async def list_videos(
     tokens, library_id = call.runtime.page_tokens, call.principal.library_id
     before = tokens.read(page_token, listing=_VIDEOS, library_id=library_id) if page_token is not None else None
     videos, more = await service.list_videos(
-        call.connection, call.principal, before=before, limit=limit, storage=call.runtime.storage
+        call.connection,
+        call.principal,
+        before=before,
+        limit=limit,
+        storage=call.runtime.storage,
+        links=_links(call),
+        now=call.now,
     )
     token = tokens.after(videos[-1].id, listing=_VIDEOS, library_id=library_id) if more else None
     return VideoPage.model_construct(videos=videos, next_page_token=token)
@@ -50,7 +57,13 @@ async def list_videos(
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
     """One video with its state and, when it can be played, its URLs."""
-    return await service.get_video(call.connection, call.principal, video_id, storage=call.runtime.storage)
+    return await service.get_video(
+        call.connection, call.principal, video_id, storage=call.runtime.storage, links=_links(call), now=call.now
+    )
+
+
+def _links(call: Call) -> PlaybackLinks:
+    return PlaybackLinks(call.runtime.secrecy, call.runtime.settings.base_url)
 
 
 @router.get("/folders", summary="List folders")

@@ -8,6 +8,7 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import invalid_field, not_found
+from cutroom.library.playback import PlaybackLinks, master_name
 from cutroom.library.rules import MAX_FOLDER_DEPTH, MAX_FOLDERS, is_reserved
 from cutroom.library.schemas import (
     BrandVoice,
@@ -27,7 +28,8 @@ MAX_CHARACTERS = 500  # listed at most, newest first
 MAX_BRAND_VOICES = 500
 
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
-    folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path"""
+    folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path,
+    playback_languages, hosted_url"""
 GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
     ORDER BY id DESC LIMIT $3"""  # noqa: S608
@@ -41,16 +43,33 @@ NEWEST = "~"  # sorts after every id
 
 
 async def get_video(
-    connection: Connection, principal: Principal, video_id: str, *, storage: Storage | None = None
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    storage: Storage | None = None,
+    links: PlaybackLinks | None = None,
+    now: datetime | None = None,
 ) -> Video:
-    """One video; with a storage to sign them, its URLs too."""
+    """One video; with a storage and links to sign them, its URLs too."""
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
     poster_path, poster_url = row["poster_path"], None
     if storage is not None and poster_path is not None:
         poster_url = await storage.read_url(poster_path)
-    return video_of(row, workspace_id=principal.workspace_id, poster_url=poster_url)
+    video = video_of(row, workspace_id=principal.workspace_id, poster_url=poster_url)
+    return video if links is None or now is None else playable(video, row, principal.library_id, links=links, now=now)
+
+
+def playable(video: Video, row: asyncpg.Record, library_id: str, *, links: PlaybackLinks, now: datetime) -> Video:
+    """The video with its playback URLs, for as long as they are good; a host's own URL comes before ours."""
+    languages = row["playback_languages"]
+    if languages is None and row["hosted_url"] is None:
+        return video
+    url = row["hosted_url"] or links.url(library_id, video.id, master_name(), now=now)
+    multi = {each: links.url(library_id, video.id, master_name(each), now=now) for each in languages or ()}
+    return video.model_copy(update={"url": url, "url_multi": multi or None})
 
 
 async def duration_of(connection: Connection, library_id: str, video_id: str) -> float | None:
@@ -62,12 +81,21 @@ async def duration_of(connection: Connection, library_id: str, video_id: str) ->
 
 
 async def list_videos(
-    connection: Connection, principal: Principal, *, before: str | None, limit: int, storage: Storage
+    connection: Connection,
+    principal: Principal,
+    *,
+    before: str | None,
+    limit: int,
+    storage: Storage,
+    links: PlaybackLinks,
+    now: datetime,
 ) -> tuple[list[Video], bool]:
     """Videos older than the given one, newest first, and whether there are more."""
     found = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
     rows, posters = found[:limit], await _poster_urls(found[:limit], storage)
-    videos = [video_of(row, workspace_id=principal.workspace_id, poster_url=posters.get(row["id"])) for row in rows]
+    workspace_id, library_id = principal.workspace_id, principal.library_id
+    videos = [video_of(row, workspace_id=workspace_id, poster_url=posters.get(row["id"])) for row in rows]
+    videos = [playable(one, row, library_id, links=links, now=now) for one, row in zip(videos, rows, strict=True)]
     return videos, len(found) > limit
 
 

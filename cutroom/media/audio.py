@@ -22,6 +22,7 @@ SPEECH_RATE = 16_000
 RATIO = MIX_RATE // SPEECH_RATE
 AAC_BLOCK = 1024  # samples in one AAC packet
 AAC_BIT_RATE = "96k"
+LISTENING_BIT_RATE = "160k"
 # A joint falls on a whole AAC packet, and on a whole sample of both rates.
 JOINT_SAMPLES = AAC_BLOCK * RATIO
 # Decoders and resamplers need a running start; what they give in it is thrown away.
@@ -176,6 +177,14 @@ async def _join(paths: Sequence[Path], joined: Path, how: Sequence[str], *, sand
     arguments += ["-fflags", "+bitexact", "-flags:a", "+bitexact", "joined.part"]
     await ffmpeg(sandbox, arguments, inputs={}, output=joined.parent, limits=JOIN_LIMITS)
     (joined.parent / "joined.part").replace(joined)
+
+
+async def encode_mix(path: Path, *, output: Path, sandbox: Sandbox) -> Path:
+    """The mix as people listen to it: AAC in MP4."""
+    arguments = [*reading(Container.MATROSKA), "-map", "0:a:0", "-c:a", "aac", "-b:a", LISTENING_BIT_RATE]
+    arguments += ["-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact", "-f", "mp4", "mix.m4a"]
+    await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=JOIN_LIMITS)
+    return output / "mix.m4a"
 
 
 async def decode_speech(

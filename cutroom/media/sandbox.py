@@ -20,7 +20,7 @@ NOBODY = "65534"
 INPUT = "input"  # what a lone input is called inside, whatever its owner called it
 STATUS_LIMIT_BYTES = 16 * 1024
 
-Program = Literal["ffmpeg", "ffprobe"]
+Program = Literal["ffmpeg", "ffprobe", "packager"]
 
 
 class Mode(StrEnum):
@@ -52,6 +52,7 @@ class Sandbox:
     mode: Mode = Mode.REQUIRED
     ffmpeg: Path = Path("/usr/bin/ffmpeg")
     ffprobe: Path = Path("/usr/bin/ffprobe")
+    packager: Path = Path("/usr/bin/packager")
     bubblewrap: Path = Path("/usr/bin/bwrap")
     prlimit: Path = Path("/usr/bin/prlimit")
     limits: Limits = field(default_factory=Limits)
@@ -70,11 +71,11 @@ class Sandbox:
         limits: Limits | None = None,
         on_line: OnLine | None = None,
     ) -> Finished:
-        """Run ffmpeg or ffprobe; `inside(name)` names an input, a bare file name lies in the output folder."""
+        """Run one of the programs; `inside(name)` names an input, a bare file name lies in the output folder."""
         limits = limits or self.limits
         for path in inputs.values():
             require_file(path)
-        tool = self.ffmpeg if program == "ffmpeg" else self.ffprobe
+        tool: Path = {"ffmpeg": self.ffmpeg, "ffprobe": self.ffprobe, "packager": self.packager}[program]
         if self.mode is Mode.OFF:
             bare = [str(tool), *_outside(arguments, inputs)]
             command = [*self._prlimit(limits), *bare]

@@ -132,13 +132,13 @@ def _encoding(info: MediaInfo, piece: Piece) -> list[str]:
         *("-g", str(gop), "-keyint_min", str(gop), "-sc_threshold", "0", "-bf", "0"),
         *("-threads", str(ENCODER_THREADS)),
         # Ticks that make every frame of this rate a whole number of them.
-        *("-video_track_timescale", str(_timescale(rate))),
+        *("-video_track_timescale", str(timescale(rate))),
         *("-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"),
         *("-f", "mp4", "picture.part"),
     ]
 
 
-def _timescale(rate: Fraction) -> int:
+def timescale(rate: Fraction) -> int:
     return rate.numerator * -(-TIMESCALE // rate.numerator)
 
 

@@ -59,6 +59,8 @@ class Settings(BaseSettings):
     work_folder_bytes: int = Field(default=50 * 1024**3, ge=1024**3)
     ffmpeg: Path = Path("/usr/bin/ffmpeg")
     ffprobe: Path = Path("/usr/bin/ffprobe")
+    packager: Path | None = None  # Shaka Packager; unless given, the one of the extra `playback`
+    playback: Literal["on", "off"] = "on"  # off: imports are not made playable
     sandbox: Literal["required", "off"] = "required"  # off only where the container itself is the sandbox
 
     # Engines. Names of local ones are those of their models; remote ones speak the protocol of OpenAI.

@@ -54,9 +54,9 @@ class Storage:
         part = max(PART_BYTES, -(-(expected_bytes or 0) // MAX_PARTS))
         await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
 
-    async def read(self, path: str) -> AsyncIterator[bytes]:
-        """The object's bytes, a few megabytes at a time."""
-        found = await obstore.get_async(self.store, path)
+    async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
+        """The object's bytes, or those of a span, a few megabytes at a time."""
+        found = await obstore.get_async(self.store, path, options={"range": span} if span is not None else None)
         async for chunk in found.stream(min_chunk_size=READ_BYTES):
             yield bytes(chunk)
 

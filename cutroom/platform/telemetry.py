@@ -21,7 +21,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 # Whatever else goes wrong, a credential or the query of a URL does not get into a log.
 # No word boundary before them: in encoded JSON a line break is the letter n, and would hide one.
-_SECRET = re.compile(r"(cr_|oat_|whsec_)[0-9A-Za-z+/=]{8,}")
+_SECRET = re.compile(r"(cr_|oat_|whsec_|pb_)[0-9A-Za-z+/=]{8,}")
 _QUERY = re.compile(r"(https?://[^\s\"?\\]+)\?[^\s\"\\]*", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(default=str, ensure_ascii=False)
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "temporal_log"}
