@@ -49,7 +49,7 @@ async def beating() -> AsyncIterator[None]:
     except CutroomError as error:
         raise failure(error.code, error.message, reason=error.code, retry=False) from error
     except OWN_FAULTS as error:
-        _log.exception("a step failed in a way that nobody foresaw", extra={"job_id": ref.job_id, "stage": stage})
+        _log.exception("a step failed in a way that nobody foresaw", extra={"step": activity.info().activity_type})
         sentence = "The work could not be finished."
         raise failure(Code.INTERNAL, sentence, reason="UNFORESEEN", retry=True) from error
     finally:
