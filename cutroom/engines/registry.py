@@ -15,12 +15,14 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.extractive.writer import ExtractiveWriter
 from cutroom.engines.fallback import FallbackRecogniser
 from cutroom.engines.firefox import FirefoxTranslator
+from cutroom.engines.isnet import IsnetCutter
 from cutroom.engines.kokoro import KokoroSpeaker
 from cutroom.engines.langdetect import FastLanguageIdentifier
 from cutroom.engines.minilm import MiniLmEmbedder
 from cutroom.engines.noise import SpectralGate
 from cutroom.engines.openai_recogniser import OpenAiRecogniser
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
+from cutroom.engines.picture_ports import CutOuter, ThumbnailMaker
 from cutroom.engines.ports import (
     Cloner,
     Denoiser,
@@ -51,6 +53,7 @@ NONE = "none"
 FIREFOX_PREFIX = "firefox-"
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
 FACE_MODEL = "yunet"
+CUT_OUT_MODELS = ("isnet-small", "isnet-medium")
 COMPARING_MODEL = "whisper-base"  # by which the transfer of voices compares sounds
 
 Engine = TypeVar("Engine")
@@ -141,6 +144,32 @@ class Engines:
 
     def face_finder(self) -> FaceFinder:
         return self._once("face finder", lambda: YuNetFinder(self._store.path(FACE_MODEL)))
+
+    def cut_outer(self) -> CutOuter | None:
+        """Who parts subjects from their background; nothing where its model was not pulled: pictures stay whole."""
+        name = self._settings.cut_outer
+        if name == NONE:
+            return None
+        if name not in CUT_OUT_MODELS:
+            raise EngineUnavailableError(f"There is no cut-outer {name}.")
+        if not self._store.holds_any(self._store.manifest.model(name)):
+            return None
+        make = partial(IsnetCutter, name=name, cpu_threads=self._threads)
+        return self._once("cut-outer", lambda: make(self._store.path(name)))
+
+    def thumbnail_maker(self) -> ThumbnailMaker:
+        name = self._settings.thumbnail_maker
+        makers: Mapping[str, Callable[[], ThumbnailMaker]] = {"compositor": self._compositor}
+        if name not in makers:
+            raise EngineUnavailableError(f"There is no maker of thumbnails {name}.")
+        return self._once(f"thumbnail maker {name}", makers[name])
+
+    def _compositor(self) -> ThumbnailMaker:
+        try:
+            from cutroom.engines.compositor.maker import Compositor  # noqa: PLC0415 - it loads numpy and OpenCV at once
+        except ImportError as error:
+            raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
+        return Compositor(self.face_finder(), self.cut_outer())
 
     def embedder(self) -> Embedder | None:
         """Who says what sentences mean; nothing where its model was not pulled, since words alone do for a choice."""

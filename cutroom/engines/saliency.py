@@ -83,13 +83,26 @@ def _strokes(steps: "Plane") -> float:
 
 
 def interest_x(picture: "Picture") -> float:
-    """Where the eye goes, as a share of the width: what stands out of the picture's own pattern, by the middle more."""
+    """Where the eye goes, as a share of the width."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    eye = interest(picture)
+    columns = (np.arange(RESIDUAL_SIDE) + 0.5) / RESIDUAL_SIDE
+    total = float(eye.sum())
+    return float((eye.sum(axis=0) * columns).sum() / total) if total > 0 else 0.5
+
+
+def interest(picture: "Picture") -> "Plane":
+    """How much each part of a picture, a 64th of its sides, draws the eye: what stands out of its own pattern.
+
+    The middle counts more. All but the strongest parts are 0; a flat picture has none.
+    """
     import cv2  # noqa: PLC0415 - as above
     import numpy as np  # noqa: PLC0415 - as above
 
     grey = cv2.cvtColor(_small(picture), cv2.COLOR_RGB2GRAY)
     if float(grey.std()) < 1.0:
-        return 0.5
+        return np.zeros((RESIDUAL_SIDE, RESIDUAL_SIDE), np.float32)
     # Spectral residual: what is left of the spectrum without its smooth part is what is unlike everything else.
     side = cv2.resize(grey, (RESIDUAL_SIDE, RESIDUAL_SIDE), interpolation=cv2.INTER_AREA).astype(np.float32)
     spectrum = np.fft.fft2(side - side.mean())
@@ -100,8 +113,7 @@ def interest_x(picture: "Picture") -> float:
     columns = (np.arange(RESIDUAL_SIDE) + 0.5) / RESIDUAL_SIDE
     eye *= np.exp(-(((columns - 0.5) / CENTRE_BIAS) ** 2) / 2).astype(np.float32)
     eye[eye < np.quantile(eye, 1 - STRONGEST)] = 0
-    total = float(eye.sum())
-    return float((eye.sum(axis=0) * columns).sum() / total) if total > 0 else 0.5
+    return eye.astype(np.float32)
 
 
 def _small(picture: "Picture") -> "Picture":

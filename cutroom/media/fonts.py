@@ -170,7 +170,7 @@ def measure(text: str, font: Font) -> Ink:
     """The room that a text takes at a size of one em, its scale included; libass finds missing letters elsewhere."""
     import uharfbuzz as hb  # noqa: PLC0415 (loaded where captions are made only)
 
-    shaper = _shaper(font)
+    shaper = shaper_of(font)
     buffer = hb.Buffer()
     buffer.add_str(text[:LONGEST_TEXT_CHARACTERS])
     buffer.guess_segment_properties()
@@ -192,7 +192,7 @@ def measure(text: str, font: Font) -> Ink:
 @cache
 def metrics(font: Font) -> Metrics:
     """From the table that Windows reads, because libass follows what Windows does."""
-    face = _shaper(font).face
+    face = shaper_of(font).face
     table = face.reference_table("OS/2").data
     ascent, descent = struct.unpack_from(">HH", table, 74)
     (capital,) = struct.unpack_from(">h", table, 88) if len(table) >= 90 else (0,)
@@ -202,11 +202,12 @@ def metrics(font: Font) -> Metrics:
 
 @cache
 def _letters(font: Font) -> frozenset[int]:
-    return frozenset(_shaper(font).face.unicodes)
+    return frozenset(shaper_of(font).face.unicodes)
 
 
 @cache
-def _shaper(font: Font) -> "hb.Font":
+def shaper_of(font: Font) -> "hb.Font":
+    """HarfBuzz's own font, in its own units."""
     import uharfbuzz as hb  # noqa: PLC0415
 
     return hb.Font(hb.Face(hb.Blob.from_file_path(str(font.path)), font.face))

@@ -74,6 +74,8 @@ class Settings(BaseSettings):
     embedder: str = "minilm-l6-v2"  # or `none`: moments are chosen by words alone, as where the model is not pulled
     ranker: str = "none"  # or `chat`: a language model orders the moments that were found
     writer: str = "extractive"  # or `chat`: who writes titles and descriptions
+    thumbnail_maker: str = "compositor"  # or `remote`: a server that makes pictures
+    cut_outer: str = "isnet-small"  # or `isnet-medium`, or `none`: subjects stay in their pictures
     speech_tasks_at_once: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
     remote_speech_url: str | None = None
@@ -83,6 +85,9 @@ class Settings(BaseSettings):
     remote_voice_key: SecretStr = SecretStr("")
     remote_voice_model: str = "tts-1"
     remote_voices: str = ""  # comma-separated, as in alloy:en-US:female: the voices of the remote speaker
+    remote_images_url: str | None = None
+    remote_images_key: SecretStr = SecretStr("")
+    remote_images_model: str = "gpt-image-1"
     chat_url: str | None = None
     chat_key: SecretStr = SecretStr("")
     chat_model: str = ""

@@ -1,0 +1,113 @@
+"""The maker of thumbnails that needs no other machine."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutroom.engines.compositor import creative, figures, precision
+from cutroom.engines.compositor.headline import MIN_LETTER
+from cutroom.engines.compositor.material import Material, gather
+from cutroom.engines.compositor.sketch import Sketch, finish, hash_distance, perceptual_hash
+from cutroom.engines.errors import EngineError
+from cutroom.engines.picture_ports import (
+    MAX_FIGURES,
+    MAX_PLATES,
+    MAX_THUMBNAILS,
+    CutOuter,
+    Design,
+    Drawn,
+    Pipeline,
+)
+from cutroom.engines.ports import FaceFinder
+
+if TYPE_CHECKING:
+    from cutroom.engines.ports import Picture
+
+MIN_DISTANCE = 10  # bits of 64 between thumbnails of one call
+MIN_SIDE = 16  # pixels of a picture
+# Sizes of letters to try, one after the other: a word that is longer than any room is better small than missing.
+LEASTS = (MIN_LETTER, 0.6 * MIN_LETTER, 0.0)
+MORE_THAN_ASKED = 3  # layouts that are tried beyond those asked for, so that there is a choice
+
+Make = Callable[[], Sketch | None]
+
+
+class Compositor:
+    """Cuts out, places and writes. Without a cutter, pictures are shown as they are."""
+
+    name = "compositor"
+
+    def __init__(self, finder: FaceFinder, cutter: CutOuter | None) -> None:
+        self._finder = finder
+        self._cutter = cutter
+
+    def draw(self, design: Design, *, count: int) -> list[Drawn]:
+        check(design, count)
+        material = gather(design, self._finder, self._cutter)
+        return choose(ways(material), design, self._finder, count=count)
+
+
+def ways(material: Material) -> Iterator[Make]:
+    """Every layout that fits what is given."""
+    if material.design.pipeline is Pipeline.PRECISION:
+        return precision.layouts(material)
+    return figures.layouts(material) if material.figures else creative.layouts(material)
+
+
+def choose(makes: Iterable[Make], design: Design, finder: FaceFinder, *, count: int) -> list[Drawn]:
+    """The best of several layouts, no two alike, with the largest letters that any of them allows."""
+    makes = list(makes)
+    for least in LEASTS:
+        made: list[Drawn] = []
+        for make in makes:
+            sketch = make()
+            drawn = finish(sketch, design, finder, least=least) if sketch is not None else None
+            if drawn is not None:
+                made.append(drawn)
+            if len(_distinct(made)) >= count + MORE_THAN_ASKED:
+                break
+        if made:
+            return _distinct(made)[:count]
+    raise EngineError("There is no room for the headline in any layout.")
+
+
+def _distinct(made: list[Drawn]) -> list[Drawn]:
+    """The best first; what looks like a better one is left out."""
+    kept: list[tuple[int, Drawn]] = []
+    for drawn in sorted(made, key=lambda each: -each.score):
+        code = perceptual_hash(drawn.picture)
+        if all(hash_distance(code, other) >= MIN_DISTANCE for other, _ in kept):
+            kept.append((code, drawn))
+    return [drawn for _, drawn in kept]
+
+
+def check(design: Design, count: int) -> None:
+    """What no maker can work with is refused in the same way by all."""
+    if not 1 <= count <= MAX_THUMBNAILS:
+        raise EngineError(f"Between 1 and {MAX_THUMBNAILS} thumbnails can be made at once.")
+    _check_parts(design)
+    if not 0 <= design.brand_influence <= 1:
+        raise EngineError("The influence of the brand lies between 0 and 1.")
+    for picture in _pictures(design):
+        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or min(picture.shape[:2]) < MIN_SIDE:
+            raise EngineError("A picture is rows of pixels of three bytes.")
+
+
+def _check_parts(design: Design) -> None:
+    if design.pipeline is Pipeline.PRECISION:
+        if not 1 <= len(design.plates) <= MAX_PLATES:
+            raise EngineError(f"The precise pipeline shows 1 to {MAX_PLATES} plates.")
+        if design.figures:
+            raise EngineError("The precise pipeline shows no figures.")
+    elif design.plates:
+        raise EngineError("The creative pipeline shows no plates.")
+    elif not (design.frames or design.figures):
+        raise EngineError("There is no picture to make a thumbnail of.")
+    if len(design.figures) > MAX_FIGURES:
+        raise EngineError(f"There are at most {MAX_FIGURES} figures.")
+
+
+def _pictures(design: Design) -> "list[Picture]":
+    references = [each for each in (design.style, design.brand, design.influence) if each is not None]
+    return [*design.frames, *design.plates, *(figure.picture for figure in design.figures), *references]

@@ -1,0 +1,60 @@
+"""What there is to make thumbnails of: pictures in the right tone, their faces, and subjects cut out of them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cutroom.engines.compositor.palette import Palette, palettes, tinted
+from cutroom.engines.compositor.subjects import Subject, cut_subject, find_faces
+from cutroom.engines.picture_ports import CutOuter, Design, Figure
+from cutroom.engines.ports import Box, FaceFinder
+
+if TYPE_CHECKING:
+    from cutroom.engines.ports import Picture
+
+MAX_SHOTS = 3  # frames of the film that are worked with
+MAX_CUT_FRAMES = 2  # of which so many are cut out, since each takes seconds
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture with what was found in it; the subject is cut out when it is first asked for."""
+
+    picture: "Picture"
+    faces: list[Box]  # in pixels, the largest first
+    _cutter: CutOuter | None = field(repr=False)
+
+    @cached_property
+    def subject(self) -> Subject | None:
+        return cut_subject(self.picture, self._cutter, faces=self.faces) if self._cutter else None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything that layouts take from."""
+
+    design: Design
+    shots: tuple[Shot, ...]
+    figures: tuple[tuple[Figure, Shot], ...]
+    plates: tuple[Shot, ...]
+    palettes: tuple[Palette, ...]
+
+    def palette(self, number: int) -> Palette:
+        return self.palettes[number % len(self.palettes)]
+
+
+def gather(design: Design, finder: FaceFinder, cutter: CutOuter | None) -> Material:
+    def shot(picture: "Picture", cutter: CutOuter | None) -> Shot:
+        return Shot(picture, find_faces(picture, finder), cutter)
+
+    frames = design.frames[:MAX_SHOTS]
+    return Material(
+        design=design,
+        shots=tuple(
+            shot(tinted(each, design), cutter if at < MAX_CUT_FRAMES else None) for at, each in enumerate(frames)
+        ),
+        figures=tuple((figure, shot(tinted(figure.picture, design), cutter)) for figure in design.figures),
+        # Plates are shown as they are: not even their colours are touched.
+        plates=tuple(shot(each, None) for each in design.plates),
+        palettes=tuple(palettes(design)),
+    )
