@@ -88,6 +88,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await record_voices(stage, client, speech)
     await record_dubs(stage, client, spoken)
     await record_shorts(stage, client, spoken)
+    await record_packaging(stage, client, spoken)
     await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
     await save(client, f"reservation_{reserved}", "expire-reservation")
 
@@ -126,6 +127,40 @@ async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
                 await asyncio.sleep(0.5)
             await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
             await save(client, asked["jobId"], name)
+
+
+async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
+    """A thumbnail by a prompt, a title, a thumbnail that somebody approved, and what woke it."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        film = await upload(caller, stage.settings.work_folder.parent / "film.mp4")
+        while (await caller.get(f"/v1/videos/{film}/transcript")).json()["status"] == "processing":
+            await asyncio.sleep(0.5)
+        asked = (await caller.post(f"/v1/videos/{spoken}/thumbnails", json={"prompt": 'Show "Two cities"'})).json()
+        title = {"enabled": True, "titleType": "mysterious", "overwriteMode": "always"}
+        found = {
+            "enabled": True,
+            "pipelineMode": "thumbnail-precision",
+            "referenceSchemaVersion": 2,
+            "autoDetectContentReferences": True,
+            "contentDetectApprovalMode": "review",
+        }
+        (await caller.post(f"/v1/videos/{spoken}/packaging", json={"generateTitle": title})).raise_for_status()
+        (await caller.post(f"/v1/videos/{film}/packaging", json={"zeroPromptThumbnail": found})).raise_for_status()
+        job_id = f"packaging_{film}_zeroPromptThumbnail"
+        while (await caller.post(f"/v1/videos/{film}/packaging/review", json={"approved": True})).status_code == 409:
+            await asyncio.sleep(0.5)
+        jobs = {
+            asked["jobId"]: "thumbnail-ready",
+            f"packaging_{spoken}_generateTitle": "packaging-title",
+            job_id: "packaging-reviewed",
+        }
+        for job, name in jobs.items():
+            while (await caller.get(f"/v1/jobs/{job}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+            await asyncio.wait_for(client.get_workflow_handle(job).result(), timeout=60)
+            await save(client, job, name)
+    async for woken in client.list_workflows("WorkflowType = 'wake-packaging'"):
+        await save(client, woken.id, "wake-packaging")
 
 
 async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:

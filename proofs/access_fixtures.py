@@ -186,6 +186,34 @@ class Founder:
             "plan": {"artifact": "source", "language": LANGUAGE, "tier": "full"},
             "result": {"storagePath": mark, "fileName": "film.mp4"},
         }
+        ids["thumbnailRequestId"] = new_id()
+        drawn = {
+            "id": f"packaging_{ids['videoId']}_zeroPromptThumbnail",
+            "type": "packaging",
+            "automation_type": "zeroPromptThumbnail",
+            "status": "processing",
+            "waits_for": [],
+            "plan": {"autoDetectCharacters": True, "characterDetectApprovalMode": "review"},
+        }
+        pictured = {
+            **here,
+            "id": ids["thumbnailRequestId"],
+            "video_id": ids["videoId"],
+            "job_id": drawn["id"],
+            "detected": [{"id": mark, "kind": "character", "path": mark}],
+        }
+        thumbnail = {
+            **here,
+            "id": new_id(),
+            "request_id": ids["thumbnailRequestId"],
+            "video_id": ids["videoId"],
+            "number": 0,
+            "headline": mark,
+            "layout": mark,
+            "score": 0.5,
+            "engine": "none",
+            "path": mark,
+        }
         done = {"id": f"transcript_{ids['videoId']}", "type": "transcript", "status": "ready", "waits_for": []}
         image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": mark}
         rows: list[tuple[str, dict[str, Any]]] = [
@@ -210,6 +238,9 @@ class Founder:
             ("dubs", dub),
             ("jobs", {**job, **cut, "finished_at": here["created_at"]}),
             ("shorts_outputs", short),
+            ("jobs", {**job, **drawn}),
+            ("thumbnail_requests", pictured),
+            ("thumbnails", thumbnail),
             ("jobs", {**job, **fetched, "finished_at": here["created_at"]}),
             ("transcripts", transcript),
             ("captions", captions),

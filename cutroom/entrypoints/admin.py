@@ -1,4 +1,4 @@
-"""The operator's command line: users, workspaces, members, keys and credits."""
+"""The operator's command line: users, workspaces, members, keys, credits, characters and brand voices."""
 
 from typing import Annotated
 
@@ -9,6 +9,7 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.entrypoints.admin_credits import app as credit
+from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, run, show, user_id_of
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
@@ -20,7 +21,16 @@ users = typer.Typer(no_args_is_help=True, help="People; each has a personal libr
 workspaces = typer.Typer(no_args_is_help=True, help="Libraries that several people share.")
 members = typer.Typer(no_args_is_help=True, help="Who may work in a workspace, and as what.")
 keys = typer.Typer(no_args_is_help=True, help="API keys, each bound to one library.")
-for name, group in {"user": users, "workspace": workspaces, "member": members, "key": keys, "credits": credit}.items():
+GROUPS = {
+    "user": users,
+    "workspace": workspaces,
+    "member": members,
+    "key": keys,
+    "credits": credit,
+    "character": characters,
+    "brand-voice": brand_voices,
+}
+for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 
 WorkspaceId = Annotated[str, typer.Argument(help="The workspace's id.")]

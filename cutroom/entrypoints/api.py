@@ -21,10 +21,12 @@ from cutroom.products.captions.routes import router as captions
 from cutroom.products.downloads.routes import router as downloads
 from cutroom.products.dubs.routes import router as dubs
 from cutroom.products.ingest.routes import router as ingest
+from cutroom.products.packaging.routes import router as packaging
 from cutroom.products.playback.routes import router as playback
 from cutroom.products.shorts.routes import router as shorts
 from cutroom.products.speech.routes import router as speech
 from cutroom.products.speech.routes import search_router as voice_search
+from cutroom.products.thumbnails.routes import router as thumbnails
 from cutroom.products.transcripts.routes import router as transcripts
 from cutroom.products.uploads.routes import router as uploads
 from cutroom.web.app import create_app
@@ -44,6 +46,8 @@ ROUTERS = (
     downloads,
     playback,
     shorts,
+    thumbnails,
+    packaging,
     speech,
     voice_search,
     credit,

@@ -11,6 +11,7 @@ import cutroom.products.ingest.models
 import cutroom.products.playback.models
 import cutroom.products.shorts.models
 import cutroom.products.speech.models
+import cutroom.products.thumbnails.models
 import cutroom.products.transcripts.models
 import cutroom.products.uploads.models
 import cutroom.web.models

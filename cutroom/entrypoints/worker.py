@@ -47,6 +47,8 @@ from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
 from cutroom.products.ingest.workflow import ImportVideo, LookAtSource
+from cutroom.products.packaging.activities import PackagingActivities
+from cutroom.products.packaging.workflow import MakePackaging, WakePackaging
 from cutroom.products.playback.activities import PlaybackActivities
 from cutroom.products.playback.workflow import PublishPlayback
 from cutroom.products.shorts.activities import ShortsActivities
@@ -54,6 +56,8 @@ from cutroom.products.shorts.workflow import MakeShorts
 from cutroom.products.speech.activities import SpeechActivities
 from cutroom.products.speech.service import tell_voices
 from cutroom.products.speech.workflow import ForgetSpeech, MakeVoice, ReadAloud
+from cutroom.products.thumbnails.activities import ThumbnailActivities
+from cutroom.products.thumbnails.workflow import MakeThumbnail
 from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.workflow import MakeTranscript
 from cutroom.products.uploads.activities import UploadActivities
@@ -84,7 +88,9 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         LookAtSource,
         MakeCaptions,
         MakeDub,
+        MakePackaging,
         MakeShorts,
+        MakeThumbnail,
         MakeTranscript,
         MakeVoice,
         PrepareDownload,
@@ -92,6 +98,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         ReadAloud,
         RemakeDub,
         TendUploads,
+        WakePackaging,
     ],
     Queue.EGRESS: [DeliverWebhook],
 }
@@ -210,6 +217,16 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         engines=parts.engines,
         clock=parts.clock,
     )
+    packaging = PackagingActivities(database=parts.database, engines=parts.engines, clock=parts.clock)
+    thumbnails = ThumbnailActivities(
+        database=parts.database,
+        storage=parts.storage,
+        workbench=workbench,
+        sandbox=sandbox,
+        engines=parts.engines,
+        egress=parts.egress,
+        clock=parts.clock,
+    )
     speech = SpeechActivities(
         database=parts.database,
         storage=parts.storage,
@@ -235,6 +252,7 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             jobs.fail_job,
             jobs.sweep_jobs,
             deliveries.forget_events,
+            packaging.read_decision,
             speech.forget_speech,
             uploads.tend_uploads,
             playback.claim_playback,
@@ -256,7 +274,13 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             playback.package_track,
             playback.clear_ladder_pieces,
         ],
-        Queue.VISION: [shorts.frame_output],
+        Queue.VISION: [
+            shorts.frame_output,
+            thumbnails.look_for_frames,
+            thumbnails.detect,
+            thumbnails.draw_candidates,
+            thumbnails.draw_translation,
+        ],
         Queue.SPEECH: [
             transcripts.find_speech,
             transcripts.recognise_piece,
@@ -273,10 +297,11 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             dubs.publish_dub_preview,
             dubs.publish_dub,
             shorts.choose_moments,
+            packaging.write_text,
         ],
         Queue.VOICE: [speech.prepare_voice, speech.preview_voice, speech.speak_passage, speech.join_reading],
         Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],
-        Queue.DOWNLOAD: [ingest.fetch_source, speech.fetch_voice_sample],
+        Queue.DOWNLOAD: [ingest.fetch_source, speech.fetch_voice_sample, thumbnails.fetch_pictures],
     }
 
 

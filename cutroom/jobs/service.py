@@ -37,6 +37,7 @@ class NewJob:
     plan: Mapping[str, Any] = field(default_factory=dict)
     waits_for: Sequence[str] = ()
     bill: Bill | None = None  # what it costs; nothing for work that is free
+    again: bool = False  # run it though it is ready: what it made may be replaced
 
 
 async def ask_for(
@@ -80,7 +81,7 @@ async def _claim(connection: Connection, principal: Principal, wanted: NewJob, *
         principal.library_id,
         wanted.key.id,
     )
-    if row is not None and row["status"] != JobState.FAILED:
+    if row is not None and row["status"] != JobState.FAILED and not (wanted.again and row["status"] == JobState.READY):
         return None
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
@@ -134,7 +135,7 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
                updated_at = excluded.updated_at
-               WHERE jobs.status = 'failed'
+               WHERE jobs.status = 'failed' OR ($14 AND jobs.status = 'ready')
            RETURNING true""",
         principal.library_id,
         wanted.key.id,
@@ -149,6 +150,7 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
         list(wanted.waits_for),
         now,
         wanted.bill.as_json() if wanted.bill is not None else None,
+        wanted.again,
     )
     return put is not None
 

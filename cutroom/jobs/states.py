@@ -14,11 +14,11 @@ class JobState(StrEnum):
 
 TERMINAL = frozenset({JobState.READY, JobState.FAILED})
 
-# A job that failed may be asked for again, under the same id; one that is ready stays ready.
+# A job that failed may be asked for again, under the same id; one that is ready where what it wrote may be replaced.
 LEGAL: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.PROCESSING, JobState.FAILED}),
     JobState.PROCESSING: frozenset({JobState.READY, JobState.FAILED}),
-    JobState.READY: frozenset(),
+    JobState.READY: frozenset({JobState.QUEUED}),
     JobState.FAILED: frozenset({JobState.QUEUED}),
 }
 

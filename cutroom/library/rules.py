@@ -1,5 +1,7 @@
 """What a folder may be called and where it may stand, and where a video's files are."""
 
+import re
+
 RESERVED_FOLDER = "All Videos"
 MAX_FOLDER_NAME = 120
 MAX_FOLDER_DEPTH = 3
@@ -23,3 +25,12 @@ def fault_in_name(name: str) -> str | None:
 def video_path(library_id: str, video_id: str, name: str) -> str:
     """Where a file of a video is stored; the names are ours, nothing of the caller's is in them."""
     return f"libraries/{library_id}/videos/{video_id}/{name}"
+
+
+def character_path(library_id: str, image_id: str) -> str:
+    return f"libraries/{library_id}/characters/{image_id}.png"
+
+
+def is_color(text: str) -> bool:
+    """Colours of a brand are hex codes, such as #12ab9f."""
+    return re.fullmatch(r"#[0-9a-fA-F]{6}", text) is not None

@@ -87,6 +87,9 @@ def create_app(
     )
     for router in routers:  # their paths are whole already, so one flat list serves and is matched faster
         app.router.routes.extend(router.routes)
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                route.unique_id = route.operation_id or _operation_id(route)  # a router gives names of its own
     _add_open_routes(app)
     return app
 

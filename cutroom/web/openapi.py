@@ -109,6 +109,7 @@ def document(app: FastAPI) -> dict[str, Any]:
             servers=[{"url": "/", "description": "This installation; every path is under /v1."}],
         )
         _drop_framework_errors(described)
+        _drop_null_queries(described)
         described["components"]["securitySchemes"] = _SECURITY_SCHEMES
         app.openapi_schema = described
     return app.openapi_schema
@@ -123,3 +124,12 @@ def _drop_framework_errors(described: dict[str, Any]) -> None:
                 del operation["responses"]["422"]
     for name in ("HTTPValidationError", "ValidationError"):
         described["components"]["schemas"].pop(name, None)
+
+
+def _drop_null_queries(described: dict[str, Any]) -> None:
+    """A query that is left out is not null: nobody can send that."""
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                others = [each for each in parameter["schema"].pop("anyOf", ()) if each != {"type": "null"}]
+                parameter["schema"].update(others[0] if len(others) == 1 else {"anyOf": others} if others else {})

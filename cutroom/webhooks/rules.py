@@ -4,10 +4,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from typing import Literal, get_args
 
 from cutroom.platform import egress_urls
 
-EVENTS = ("video.ready", "video.failed", "job.ready", "job.failed")
+Event = Literal["video.ready", "video.failed", "job.ready", "job.failed"]
+EVENTS: tuple[Event, ...] = get_args(Event)
 MAX_URL_LENGTH = 2048
 MAX_ENDPOINTS = 20  # in one library
 EVENT_RETENTION = timedelta(days=30)  # a delivery, however its receiver stretches it, is over before

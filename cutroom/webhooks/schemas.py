@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from cutroom.web.schema import Uri, Wire
-from cutroom.webhooks.rules import MAX_URL_LENGTH, fault_in_url
+from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, fault_in_url
 
 
 def _acceptable(url: str) -> str:
@@ -39,7 +39,7 @@ class WebhookEndpoint(Wire):
 
     id: str
     url: Uri
-    events: list[str] = Field(description="The events that are sent to it.")
+    events: list[Event] = Field(description="The events that are sent to it.")
 
 
 class CreatedWebhookEndpoint(WebhookEndpoint):

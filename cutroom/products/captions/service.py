@@ -81,7 +81,7 @@ def check_lines(languages: Sequence[str], lines: Mapping[str, str]) -> None:
 
 
 async def check_translations(
-    connection: Connection, languages: Sequence[str], *, source: str | None, now: datetime
+    connection: Connection, languages: Sequence[str], *, source: str | None, now: datetime, at: str = "languages"
 ) -> None:
     """Refuse what no engine can translate; while the spoken language is not known, what none could from anywhere."""
     translators = await told_translators(connection, now=now)
@@ -89,9 +89,9 @@ async def check_translations(
         there = available(translators, source=source)
     else:
         there = sorted({route.target for each in translators for route in each.routes()})
-    missing = [at for at, language in enumerate(languages) if not any(serves(code, language) for code in there)]
+    missing = [number for number, language in enumerate(languages) if not any(serves(code, language) for code in there)]
     if missing:
-        fault = invalid_fields([(f"languages.{at}", "There is no translation into this.") for at in missing])
+        fault = invalid_fields([(f"{at}.{number}", "There is no translation into this.") for number in missing])
         fault.details["available"] = there
         raise fault
 

@@ -59,7 +59,7 @@ class Dub(Wire):
 
     status: Literal["processing", "ready", "failed"]
     user_video_id: str
-    language_code: str
+    language_code: LanguageCode
     dubbing_request_id: str
     dubbing_status: str
     completion_status: Omittable[str] = None

@@ -1,12 +1,19 @@
 """Products that were asked for together with an import: which jobs they are, and what each costs."""
 
+from collections.abc import Iterable
+from typing import Any
+
+from cutroom.credits.pricing import Work
 from cutroom.credits.rules import Bill
-from cutroom.credits.schemas import CreditBundle, DubWork, ShortsWork, ThumbnailWork
+from cutroom.credits.schemas import CreditBundle, DubWork, ShortsWork
 from cutroom.credits.service import works_of
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob
 from cutroom.platform.ids import new_id
-from cutroom.products.ingest.schemas import PackagingRecipe, Recipes, ShortsRecipe, ThumbnailRecipe
+from cutroom.products.ingest.schemas import PackagingRecipe, Recipes, ShortsRecipe
+from cutroom.products.packaging.rules import Overwrite
+from cutroom.products.thumbnails.rules import Mode
+from cutroom.products.thumbnails.service import REQUEST_ID, billed_works
 
 SHORTS_UNLESS_SAID = 3  # clips, where a recipe does not say how many
 
@@ -16,9 +23,9 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
     if recipes is None:
         return []
 
-    def job(key: JobKey, plan: dict[str, object], bundle: CreditBundle) -> NewJob:
-        works = tuple(works_of(bundle))
-        bill = Bill(works, is_subscriber) if works else None
+    def job(key: JobKey, plan: dict[str, object], works: Iterable[Work]) -> NewJob:
+        billed = tuple(works)
+        bill = Bill(billed, is_subscriber) if billed else None
         return NewJob(key, video_id, plan=plan, waits_for=[after], bill=bill)
 
     jobs = []
@@ -26,13 +33,12 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
         for language in dub.languages:
             key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
             bundle = CreditBundle(dubs=[DubWork(product=dub.product.value, languages=[language])])
-            jobs.append(job(key, {"recipe": True}, bundle))
+            jobs.append(job(key, {"recipe": True}, works_of(bundle)))
     if recipes.shorts is not None:
         plan = recipes.shorts.model_dump(mode="json", by_alias=True)
         bundle = CreditBundle(shorts=_shorts(recipes.shorts))
-        jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, bundle))
-    for automation, plan, bundle in _packaging(recipes.packaging):
-        jobs.append(job(JobKey(JobType.PACKAGING, video_id, automation=automation), plan, bundle))
+        jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, works_of(bundle)))
+    jobs += [job(key, plan, works) for key, plan, works in _packaging(recipes.packaging, video_id)]
     unique = {one.key.id: one for one in jobs}  # a language asked for twice is one dub
     return list(unique.values())
 
@@ -42,28 +48,37 @@ def _shorts(recipe: ShortsRecipe) -> ShortsWork:
     return ShortsWork(kind=recipe.kind, num_clips=recipe.num_clips or unless_said)
 
 
-def _packaging(asked: PackagingRecipe | None) -> list[tuple[AutomationType, dict[str, object], CreditBundle]]:
+def _packaging(
+    asked: PackagingRecipe | None, video_id: str
+) -> list[tuple[JobKey, dict[str, object], tuple[Work, ...]]]:
     """Titles and descriptions are free; a thumbnail is not."""
     if asked is None:
         return []
-    runs: list[tuple[AutomationType, dict[str, object], CreditBundle]] = []
+    runs: list[tuple[AutomationType, dict[str, object]]] = []
+    # Whoever asks for these at the door wants them in place of what comes with the source.
     if asked.title is not None:
-        runs.append((AutomationType.TITLE, asked.title.model_dump(mode="json", by_alias=True), CreditBundle()))
+        plan: dict[str, object] = {"titleType": asked.title.style.value, "overwriteMode": Overwrite.ALWAYS.value}
+        runs.append((AutomationType.TITLE, plan))
     if asked.description is not None:
-        plan = asked.description.model_dump(mode="json", by_alias=True)
-        runs.append((AutomationType.DESCRIPTION, plan, CreditBundle()))
-    thumbnail = ThumbnailRecipe() if asked.thumbnail is True else asked.thumbnail
-    if thumbnail is not None and thumbnail.enabled:
-        plan = {} if asked.thumbnail is True else thumbnail.model_dump(mode="json", by_alias=True)
-        runs.append((AutomationType.THUMBNAIL, plan, CreditBundle(zero_prompt_thumbnail=_thumbnail(thumbnail))))
-    return runs
+        plan = {"descriptionType": asked.description.type.value, "overwriteMode": Overwrite.ALWAYS.value}
+        runs.append((AutomationType.DESCRIPTION, plan))
+    thumbnail = thumbnail_plan(asked)
+    if thumbnail is not None:
+        runs.append((AutomationType.THUMBNAIL, {**thumbnail, REQUEST_ID: new_id()}))
+    return [
+        (
+            JobKey(JobType.PACKAGING, video_id, automation=automation),
+            plan,
+            billed_works(plan) if automation is AutomationType.THUMBNAIL else (),
+        )
+        for automation, plan in runs
+    ]
 
 
-def _thumbnail(recipe: ThumbnailRecipe) -> ThumbnailWork:
-    languages = recipe.thumbnail_translation_language_codes if recipe.auto_translate_thumbnail else None
-    return ThumbnailWork(
-        enabled=True,
-        character_count=recipe.character_count or len(recipe.characters or []),
-        translate_language_codes=languages or [],
-        auto_detect_content_moments=recipe.auto_detect_content_references,
-    )
+def thumbnail_plan(asked: PackagingRecipe | None) -> dict[str, Any] | None:
+    """The thumbnail that a recipe asks for; `true` is one without figures."""
+    recipe = asked.thumbnail if asked is not None else None
+    if recipe is None or (recipe is not True and not recipe.enabled):
+        return None
+    given = {} if recipe is True else recipe.model_dump(mode="json", by_alias=True, exclude={"enabled"})
+    return {**given, "mode": Mode.ZERO_PROMPT.value}

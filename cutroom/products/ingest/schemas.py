@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, Tag, field_validator, model_validator
 
+from cutroom.engines.writing import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.library.schemas import State, Video
@@ -14,10 +15,10 @@ from cutroom.products.ingest.rules import (
     fault_in_file_name,
     fault_in_source,
 )
+from cutroom.products.thumbnails.schemas import Pictured
 from cutroom.web.schema import Languages, Omittable, Uri, Wire
 
 MAX_DUB_RECIPES = 4
-MAX_CHARACTERS = 3
 
 
 def _file_name(name: str) -> str:
@@ -92,30 +93,21 @@ class ShortsRecipe(Wire):
 
 
 class TitleRecipe(Wire):
-    """A title to write."""
+    """A title to write, in place of one that came with the source."""
 
-    style: Literal["funny", "scary", "informational", "mysterious", "clickbait"]
+    style: TitleStyle
 
 
 class DescriptionRecipe(Wire):
     """A description to write."""
 
-    type: Literal["youtube-description", "social-post", "how-to-guide", "blog-post", "video-summary"]
+    type: DescriptionKind
 
 
-class ThumbnailRecipe(Wire):
-    """A zero-prompt thumbnail; further fields are those of the thumbnail product."""
-
-    model_config = ConfigDict(extra="allow")
+class ThumbnailRecipe(Pictured):
+    """A thumbnail to draw out of the film."""
 
     enabled: bool = True
-    pipeline_mode: Literal["thumbnail-v2", "thumbnail-precision"] = "thumbnail-v2"
-    character_count: Omittable[Annotated[int, Field(ge=0, le=MAX_CHARACTERS)]] = None
-    characters: Omittable[Annotated[list[dict[str, Any]], Field(max_length=MAX_CHARACTERS)]] = None
-    brand_voice_id: Omittable[Annotated[str, Field(max_length=128)]] = None
-    auto_detect_content_references: bool = False
-    auto_translate_thumbnail: bool = False
-    thumbnail_translation_language_codes: Omittable[Languages] = None
 
 
 class PackagingRecipe(Wire):

@@ -10,7 +10,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, ask_for
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_folder, get_video
@@ -18,7 +18,7 @@ from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secrecy import Secrecy
-from cutroom.products.ingest.recipes import recipe_jobs
+from cutroom.products.ingest.recipes import recipe_jobs, thumbnail_plan
 from cutroom.products.ingest.rules import Lane, SourceType, lane_of, source_fingerprint
 from cutroom.products.ingest.schemas import (
     CreatedVideo,
@@ -28,6 +28,7 @@ from cutroom.products.ingest.schemas import (
     UploadSource,
     UrlSource,
 )
+from cutroom.products.thumbnails import service as thumbnails
 
 URL_PURPOSE = "source-url"
 
@@ -55,12 +56,18 @@ async def create_video(
         raise CutroomError(Code.PERMISSION_DENIED)
     if wanted.folder_id is not None:
         await get_folder(connection, principal, wanted.folder_id)
+    drawn = thumbnail_plan(wanted.products.packaging if wanted.products is not None else None)
+    if drawn is not None:
+        await thumbnails.check(connection, principal, drawn, at="products.packaging.thumbnail.")
     video_id = new_id()
     await _put_source(connection, principal, wanted.source, video_id=video_id, secrecy=secrecy, now=now)
     await _put_video(connection, principal, wanted, video_id=video_id, now=now)
     is_upload = isinstance(wanted.source, UploadSource)
     staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
     jobs = [job for job, _ in await ask_for(connection, principal, staged, prices=prices, now=now)]
+    for job in staged:
+        if job.key.automation is AutomationType.THUMBNAIL:
+            await thumbnails.put_request(connection, principal.library_id, job, now=now)
     upload = None
     if is_upload:
         path = source_path(principal.library_id, video_id)

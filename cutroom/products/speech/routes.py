@@ -129,7 +129,7 @@ async def _store(storage: Storage, library_id: str, voice_id: str, files: list[U
 
 
 @router.get("/voices", summary="List voice clones")
-@operation(scope=Scope.TTS_READ, access=Access.READ)
+@operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def list_voices(
     call: CurrentCall,
     status: Annotated[str | None, Query(description="`ready` for clones that can be used now.")] = None,
@@ -148,7 +148,7 @@ async def list_voices(
 
 
 @search_router.get("/voices", summary="Search voices")
-@operation(scope=Scope.TTS_READ, access=Access.READ)
+@operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def search_voices(
     call: CurrentCall,
     page_size: Annotated[int, Query(ge=1, le=100)] = 10,

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from cutroom.accounts.scopes import Scope
+from cutroom.errors import Code
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.schemas import Subtitles, Transcript
 from cutroom.products.transcripts.service import SubtitleFormat
@@ -24,7 +25,7 @@ async def get_transcript(call: CurrentCall, video_id: VideoId) -> Transcript:
 
 
 @router.get("/videos/{videoId}/subtitles/{lang}", summary="Get subtitles")
-@operation(scope=Scope.TRANSCRIPTS_READ, access=Access.READ)
+@operation(scope=Scope.TRANSCRIPTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def get_subtitles(
     call: CurrentCall,
     video_id: VideoId,

@@ -14,7 +14,7 @@ class Segment(Wire):
     end: float
     speaker: str
     text: str
-    deleted: Annotated[bool, Field(description="Left out of playback and subtitles.")] = False
+    deleted: Annotated[bool, Field(description="Left out of playback and subtitles.")]
 
 
 class Speaker(Wire):

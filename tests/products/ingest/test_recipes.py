@@ -76,7 +76,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | None]]]] = {
         [("packaging_zeroPromptThumbnail", 5_000)],
     ),
     "a thumbnail with characters": (
-        {"packaging": {"thumbnail": {"characterCount": 3}}},
+        {"packaging": {"thumbnail": {"characterCount": 3, "characters": [{"name": name} for name in "abc"]}}},
         [("packaging_zeroPromptThumbnail", 8_000)],
     ),
     "a thumbnail that is off": ({"packaging": {"thumbnail": {"enabled": False, "characterCount": 3}}}, []),

@@ -1,0 +1,1 @@
+"""Thumbnails: directed by a prompt, or out of the film itself."""
