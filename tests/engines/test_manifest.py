@@ -117,11 +117,11 @@ def test_the_bundled_manifest_names_no_host() -> None:
     assert "://" not in BUNDLED_MANIFEST.read_text()
 
 
-def test_the_ci_set_has_all_that_transcripts_captions_speech_dubs_and_shorts_need() -> None:
+def test_the_ci_set_has_all_that_transcripts_captions_speech_dubs_shorts_and_thumbnails_need() -> None:
     manifest = load_manifest()
     jobs = [manifest.model(name).job for name in manifest.sets["ci"]]
     heard = [Job.RECOGNISE, Job.RECOGNISE, Job.PROFILE_VOICES, Job.TRANSLATE, Job.TRANSLATE]
-    assert jobs == [*heard, Job.SPEAK, Job.SPEAK, Job.SEPARATE, Job.FIND_FACES, Job.EMBED]
+    assert jobs == [*heard, Job.SPEAK, Job.SPEAK, Job.SEPARATE, Job.FIND_FACES, Job.EMBED, Job.CUT_OUT]
 
 
 def test_there_are_54_kokoro_voices_of_one_shape() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from cutroom.engines.compositor import creative, figures, precision
 from cutroom.engines.compositor.headline import MIN_LETTER
 from cutroom.engines.compositor.material import Material, gather
-from cutroom.engines.compositor.sketch import Sketch, finish, hash_distance, perceptual_hash
+from cutroom.engines.compositor.sketch import Sketch, finish
 from cutroom.engines.errors import EngineError
+from cutroom.engines.frame_choice import view_hash
 from cutroom.engines.picture_ports import (
     MAX_FIGURES,
     MAX_PLATES,
@@ -76,8 +77,8 @@ def _distinct(made: list[Drawn]) -> list[Drawn]:
     """The best first; what looks like a better one is left out."""
     kept: list[tuple[int, Drawn]] = []
     for drawn in sorted(made, key=lambda each: -each.score):
-        code = perceptual_hash(drawn.picture)
-        if all(hash_distance(code, other) >= MIN_DISTANCE for other, _ in kept):
+        code = view_hash(drawn.picture)
+        if all((code ^ other).bit_count() >= MIN_DISTANCE for other, _ in kept):
             kept.append((code, drawn))
     return [drawn for _, drawn in kept]
 

@@ -18,7 +18,6 @@ from cutroom.engines.saliency import interest
 if TYPE_CHECKING:
     from cutroom.engines.compositor.colour import Canvas
     from cutroom.engines.picture_ports import Design
-    from cutroom.engines.ports import Picture
 
 MARGIN = 44  # pixels that letters stay away from the edges
 DURATION = Box(1080, 640, 200, 80)  # where players write how long a film is
@@ -180,15 +179,3 @@ def _in_shares(box: Box) -> Box:
     right = min(1.0, (box.x + box.width) / THUMBNAIL_WIDTH)
     bottom = min(1.0, (box.y + box.height) / THUMBNAIL_HEIGHT)
     return Box(left, top, max(0.0, right - left), max(0.0, bottom - top))
-
-
-def perceptual_hash(picture: "Picture") -> int:
-    """64 bits of how light and dark lie in a picture, from its slowest waves; like pictures differ in few of them."""
-    grey = cv2.cvtColor(cv2.resize(picture, (32, 32), interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
-    waves = cv2.dct(grey.astype(np.float32))[:8, :8].ravel()
-    bits = waves > np.median(waves[1:])
-    return int("".join("1" if bit else "0" for bit in bits), 2)
-
-
-def hash_distance(one: int, two: int) -> int:
-    return (one ^ two).bit_count()
