@@ -25,6 +25,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.storage import Storage
 from cutroom.products.shorts import service
 from cutroom.products.shorts.choice import choose
+from cutroom.products.shorts.cover import draw_cover
 from cutroom.products.shorts.edit import Chosen, Edit, read_chosen, write_chosen
 from cutroom.products.shorts.framing.tracks import Seen
 from cutroom.products.shorts.listening import Heard, energy_of, read_heard
@@ -110,11 +111,8 @@ class ShortsActivities:
             paths = shorts.path(f"output-{number}.mp4"), shorts.path(f"thumbnail-{number}.jpg")
             with self.workbench.drawer() as drawer:
                 made = await self._encode(shorts, info, timeline, edit, drawer)
-                picture = await take_thumbnail(
-                    made, at_seconds=edit.thumbnail_seconds, output=drawer, sandbox=self.sandbox
-                )
                 await self.storage.put(paths[0], made)
-                await self.storage.put(paths[1], picture)
+                await self.storage.put(paths[1], await self._cover(shorts, chosen, edit, made, drawer))
             output = service.NewOutput(
                 id=shorts.output_id(number),
                 request_id=shorts.request_id,
@@ -132,6 +130,15 @@ class ShortsActivities:
             )
             async with self.database.transaction(ref.library_id) as connection:
                 await service.put_output(connection, ref.library_id, output, now=self.clock())
+
+    async def _cover(self, shorts: ShortsRef, chosen: Chosen, edit: Edit, made: Path, drawer: Path) -> Path | bytes:
+        """The picture that an output is shown by: one of its own, or one that was drawn for it."""
+        if not shorts.wanted.generated_thumbnail:
+            return await take_thumbnail(made, at_seconds=edit.thumbnail_seconds, output=drawer, sandbox=self.sandbox)
+        heard = await self._heard(shorts)
+        return await draw_cover(
+            made, title=chosen.title, language=heard.language, output=drawer, sandbox=self.sandbox, engines=self.engines
+        )
 
     async def _encode(self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline, edit: Edit, drawer: Path) -> Path:
         wanted = shorts.wanted

@@ -60,12 +60,6 @@ async def ask_for_shorts(
     transcript, source = await transcript_before(connection, principal, video_id)
     plan = wanted.model_dump(mode="json", by_alias=True)
     asked = wanted_of(plan)
-    if asked.generated_thumbnail:  # nothing is charged that nobody makes
-        raise CutroomError(
-            Code.FAILED_PRECONDITION,
-            message="Thumbnails cannot be generated yet.",
-            details={"reason": "no_generated_thumbnails"},
-        )
     work = ShortsWork(
         kind=asked.kind.value,
         num_clips=asked.count,

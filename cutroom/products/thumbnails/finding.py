@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.frame_choice import choose_frames
 from cutroom.engines.ports import Box
 from cutroom.engines.registry import Engines
-from cutroom.media.film_frames import take_candidates
 from cutroom.media.probe import MediaInfo
 from cutroom.media.sandbox import Sandbox
+from cutroom.media.stills import take_stills
 
 if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
@@ -34,9 +34,10 @@ class Seen:
 
 async def look_through(path: Path, info: MediaInfo, *, output: Path, sandbox: Sandbox, engines: Engines) -> list[Seen]:
     """The best pictures of a film, which all differ, the best first."""
-    candidates = await take_candidates(path, info, output=output, sandbox=sandbox)
-    chosen = await asyncio.to_thread(choose_frames, candidates, engines.face_finder(), count=MAX_FRAMES)
-    return [Seen(each.seconds, each.picture) for each in chosen]
+    stills = await take_stills(path, info, output=output, sandbox=sandbox)
+    pictures = await asyncio.to_thread(lambda: [stills.picture(number) for number in range(len(stills.paths))])
+    chosen = await asyncio.to_thread(choose_frames, pictures, engines.face_finder(), count=MAX_FRAMES)
+    return [Seen(stills.seconds[each.number], pictures[each.number]) for each in chosen]
 
 
 def find_people(seen: Sequence[Seen], engines: Engines, *, count: int) -> list[Seen]:
