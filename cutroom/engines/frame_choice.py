@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
@@ -112,8 +113,8 @@ def _sharpness(grey: "NDArray[np.float32]", face: Box | None) -> float:
     lost = []
     for axis, kernel in ((1, (REBLUR, 1)), (0, (1, REBLUR))):
         steps = np.abs(np.diff(part, axis=axis))
-        left = np.abs(np.diff(cv2.blur(part, kernel), axis=axis))
-        lost.append(float(np.maximum(0, steps - left).sum() / max(1e-3, steps.sum())))
+        kept = np.abs(np.diff(cv2.blur(part, kernel), axis=axis))
+        lost.append(float(np.maximum(0, steps - kept).sum() / max(1e-3, steps.sum())))
     return min(1.0, max(0.0, (min(lost) - BLURRED) / (SHARP - BLURRED)))
 
 
@@ -159,7 +160,7 @@ def _expression(picture: "Picture", face: Box) -> float:
 def _cascade(name: str) -> "cv2.CascadeClassifier":
     import cv2  # noqa: PLC0415 - as above
 
-    return cv2.CascadeClassifier(f"{cv2.data.haarcascades}{name}")
+    return cv2.CascadeClassifier(str(Path(cv2.__file__).parent / "data" / name))
 
 
 def view_hash(picture: "Picture") -> int:
