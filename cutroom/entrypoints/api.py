@@ -20,6 +20,7 @@ from cutroom.platform.telemetry import AccessLog, configure_logging, configure_t
 from cutroom.products.captions.routes import router as captions
 from cutroom.products.downloads.routes import router as downloads
 from cutroom.products.dubs.routes import router as dubs
+from cutroom.products.hosting.routes import router as hosting
 from cutroom.products.ingest.routes import router as ingest
 from cutroom.products.packaging.routes import router as packaging
 from cutroom.products.playback.routes import router as playback
@@ -45,6 +46,7 @@ ROUTERS = (
     dubs,
     downloads,
     playback,
+    hosting,
     shorts,
     thumbnails,
     packaging,

@@ -7,6 +7,7 @@ import cutroom.library.models
 import cutroom.platform.outbox
 import cutroom.products.captions.models
 import cutroom.products.dubs.models
+import cutroom.products.hosting.models
 import cutroom.products.ingest.models
 import cutroom.products.playback.models
 import cutroom.products.shorts.models

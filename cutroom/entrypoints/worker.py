@@ -42,6 +42,9 @@ from cutroom.products.downloads.workflow import PrepareDownload
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.shelf import Shelf
 from cutroom.products.dubs.workflow import MakeDub, RemakeDub
+from cutroom.products.hosting.activities import HostingActivities
+from cutroom.products.hosting.mux import Mux, is_configured
+from cutroom.products.hosting.workflow import HostVideo
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
@@ -83,6 +86,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         ForgetAnswers,
         ForgetEvents,
         ForgetSpeech,
+        HostVideo,
         SweepJobs,
         ImportVideo,
         LookAtSource,
@@ -209,6 +213,13 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         clock=parts.clock,
         is_on=settings.playback == "on",
     )
+    hosting = HostingActivities(
+        database=parts.database,
+        storage=parts.storage,
+        secrecy=secrecy,
+        host=Mux(settings) if is_configured(settings) else None,
+        clock=parts.clock,
+    )
     shorts = ShortsActivities(
         database=parts.database,
         storage=parts.storage,
@@ -300,8 +311,18 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             packaging.write_text,
         ],
         Queue.VOICE: [speech.prepare_voice, speech.preview_voice, speech.speak_passage, speech.join_reading],
-        Queue.EGRESS: [ingest.look_at_source, deliveries.attempt_delivery],
-        Queue.DOWNLOAD: [ingest.fetch_source, speech.fetch_voice_sample, thumbnails.fetch_pictures],
+        Queue.EGRESS: [
+            ingest.look_at_source,
+            deliveries.attempt_delivery,
+            hosting.open_hosting_upload,
+            hosting.check_hosting,
+        ],
+        Queue.DOWNLOAD: [
+            ingest.fetch_source,
+            speech.fetch_voice_sample,
+            thumbnails.fetch_pictures,
+            hosting.send_hosting_source,
+        ],
     }
 
 

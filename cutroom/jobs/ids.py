@@ -26,6 +26,7 @@ class InnerType(StrEnum):
     VOICE = "voice"
     SPEECH = "speech"
     REDUB = "redub"
+    HOSTING = "hosting"
 
 
 JobKind = JobType | InnerType

@@ -13,6 +13,7 @@ from typing import Any
 
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import GIB, Limits, Sandbox
+from cutroom.media.track_languages import UNKNOWN
 
 DASH = "urn:mpeg:dash:schema:mpd:2011"
 LIMITS = Limits(wall_seconds=1800, cpu_seconds=900, address_space_bytes=4 * GIB, file_bytes=4 * GIB, open_files=256)
@@ -57,7 +58,7 @@ async def package_picture(name: str, file: str, *, segment_seconds: float, outpu
 async def package_sound(
     name: str, file: str, *, language: str, segment_seconds: float, output: Path, sandbox: Sandbox
 ) -> Packaged:
-    stream = f"in={file},stream=audio,language={language},{_segments(name, 'm4s')}"
+    stream = f"in={file},stream=audio{_language(language)},{_segments(name, 'm4s')}"
     await _run([stream], segment_seconds=segment_seconds, output=output, sandbox=sandbox)
     return _read(name, output)
 
@@ -68,11 +69,16 @@ async def package_text(
     """WebVTT for HLS, and the same in MP4 for DASH: each has players that take nothing else."""
     plain = f"segment_template={name}/$Number%05d$.vtt,playlist_name={name}/{PLAYLIST},hls_only=1"
     streams = [
-        f"in={file},stream=text,language={language},{plain}",
-        f"in={file},stream=text,language={language},format=vtt+mp4,dash_only=1,{_segments(name, 'm4s')}",
+        f"in={file},stream=text{_language(language)},{plain}",
+        f"in={file},stream=text{_language(language)},format=vtt+mp4,dash_only=1,{_segments(name, 'm4s')}",
     ]
     await _run(streams, segment_seconds=segment_seconds, output=output, sandbox=sandbox)
     return _read(name, output)
+
+
+def _language(code: str) -> str:
+    """The program does not know the code for a language that nobody knows."""
+    return f",language={code}" if code != UNKNOWN else ""
 
 
 def _segments(name: str, ending: str) -> str:

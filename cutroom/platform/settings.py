@@ -93,6 +93,12 @@ class Settings(BaseSettings):
     chat_model: str = ""
     chat_pairs: str = ""  # comma-separated, as in en-de,en-fr: what the chat model is trusted to translate
 
+    # Professional hosting. Without a token nothing can be hosted.
+    mux_token_id: str | None = None
+    mux_token_secret: SecretStr = SecretStr("")
+    mux_webhook_secret: SecretStr | None = None  # of events, which only make us look sooner
+    mux_url: str = "https://api.mux.com"
+
     # Limits that do not belong to a plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     plans_file: Path | None = None

@@ -28,9 +28,9 @@ class Track:
 
 def master_playlist(tracks: Sequence[Track], *, first: str, original: str) -> str:
     """HLS: every size with every sound and text; the sound of one language is the one that is heard first."""
-    pictures, sounds, texts = (_of(tracks, kind) for kind in ("picture", "sound", "text"))
+    pictures, sounds, texts = _pictures(tracks), _sounds(tracks, first), _of(tracks, "text")
     lines = ["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-INDEPENDENT-SEGMENTS", ""]
-    chosen = _chosen(sounds, first)
+    chosen = sounds[0] if sounds else None
     lines += [_media("AUDIO", AUDIO_GROUP, each, is_default=each is chosen, original=original) for each in sounds]
     lines += [_media("SUBTITLES", TEXT_GROUP, each, is_default=False, original=original) for each in texts]
     groups = (f',AUDIO="{AUDIO_GROUP}"' if sounds else "") + (f',SUBTITLES="{TEXT_GROUP}"' if texts else "")
@@ -56,8 +56,14 @@ def _of(tracks: Sequence[Track], kind: str) -> list[Track]:
     return [each for each in tracks if each.kind == kind]
 
 
-def _chosen(sounds: Sequence[Track], first: str) -> Track | None:
-    return next((each for each in sounds if each.language == first), sounds[0] if sounds else None)
+def _pictures(tracks: Sequence[Track]) -> list[Track]:
+    """The lightest first: what a player starts with it should not have to wait for."""
+    return sorted(_of(tracks, "picture"), key=lambda each: int(each.packaged["bandwidth"]))
+
+
+def _sounds(tracks: Sequence[Track], first: str) -> list[Track]:
+    """The one that is heard first stands first: some players go by the order and not by what is said of it."""
+    return sorted(_of(tracks, "sound"), key=lambda each: each.language != first)
 
 
 def _media(kind: str, group: str, track: Track, *, is_default: bool, original: str) -> str:
@@ -87,18 +93,17 @@ def manifest(tracks: Sequence[Track], *, first: str, seconds: float) -> str:
         },
     )
     period = ET.SubElement(root, _tag("Period"), {"id": "0"})
-    if pictures := _of(tracks, "picture"):
+    if pictures := _pictures(tracks):
         shared = {"id": "0", "contentType": "video", "segmentAlignment": "true", "startWithSAP": "1"}
         group = ET.SubElement(period, _tag("AdaptationSet"), shared)
         for each in pictures:
             group.append(ET.fromstring(each.packaged["representation"]))  # noqa: S314 - our own packager wrote it
-    sounds = _of(tracks, "sound")
-    chosen = _chosen(sounds, first)
+    sounds = _sounds(tracks, first)
     for at, each in enumerate([*sounds, *_of(tracks, "text")], 1):
         kind = "audio" if each.kind == "sound" else "text"
         shared = {"id": str(at), "contentType": kind, "lang": str(each.language), "segmentAlignment": "true"}
         group = ET.SubElement(period, _tag("AdaptationSet"), shared)
-        role = "subtitle" if each.kind == "text" else "main" if each is chosen else "alternate"
+        role = "subtitle" if each.kind == "text" else "main" if each is sounds[0] else "alternate"
         ET.SubElement(group, _tag("Role"), {"schemeIdUri": ROLE, "value": role})
         group.append(ET.fromstring(each.packaged["representation"]))  # noqa: S314 - our own packager wrote it
     ET.indent(root)

@@ -38,8 +38,8 @@ TRACKS = [
 
 def test_every_size_comes_with_every_sound_and_text() -> None:
     read = m3u8.loads(master_playlist(TRACKS, first="en", original="en"))
-    assert [each.uri for each in read.playlists] == ["p/360p/index.m3u8", "p/240p/index.m3u8"]
-    assert read.playlists[0].stream_info.bandwidth == 800_000
+    assert [each.uri for each in read.playlists] == ["p/240p/index.m3u8", "p/360p/index.m3u8"]
+    assert read.playlists[1].stream_info.bandwidth == 800_000
     assert read.playlists[0].stream_info.codecs == "avc1.64001e,mp4a.40.2"
     assert read.playlists[0].stream_info.resolution == (640, 360)
     assert [(each.type, each.language, each.default) for each in read.media] == [
@@ -52,6 +52,7 @@ def test_every_size_comes_with_every_sound_and_text() -> None:
 def test_a_language_of_its_own_is_heard_first() -> None:
     read = m3u8.loads(master_playlist(TRACKS, first="pt", original="en"))
     assert [each.language for each in read.media if each.default == "YES"] == ["pt"]
+    assert [each.language for each in read.media] == ["pt", "en", "en"]
 
 
 def test_sound_alone_can_be_played() -> None:
@@ -72,10 +73,10 @@ def test_the_manifest_holds_the_same_tracks() -> None:
     groups = root.findall(f".//{DASH}AdaptationSet")
     assert [(each.get("contentType"), each.get("lang")) for each in groups] == [
         ("video", None),
-        ("audio", "en"),
         ("audio", "pt"),
+        ("audio", "en"),
         ("text", "en"),
     ]
     assert len(groups[0].findall(f"{DASH}Representation")) == 2
     roles = [each.get("value") for each in root.findall(f".//{DASH}Role")]
-    assert roles == ["alternate", "main", "subtitle"]
+    assert roles == ["main", "alternate", "subtitle"]

@@ -1,0 +1,109 @@
+"""Activating hosting and asking how it stands; and what the host tells us."""
+
+import json
+import logging
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from temporalio.service import RPCError
+
+from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
+from cutroom.errors import Code, CutroomError
+from cutroom.jobs.ids import InnerType, parse_job_id
+from cutroom.jobs.service import workflow_id
+from cutroom.products.hosting import service
+from cutroom.products.hosting.mux import is_configured, is_signed
+from cutroom.products.hosting.schemas import Hosting, NewHosting
+from cutroom.web.operation import Access, operation
+from cutroom.web.problems import Problem
+from cutroom.web.route import CurrentCall, EnvelopeRoute
+from cutroom.web.runtime import Runtime
+
+PATH = "/videos/{videoId}/professional-hosting"
+MAX_EVENT_BYTES = 256 * 1024
+_log = logging.getLogger(__name__)
+
+router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Hosting"])
+# Callers also write this path without the version; for replay both are one.
+bare_router = APIRouter(route_class=EnvelopeRoute, include_in_schema=False)
+
+VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+
+
+@bare_router.post(PATH, status_code=202)
+@router.post(
+    PATH,
+    status_code=202,
+    summary="Activate professional hosting",
+    responses={200: {"model": Hosting, "description": "It is hosted already, or on its way."}},
+)
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.PRODUCE, errors=(Code.FAILED_PRECONDITION,))
+async def activate_hosting(
+    call: CurrentCall,
+    response: Response,
+    video_id: VideoId,
+    _wanted: NewHosting | None = None,
+) -> Hosting:
+    """Sends the source to the host. Asking again while it is on its way, or there, changes nothing."""
+    settings = call.runtime.settings
+    hosting, begun = await service.activate(
+        call.connection,
+        call.principal,
+        video_id,
+        is_configured=is_configured(settings),
+        prices=load_prices(settings.prices_file),
+        now=call.now,
+    )
+    response.status_code = 202 if begun else 200
+    return hosting
+
+
+@bare_router.get(PATH)
+@router.get(PATH, summary="Get professional hosting")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+async def get_hosting(call: CurrentCall, video_id: VideoId) -> Hosting:
+    """How it stands, and why it cannot be activated if it cannot."""
+    configured = is_configured(call.runtime.settings)
+    return await service.get_hosting(call.connection, call.principal, video_id, is_configured=configured)
+
+
+async def hear_event(request: Request) -> Response:
+    """An event of Mux: only a reason to look sooner, so one that comes twice, late or never does no harm."""
+    runtime: Runtime = request.app.state.runtime
+    secret = runtime.settings.mux_webhook_secret
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_EVENT_BYTES:
+            return Problem(CutroomError(Code.INVALID_ARGUMENT))
+    header, now = request.headers.get("mux-signature", ""), runtime.clock().timestamp()
+    if secret is None or not is_signed(header, body, secret=secret.get_secret_value(), now=now):
+        return Problem(CutroomError(Code.PERMISSION_DENIED))
+    job_id, attempt = _mark(body)
+    if job_id is not None:
+        handle = runtime.temporal.get_workflow_handle(workflow_id(job_id, attempt))
+        try:
+            await handle.signal("nudge")
+        except RPCError as error:  # it has ended, or Temporal is away: then it looks by itself
+            _log.info("an event of the host met no workflow", extra={"job_id": job_id, "error": str(error)})
+    return JSONResponse({"ok": True})
+
+
+def _mark(body: bytes) -> tuple[str | None, int]:
+    """The job and attempt that the event is about, if it is about one of ours."""
+    try:
+        data = json.loads(body).get("data") or {}
+        mark = data.get("passthrough") or (data.get("new_asset_settings") or {}).get("passthrough") or ""
+        _, job_id, attempt = str(mark).split(".")
+        key = parse_job_id(job_id)
+        return (job_id, int(attempt)) if key is not None and key.type is InnerType.HOSTING else (None, 0)
+    except (ValueError, AttributeError):
+        return None, 0
+
+
+router.routes.extend(bare_router.routes)
+router.routes.append(Route("/hosting/mux/events", hear_event, methods=["POST"]))

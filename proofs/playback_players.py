@@ -1,0 +1,156 @@
+"""A real browser with real players in it: Chromium with Shaka Player and hls.js, on a page of another origin."""
+
+import asyncio
+import functools
+import hashlib
+import os
+import subprocess
+import tarfile
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Page, async_playwright
+
+from dev.environment import PROJECT
+
+CHROMIUM = Path("/usr/bin/chromium")
+FETCH_SECONDS = 300
+# By package: the file that pages load, and its sha256.
+PLAYERS = {
+    "shaka-player@5.2.12": (
+        "shaka-player.compiled.js",
+        "b22dfdba631104c48a654cb623b08b0f79e2d52c83c0e9b4b7cff54730b55894",
+    ),
+    "hls.js@1.7.4": ("hls.min.js", "cfc70cc9e9fc63d071919e087670abc760c8fd1bc889b88588026e4d22193bbe"),
+}
+PAGE = """<!doctype html><meta charset="utf-8"><title>Player</title>
+<style>body{margin:0;background:#222}#box{position:relative;width:640px;height:360px}video{width:640px;height:360px}</style>
+<div id="box"><video id="video" muted loop playsinline></video></div>
+<script src="shaka-player.compiled.js"></script><script src="hls.min.js"></script>"""
+OPEN_SHAKA = """async url => {
+  shaka.polyfill.installAll();
+  window.player = new shaka.Player();
+  player.setVideoContainer(document.getElementById('box'));
+  await player.attach(document.getElementById('video'));
+  await player.load(url);
+  await document.getElementById('video').play();
+}"""
+OPEN_HLS = """url => new Promise((done, fail) => {
+  const video = document.getElementById('video');
+  window.hls = new Hls();
+  hls.on(Hls.Events.ERROR, (_, told) => { if (told.fatal) fail(new Error(told.type + ' ' + told.details)); });
+  hls.on(Hls.Events.MANIFEST_PARSED, () => video.play().then(done, fail));
+  hls.loadSource(url);
+  hls.attachMedia(video);
+})"""
+# A small picture of what is shown now, as one number for each of 16 x 9 places.
+LOOK = """() => {
+  const video = document.getElementById('video'), canvas = document.createElement('canvas');
+  canvas.width = 16; canvas.height = 9;
+  const pen = canvas.getContext('2d');
+  pen.drawImage(video, 0, 0, 16, 9);
+  const quality = video.getVideoPlaybackQuality();
+  return {time: video.currentTime, frames: quality.totalVideoFrames,
+          pixels: [...pen.getImageData(0, 0, 16, 9).data].filter((_, at) => at % 4 === 1)};
+}"""
+
+
+def players_folder() -> Path:
+    return Path(os.environ.get("CUTROOM_PLAYERS_FOLDER") or PROJECT / ".data" / "players")
+
+
+def ensure_players(folder: Path) -> Path:
+    """The players out of their packages, each verified; nothing in a package is run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for package, (name, sha256) in PLAYERS.items():
+        place = folder / name
+        if place.exists() and hashlib.sha256(place.read_bytes()).hexdigest() == sha256:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            command = ["npm", "pack", package, "--pack-destination", scratch, "--ignore-scripts", "--loglevel", "error"]
+            subprocess.run(command, check=True, timeout=FETCH_SECONDS, cwd=scratch, stdout=subprocess.DEVNULL)
+            (archive,) = Path(scratch).glob("*.tgz")
+            with tarfile.open(archive) as opened:
+                member = opened.extractfile(f"package/dist/{name}")
+                assert member is not None
+                content = member.read()
+        found = hashlib.sha256(content).hexdigest()
+        if found != sha256:
+            raise RuntimeError(f"{name} of {package} has the sha256 {found}")
+        place.write_bytes(content)
+    return folder
+
+
+@contextmanager
+def page_server(folder: Path) -> Iterator[str]:
+    """A web page of somebody else's: another origin than the one that is played from."""
+    (folder / "index.html").write_text(PAGE)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its own name for it)
+            """Nobody reads it."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/index.html"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@dataclass
+class Viewer:
+    """Somebody in front of the browser, who can also see what it fetched."""
+
+    page: Page
+    fetched: list[str] = field(default_factory=list)
+
+    async def open(self, script: str, url: str) -> None:
+        await asyncio.wait_for(self.page.evaluate(script, url), timeout=60)
+
+    async def look(self) -> dict[str, Any]:
+        seen: dict[str, Any] = await self.page.evaluate(LOOK)
+        return seen
+
+    async def watch(self, seconds: float, *, patience_seconds: float = 60.0) -> tuple[float, int, float]:
+        """Until so much has been played: how far it came, frames that were shown, and how much the picture changed."""
+        first = last = await self.look()
+        played = waited = 0.0
+        while played < seconds and waited < patience_seconds:
+            await asyncio.sleep(0.25)
+            waited += 0.25
+            now = await self.look()
+            played += max(0.0, now["time"] - last["time"])  # at the end it begins anew
+            last = now
+        changed = sum(abs(one - two) for one, two in zip(first["pixels"], last["pixels"], strict=True))
+        return played, last["frames"] - first["frames"], changed / len(first["pixels"])
+
+    async def until(self, expression: str, *, seconds: float = 30.0) -> str:
+        """What the expression gives once it gives something."""
+        for _ in range(int(seconds / 0.25)):
+            if found := await self.page.evaluate(expression):
+                return str(found)
+            await asyncio.sleep(0.25)
+        return ""
+
+
+@asynccontextmanager
+async def open_browser(page_url: str) -> AsyncIterator[Viewer]:
+    async with async_playwright() as playwright:
+        # There is no user namespace of Chromium's own inside many containers, and root has none at all.
+        arguments = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
+        page = await browser.new_page(viewport={"width": 640, "height": 360})
+        viewer = Viewer(page)
+        page.on("response", lambda answer: viewer.fetched.append(f"{answer.status} {answer.url}"))
+        await page.goto(page_url)
+        yield viewer
+        await browser.close()
