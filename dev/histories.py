@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from pydantic import SecretStr
 from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
@@ -23,6 +24,7 @@ from dev.environment import PROJECT
 from proofs.dubs_stage import change_a_line
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
 from tests.engines.speech_clips import clips_folder, ensure_clips
+from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, MuxServer, mux_server
 
 FOLDER = PROJECT / "tests" / "histories"
 _HOST = re.compile(r"\d+@[\w.-]+")
@@ -57,6 +59,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await asyncio.sleep(2)
     await save(client, f"import_{film}", "import-ready")
     await save(client, f"import_{refused}", "import-failed")
+    await record_deliverables(stage, client, film)
     await record_speech(stage, client, film)
     async for found in client.list_workflows("WorkflowType = 'look-at-source'"):
         await save(client, found.id, "look-at-source")
@@ -129,6 +132,25 @@ async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
             await save(client, asked["jobId"], name)
 
 
+async def record_deliverables(stage: Stage, client: Client, film: str) -> None:
+    """What makes a film playable, a download of it, and its way to a host."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        body = {"artifact": "source"}
+        asked = (await caller.post(f"/v1/videos/{film}/downloads", json=body)).raise_for_status().json()
+        while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+        (await caller.post(f"/v1/videos/{film}/professional-hosting", json={})).raise_for_status()
+        while (await caller.get(f"/v1/videos/{film}/professional-hosting")).json()["status"] != "ready":
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
+    await save(client, asked["jobId"], "download-ready")
+    await asyncio.wait_for(client.get_workflow_handle(f"playback_import_{film}").result(), timeout=300)
+    await save(client, f"playback_import_{film}", "playback-ready")
+    async for found in client.list_workflows("WorkflowType = 'hosting'"):
+        await asyncio.wait_for(client.get_workflow_handle(found.id).result(), timeout=60)
+        await save(client, found.id, "hosting-ready")
+
+
 async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
     """A thumbnail by a prompt, a title, a thumbnail that somebody approved, and what woke it."""
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
@@ -181,12 +203,21 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
     await save(client, work, "redub-ready")
 
 
+def settings_of(mux: MuxServer) -> dict[str, Any]:
+    return {
+        "preflight_seconds": 3.0,
+        "playback": "on",
+        "mux_url": mux.url,
+        "mux_token_id": TOKEN_ID,
+        "mux_token_secret": SecretStr(TOKEN_SECRET),
+        "environment": {"CUTROOM_RESERVATION_SECONDS": "2"},
+    }
+
+
 async def main() -> None:
     services.start_all()
     with tempfile.TemporaryDirectory() as name:
-        async with open_stage(
-            "histories", Path(name), preflight_seconds=3.0, environment={"CUTROOM_RESERVATION_SECONDS": "2"}
-        ) as stage:
+        async with mux_server() as mux, open_stage("histories", Path(name), **settings_of(mux)) as stage:
             await record(stage, Path(name))
 
 
