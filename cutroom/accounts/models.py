@@ -85,3 +85,46 @@ class OAuthToken(Table):
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
     revoked_at: Mapped[Instant | None]
+
+
+class UserPassword(Table):
+    """What is kept of a password: its Argon2 hash."""
+
+    __tablename__ = "user_passwords"
+
+    user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    hash: Mapped[str] = mapped_column(Text)
+    changed_at: Mapped[Instant]
+
+
+class Session(Table):
+    """A person who is signed in, and the library they look at."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (Index("sessions_user_id_idx", "user_id"),)
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"))
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    # Not `library_id`: the row is the person's, and no library's.
+    chosen_library: Mapped[Id] = mapped_column(ForeignKey("libraries.id"))
+    created_at: Mapped[Instant]
+    seen_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+
+
+class Invitation(Table):
+    """A link that lets the person with one e-mail address into a workspace."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (CheckConstraint("role IN ('owner', 'admin', 'editor', 'viewer')", name="role"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(Text)
+    role: Mapped[str] = mapped_column(Text)
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    invited_by: Mapped[Id]
+    created_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    ended_at: Mapped[Instant | None]  # accepted, or taken back

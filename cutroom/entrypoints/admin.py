@@ -8,6 +8,7 @@ from cutroom.accounts import service
 from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
+from cutroom.accounts.sessions import change_password
 from cutroom.entrypoints.admin_credits import app as credit
 from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, run, show, user_id_of
@@ -46,6 +47,24 @@ def create_user(email: Email, *, name: str = "", plan: Plan = PlanName.FREE) -> 
 
     made = run(work)
     show(userId=made.user_id, libraryId=made.library_id)
+
+
+@users.command("password")
+def set_password(
+    email: Email,
+    *,
+    password: Annotated[
+        str, typer.Option(prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out.")
+    ],
+) -> None:
+    """Set the password with which a person signs in to the web app; their sessions end."""
+
+    async def work(connection: Connection, _settings: Settings) -> None:
+        user_id = await user_id_of(connection, email)
+        await change_password(connection, user_id, password, now=system_clock())
+
+    run(work)
+    show(email=email, passwordSet=True)
 
 
 @workspaces.command("create")

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.errors import invalid_field
 from cutroom.jobs.routes import router as jobs
@@ -58,7 +59,9 @@ ROUTERS = (
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:
-    return create_app(open_parts, ROUTERS)
+    app = create_app(open_parts, ROUTERS)
+    app.router.routes.extend(console_routes())
+    return app
 
 
 def build_service(settings: Settings) -> ASGIApp:

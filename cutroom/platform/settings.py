@@ -98,6 +98,9 @@ class Settings(BaseSettings):
     mux_token_secret: SecretStr = SecretStr("")
     mux_webhook_secret: SecretStr | None = None  # of events, which only make us look sooner
     mux_url: str = "https://api.mux.com"
+    # The web app.
+    sign_up: Literal["off", "open"] = "off"  # whether strangers may make an account; the operator always can
+    new_library_plan: Literal["free", "creator", "pro", "business"] = "free"  # of what people make in the web app
 
     # Limits that do not belong to a plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)

@@ -94,11 +94,15 @@ class Limits:
 
     async def count_failure(self, address: str) -> None:
         """Count a guess at a credential; guessing stops when it is too fast, or when it cannot be counted."""
-        verdict = await self._ask(f"failed:{address}", self._failures)
+        await self.count(f"failed:{address}", self._failures)
+
+    async def count(self, subject: str, rate: Rate) -> None:
+        """Count one attempt at something that must not be tried too fast, nor when it cannot be counted."""
+        verdict = await self._ask(subject, rate)
         if verdict is None:
             raise _refusal(Verdict(Outcome.TOO_FAST, 0, 0, _MICROSECONDS), {})
         if verdict.outcome is not Outcome.ADMITTED:
-            raise _refusal(verdict, _headers(self._failures, verdict))
+            raise _refusal(verdict, _headers(rate, verdict))
 
     async def _ask(self, subject: str, rate: Rate, *, leases: int = 0, lease: str = "") -> Verdict | None:
         if time.monotonic() < self._away_until:

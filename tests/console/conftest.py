@@ -1,0 +1,93 @@
+"""Somebody at a browser: a client that keeps cookies, fills in forms, and follows where it is sent."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from cutroom.accounts.passwords import hash_password
+from cutroom.accounts.sessions import Known, Reception
+from cutroom.web.edge import Edge
+from cutroom.web.runtime import Runtime
+from dev.scratch import Accounts, Person
+
+PASSWORD = "a long enough phrase"
+_CSRF = re.compile(r'name="csrf" value="([0-9a-f]{40})"')
+
+
+@dataclass
+class Browser:
+    """One browser, signed in or not."""
+
+    client: httpx.AsyncClient
+
+    async def get(self, path: str, **options: object) -> httpx.Response:
+        return await self.client.get(path, **options)  # type: ignore[arg-type]  # whatever httpx takes
+
+    async def token(self, path: str = "/account") -> str:
+        """The page's own token against forged requests."""
+        found = _CSRF.search((await self.client.get(path)).text)
+        assert found is not None, path
+        return found[1]
+
+    async def post(self, path: str, fields: Mapping[str, str | list[str]] | None = None) -> httpx.Response:
+        signed_in = "cutroom-session" in self.client.cookies
+        csrf = await self.token("/account" if signed_in else "/sign-in")
+        return await self.client.post(path, data={"csrf": csrf, **(fields or {})})
+
+    async def sign_in(self, person: Person, password: str = PASSWORD) -> httpx.Response:
+        return await self.post("/sign-in", {"email": person.email, "password": password, "next": "/account"})
+
+
+NewBrowser = Callable[[], Browser]
+SignIn = Callable[[Person], Awaitable[Browser]]
+
+
+@pytest.fixture
+async def new_browser(service: Edge) -> AsyncIterator[NewBrowser]:
+    opened: list[httpx.AsyncClient] = []
+
+    def make() -> Browser:
+        transport = httpx.ASGITransport(app=service, client=(f"10.0.0.{len(opened) + 1}", 4000))
+        client = httpx.AsyncClient(transport=transport, base_url="http://cutroom.test")
+        opened.append(client)
+        return Browser(client)
+
+    yield make
+    for client in opened:
+        await client.aclose()
+
+
+@pytest.fixture
+def stranger(new_browser: NewBrowser) -> Browser:
+    return new_browser()
+
+
+@pytest.fixture(scope="session")
+def hashed() -> str:
+    """Hashing is slow on purpose, so it is done once."""
+    return hash_password(PASSWORD)
+
+
+@pytest.fixture
+def sign_in(new_browser: NewBrowser, accounts: Accounts, hashed: str, runtime: Runtime) -> SignIn:
+    """A browser in which this person is signed in."""
+
+    async def enter(person: Person) -> Browser:
+        await accounts.connection.execute("SELECT put_password($1, $2, now())", person.user_id, hashed)
+        reception = Reception(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+        async with runtime.database.connection() as connection:
+            known = Known(person.user_id, person.library_id)
+            token = await reception.begin(connection, known, now=runtime.clock())
+        browser = new_browser()
+        browser.client.cookies.set("cutroom-session", token)
+        return browser
+
+    return enter
+
+
+@pytest.fixture
+async def browser(sign_in: SignIn, person: Person) -> Browser:
+    return await sign_in(person)
