@@ -1,4 +1,4 @@
-"""Users, libraries, members, API keys and OAuth access tokens at rest."""
+"""Users, libraries, members, keys, sessions and what OAuth needs, at rest."""
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -74,7 +74,10 @@ class OAuthToken(Table):
     """An access token that a person granted to a client, bound to one library."""
 
     __tablename__ = "oauth_tokens"
-    __table_args__ = (Index("oauth_tokens_library_id_idx", "library_id", "id"),)
+    __table_args__ = (
+        Index("oauth_tokens_library_id_idx", "library_id", "id"),
+        Index("oauth_tokens_grant_id_idx", "library_id", "grant_id", postgresql_where=text("grant_id IS NOT NULL")),
+    )
 
     id: Mapped[Id] = mapped_column(primary_key=True)
     library_id: Mapped[Id] = mapped_column(ForeignKey("libraries.id"))
@@ -85,6 +88,55 @@ class OAuthToken(Table):
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
     revoked_at: Mapped[Instant | None]
+    grant_id: Mapped[Id | None]  # the consent that it stands on
+
+
+class OAuthClient(Table):
+    """A program that people may connect; public, so it proves itself by PKCE and has no secret."""
+
+    __tablename__ = "oauth_clients"
+    __table_args__ = (Index("oauth_clients_owner_id_idx", "owner_id"),)
+
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    redirect_uris: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    owner_id: Mapped[Id | None] = mapped_column(ForeignKey("users.id"))  # nobody's: the operator's
+    created_at: Mapped[Instant]
+    revoked_at: Mapped[Instant | None]
+
+
+class OAuthGrant(Table):
+    """One consent: its code, and the family of tokens that grew from it."""
+
+    __tablename__ = "oauth_grants"
+    __table_args__ = (Index("oauth_grants_user_id_idx", "library_id", "user_id", "id"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    user_id: Mapped[Id]
+    client_id: Mapped[Id]
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    redirect_uri: Mapped[str] = mapped_column(Text)
+    code_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    code_challenge: Mapped[str] = mapped_column(Text)
+    code_expires_at: Mapped[Instant]
+    code_used_at: Mapped[Instant | None]
+    created_at: Mapped[Instant]
+    revoked_at: Mapped[Instant | None]
+
+
+class OAuthRefreshToken(Table):
+    """Good for one new pair of tokens; used twice, it ends its family."""
+
+    __tablename__ = "oauth_refresh_tokens"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    grant_id: Mapped[Id]
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    used_at: Mapped[Instant | None]
 
 
 class UserPassword(Table):

@@ -5,7 +5,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console import sign_in
+from cutroom.console import apps, consent, sign_in, tokens
 from cutroom.console.page import Visit, go, page
 from cutroom.console.render import STATIC
 
@@ -29,5 +29,8 @@ def console_routes() -> list[BaseRoute]:
     return [
         page("/", front_door),
         *sign_in.ROUTES,
+        *consent.ROUTES,
+        *tokens.ROUTES,
+        *apps.ROUTES,
         Mount("/static", Files(directory=STATIC), name="console-files"),
     ]

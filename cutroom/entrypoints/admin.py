@@ -9,6 +9,7 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.accounts.sessions import change_password
+from cutroom.entrypoints.admin_clients import app as clients
 from cutroom.entrypoints.admin_credits import app as credit
 from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, run, show, user_id_of
@@ -30,6 +31,7 @@ GROUPS = {
     "credits": credit,
     "character": characters,
     "brand-voice": brand_voices,
+    "client": clients,
 }
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)

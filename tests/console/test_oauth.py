@@ -1,0 +1,84 @@
+"""Connecting a program: consent, tokens, and the end of both. The misuse cases are in `just prove oauth`."""
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from cutroom.accounts.oauth import OAuthClientInfo, register_client
+from cutroom.platform.clock import system_clock
+from dev.scratch import Accounts, Person
+from tests.accounts.test_oauth import CHALLENGE, VERIFIER
+from tests.console.conftest import Browser
+
+CALLBACK = "https://app.example.com/callback?from=cutroom"
+
+
+@pytest.fixture
+async def program(accounts: Accounts) -> OAuthClientInfo:
+    return await register_client(accounts.connection, "Reader", [CALLBACK], owner_id=None, now=system_clock())
+
+
+def asked(program: OAuthClientInfo) -> dict[str, str]:
+    return {
+        "response_type": "code",
+        "client_id": program.id,
+        "redirect_uri": CALLBACK,
+        "scope": "tts:read",
+        "state": "s t&",
+        "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+    }
+
+
+async def exchange(browser: Browser, program: OAuthClientInfo, code: str) -> dict[str, Any]:
+    fields = {
+        "grant_type": "authorization_code",
+        "client_id": program.id,
+        "code": code,
+        "redirect_uri": CALLBACK,
+        "code_verifier": VERIFIER,
+    }
+    answer = await browser.client.post("/oauth/token", data=fields)
+    assert answer.headers["cache-control"] == "no-store"
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_a_person_connects_a_program_to_the_library_they_choose(
+    browser: Browser, program: OAuthClientInfo, accounts: Accounts, person: Person
+) -> None:
+    workspace_id = await accounts.workspace(person)
+    page = await browser.get("/oauth/authorize", params=asked(program))
+    assert "Let Reader in?" in page.text
+    assert "https://app.example.com" in page.headers["content-security-policy"]
+    sent = await browser.post("/oauth/authorize", {**asked(program), "library": workspace_id, "answer": "allow"})
+    target = urlsplit(sent.headers["location"])
+    answer = parse_qs(target.query)
+    assert (target.netloc, answer["from"], answer["state"]) == ("app.example.com", ["cutroom"], ["s t&"])
+    tokens = await exchange(browser, program, answer["code"][0])
+    assert (tokens["token_type"], tokens["expires_in"], tokens["scope"]) == ("Bearer", 3600, "tts:read")
+    row = await accounts.connection.fetchrow(
+        "SELECT library_id, user_id FROM oauth_tokens WHERE client_id = $1", program.id
+    )
+    assert row is not None
+    assert tuple(row) == (workspace_id, person.user_id)
+    voices = await browser.get("/v1/voices", headers={"Authorization": f"Bearer {tokens['access_token']}"})
+    assert voices.status_code == 200
+    assert (await exchange(browser, program, answer["code"][0]))["error"] == "invalid_grant"
+    voices = await browser.get("/v1/voices", headers={"Authorization": f"Bearer {tokens['access_token']}"})
+    assert voices.status_code == 401
+
+
+async def test_people_register_programs_and_take_them_away_again(browser: Browser, stranger: Browser) -> None:
+    refused = await browser.post("/apps", {"name": "Mine", "redirects": "http://elsewhere.example/"})
+    assert refused.status_code == 400
+    assert "Use https" in refused.text
+    assert (await browser.post("/apps", {"name": "<b>Mine</b>", "redirects": CALLBACK})).status_code == 303
+    page = (await browser.get("/apps")).text
+    assert "&lt;b&gt;Mine&lt;/b&gt;" in page
+    client_id = page.split("<code>", 1)[1].split("</code>", 1)[0]
+    assert (await browser.post(f"/apps/{client_id}/remove")).status_code == 303
+    assert (await browser.post(f"/apps/{client_id}/remove")).status_code == 404
+    metadata = (await stranger.get("/.well-known/oauth-authorization-server")).json()
+    assert metadata["code_challenge_methods_supported"] == ["S256"]
