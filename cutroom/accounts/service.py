@@ -15,6 +15,8 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secrecy import Secrecy
 
+MAX_LISTED_KEYS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
@@ -137,3 +139,43 @@ async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> N
     )
     if done == "UPDATE 0":
         raise not_found()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyInfo:
+    """A key as people recognise it; its secret is known to nobody any more."""
+
+    id: str
+    name: str
+    hint: str
+    scopes: tuple[str, ...]
+    owner_id: str
+    owner: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+async def list_keys(connection: Connection, library_id: str, *, user_id: str | None = None) -> list[KeyInfo]:
+    """The keys that still open the library, newest first; of one person when one is named."""
+    rows = await connection.fetch(
+        """SELECT k.id, k.name, k.hint, k.scopes, k.user_id, u.name AS owner, k.created_at, k.last_used_at
+           FROM api_keys k JOIN users u ON u.id = k.user_id
+           WHERE k.library_id = $1 AND k.revoked_at IS NULL AND ($2::text IS NULL OR k.user_id = $2)
+           ORDER BY k.id DESC LIMIT $3""",
+        library_id,
+        user_id,
+        MAX_LISTED_KEYS,
+    )
+    return [
+        KeyInfo(
+            id=row["id"],
+            name=row["name"],
+            hint=row["hint"],
+            scopes=tuple(row["scopes"]),
+            owner_id=row["user_id"],
+            owner=row["owner"],
+            created_at=row["created_at"],
+            last_used_at=row["last_used_at"],
+        )
+        for row in rows
+    ]

@@ -5,7 +5,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console import apps, consent, sign_in, tokens
+from cutroom.console import apps, consent, keys, money, sign_in, tokens, webhooks, workspaces
 from cutroom.console.page import Visit, go, page
 from cutroom.console.render import STATIC
 
@@ -32,5 +32,9 @@ def console_routes() -> list[BaseRoute]:
         *consent.ROUTES,
         *tokens.ROUTES,
         *apps.ROUTES,
+        *keys.ROUTES,
+        *webhooks.ROUTES,
+        *money.ROUTES,
+        *workspaces.ROUTES,
         Mount("/static", Files(directory=STATIC), name="console-files"),
     ]

@@ -1,0 +1,137 @@
+"""What was sent to an endpoint: every delivery with its attempts, a test event, and sending once more."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import not_found
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import new_id
+from cutroom.platform.outbox import Start, enqueue
+from cutroom.platform.temporal import Queue
+from cutroom.webhooks.rules import FINAL, Outcome
+from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
+
+TEST_EVENT = "endpoint.test"
+MAX_DELIVERIES = 100  # that are listed, newest first
+MAX_ATTEMPTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEndpoint:
+    """An endpoint with its state."""
+
+    id: str
+    url: str
+    user_id: str
+    events: tuple[str, ...]
+    created_at: datetime
+    disabled_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try."""
+
+    number: int
+    at: datetime
+    status: int | None
+    outcome: Outcome
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedDelivery:
+    """One event on its way to one endpoint, with every try so far."""
+
+    event_id: str
+    type: str
+    at: datetime
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def state(self) -> str:
+        """In the words of jobs: pages know how to show those."""
+        if not self.attempts:
+            return "queued"
+        last = self.attempts[-1].outcome
+        if last is Outcome.DELIVERED:
+            return "ready"
+        return "failed" if last in FINAL else "processing"
+
+
+async def find_endpoint(connection: Connection, principal: Principal, endpoint_id: str) -> KnownEndpoint:
+    row = await connection.fetchrow(
+        """SELECT id, url, user_id, events, created_at, disabled_reason FROM webhook_endpoints
+           WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL""",
+        principal.library_id,
+        endpoint_id,
+    )
+    if row is None:
+        raise not_found()
+    return KnownEndpoint(**{**dict(row), "events": tuple(row["events"])})
+
+
+async def deliveries_of(connection: Connection, principal: Principal, endpoint_id: str) -> list[LoggedDelivery]:
+    """What was tried, newest first, as long as events are kept."""
+    tries = await connection.fetch(
+        """SELECT a.event_id, a.number, a.at, a.status, a.outcome, a.milliseconds, e.type, e.created_at
+           FROM delivery_attempts a JOIN events e ON e.library_id = a.library_id AND e.id = a.event_id
+           WHERE a.library_id = $1 AND a.endpoint_id = $2 ORDER BY a.event_id DESC, a.number LIMIT $3""",
+        principal.library_id,
+        endpoint_id,
+        MAX_ATTEMPTS,
+    )
+    found: dict[str, LoggedDelivery] = {}
+    for row in tries:
+        known = found.get(row["event_id"]) or LoggedDelivery(row["event_id"], row["type"], row["created_at"], ())
+        made = Attempt(row["number"], row["at"], row["status"], Outcome(row["outcome"]), row["milliseconds"])
+        found[row["event_id"]] = LoggedDelivery(known.event_id, known.type, known.at, (*known.attempts, made))
+    return list(found.values())[:MAX_DELIVERIES]
+
+
+async def send_test(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
+    """Tell one endpoint of nothing but itself; the event's id."""
+    endpoint = await find_endpoint(connection, principal, endpoint_id)
+    payload = {"endpointId": endpoint.id, "message": "This is a test. Nothing has happened."}
+    return await _send(connection, principal, endpoint.id, type_=TEST_EVENT, payload=payload, now=now)
+
+
+async def send_again(
+    connection: Connection, principal: Principal, endpoint_id: str, event_id: str, *, now: datetime
+) -> str:
+    """Deliver an event once more, to this endpoint only, as a delivery with an id of its own."""
+    endpoint = await find_endpoint(connection, principal, endpoint_id)
+    row = await connection.fetchrow(
+        "SELECT type, payload FROM events WHERE library_id = $1 AND id = $2", principal.library_id, event_id
+    )
+    if row is None:
+        raise not_found()
+    return await _send(connection, principal, endpoint.id, type_=row["type"], payload=row["payload"], now=now)
+
+
+async def _send(
+    connection: Connection,
+    principal: Principal,
+    endpoint_id: str,
+    *,
+    type_: str,
+    payload: dict[str, Any],
+    now: datetime,
+) -> str:
+    event_id = new_id(now.timestamp())
+    row = {"library_id": principal.library_id, "id": event_id, "type": type_, "payload": payload, "created_at": now}
+    await insert(connection, "events", row)
+    delivery = Delivery(principal.library_id, event_id, endpoint_id=endpoint_id)
+    await enqueue(
+        connection,
+        Start(
+            library_id=principal.library_id,
+            workflow=DELIVERY_WORKFLOW,
+            workflow_id=delivery.workflow_id,
+            argument=asdict(delivery),
+            queue=Queue.EGRESS,
+        ),
+    )
+    return event_id

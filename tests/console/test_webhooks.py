@@ -1,0 +1,78 @@
+"""Webhooks and credits on pages."""
+
+import re
+
+from cutroom.credits import ledger
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
+from dev.scratch import Accounts, Person
+from tests.console.conftest import Browser, SignIn
+
+
+async def register(browser: Browser, url: str = "https://hooks.example.com/<b>") -> str:
+    answer = await browser.post("/webhooks", {"url": url})
+    assert answer.status_code == 200
+    assert "whsec_" in answer.text
+    return str(re.findall(r'href="/webhooks/(\w{26})"', answer.text)[0])
+
+
+async def test_an_endpoint_shows_its_secret_once(browser: Browser) -> None:
+    endpoint_id = await register(browser)
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "whsec_" not in page
+    assert "https://hooks.example.com/&lt;b&gt;" in page
+    assert (await browser.post("/webhooks", {"url": "http://plain.example"})).status_code == 400
+    assert (await browser.post("/webhooks", {"url": "https://hooks.example.com/<b>"})).status_code == 409
+    assert (await browser.post(f"/webhooks/{endpoint_id}/delete")).status_code == 303
+    assert (await browser.get(f"/webhooks/{endpoint_id}")).status_code == 404
+
+
+async def test_a_test_event_and_a_replay_start_deliveries_to_that_endpoint_only(
+    browser: Browser, accounts: Accounts, person: Person
+) -> None:
+    endpoint_id = await register(browser)
+    await register(browser, "https://other.example.com/")
+    assert (await browser.post(f"/webhooks/{endpoint_id}/test")).status_code == 303
+    event_id = await accounts.connection.fetchval("SELECT id FROM events WHERE library_id = $1", person.library_id)
+    attempt = {
+        "library_id": person.library_id,
+        "event_id": event_id,
+        "endpoint_id": endpoint_id,
+        "number": 1,
+        "at": system_clock(),
+        "status": 500,
+        "outcome": "refused",
+        "milliseconds": 12,
+    }
+    await insert(accounts.connection, "delivery_attempts", attempt)
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "endpoint.test" in page
+    assert "1. refused, 500, 12 ms" in page
+    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{event_id}/again")).status_code == 303
+    starts = await accounts.connection.fetch(
+        "SELECT workflow_id FROM outbox WHERE library_id = $1 AND workflow = 'deliver-webhook'", person.library_id
+    )
+    assert len(starts) == 2
+    assert all(row["workflow_id"].endswith(endpoint_id) for row in starts)
+
+
+async def test_an_event_of_another_library_cannot_be_replayed(
+    browser: Browser, accounts: Accounts, sign_in: SignIn
+) -> None:
+    stranger = await accounts.person()
+    other = await sign_in(stranger)
+    await other.post(f"/webhooks/{await register(other)}/test")
+    sql = "SELECT id FROM events WHERE library_id = $1"
+    foreign = await accounts.connection.fetchval(sql, stranger.library_id)
+    endpoint_id = await register(browser)
+    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{foreign}/again")).status_code == 404
+
+
+async def test_credits_show_what_there_is_and_how_it_came(browser: Browser, accounts: Accounts, person: Person) -> None:
+    await ledger.grant(
+        accounts.connection, person.library_id, millicredits=12_500, reference="invoice <7>", now=system_clock()
+    )
+    page = (await browser.get("/credits")).text
+    assert "12.5 credits" in page
+    assert "invoice &lt;7&gt;" in page
+    assert "Dub with voices of the service" in page
