@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0020"
-down_revision = "0011"
+down_revision = "0014"
 
 # Of nobody's library: the application reaches the first two through doors only.
 TABLES = """
