@@ -61,9 +61,9 @@ class ChatClient:
     def close(self) -> None:
         self._client.close()
 
-    def ask(self, messages: Sequence[Mapping[str, str]]) -> tuple[str, str]:
+    def ask(self, messages: Sequence[Mapping[str, str]], *, most_tokens: int = ANSWER_TOKENS_LIMIT) -> tuple[str, str]:
         """What the model wrote, and what is wrong with the way it ended."""
-        body = self._post(messages)
+        body = self._post(messages, most_tokens)
         try:
             completion = _Completion.model_validate_json(body)
         except ValidationError:
@@ -77,14 +77,14 @@ class ChatClient:
             return "", "it was cut off. Answer with the JSON document and nothing else."
         return choice.message.content or "", ""
 
-    def _post(self, messages: Sequence[Mapping[str, str]]) -> bytes:
+    def _post(self, messages: Sequence[Mapping[str, str]], most_tokens: int) -> bytes:
         import httpx2  # noqa: PLC0415 (what the optional part stands on)
         import openai  # noqa: PLC0415 (an optional part)
 
         deadline = time.monotonic() + self._server.seconds
         body = b""
         request: Any = {"model": self._server.model, "messages": messages, "temperature": 0}
-        request["max_tokens"] = ANSWER_TOKENS_LIMIT
+        request["max_tokens"] = most_tokens
         if self._server.structured:
             request["response_format"] = self._format
         try:

@@ -11,6 +11,7 @@ from cutroom.engines.apertium import ApertiumTranslator
 from cutroom.engines.chat import ChatServer
 from cutroom.engines.chat_ranker import ChatRanker
 from cutroom.engines.chat_translator import ChatTranslator
+from cutroom.engines.chat_writer import ChatWriter
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.extractive.writer import ExtractiveWriter
 from cutroom.engines.fallback import FallbackRecogniser
@@ -195,9 +196,20 @@ class Engines:
     def writer(self) -> Writer:
         """Who writes titles, descriptions and headlines; one that asks a model still falls back on our own."""
         name = self._settings.writer
-        if name != "extractive":
+        makers: Mapping[str, Callable[[], Writer]] = {"extractive": self._extractive, "chat": self._chat_writer}
+        if name not in makers:
             raise EngineUnavailableError(f"There is no writer {name}.")
-        return self._once("writer", lambda: ExtractiveWriter(self.embedder()))
+        return self._once("writer", makers[name])
+
+    def _extractive(self) -> ExtractiveWriter:
+        return self._once("writer extractive", lambda: ExtractiveWriter(self.embedder()))
+
+    def _chat_writer(self) -> ChatWriter:
+        settings = self._settings
+        if settings.chat_url is None:
+            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to have a language model write titles and descriptions.")
+        server = ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value())
+        return ChatWriter(server, otherwise=self._extractive(), identifier=self.language_identifier())
 
     def _chat_ranker(self) -> ChatRanker:
         settings = self._settings

@@ -19,6 +19,7 @@ SLOW_SECONDS = 3.0
 
 Items = list[dict[str, Any]]
 Wrong = Callable[[Items], object]
+Model = Callable[[dict[str, Any], str], object]  # from a request and what the script says to the content of the answer
 
 # What the model writes when it goes wrong, by a name for it.
 WRONG: Mapping[str, Wrong] = {
@@ -64,6 +65,7 @@ class ChatServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script: deque[str] = deque()
+        self.model: Model | None = None  # who answers in place of the one that writes in large letters
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.lock = threading.Lock()
@@ -125,14 +127,14 @@ class _Handler(BaseHTTPRequestHandler):
         elif what in acts:
             acts[what](body)
         else:
-            self._send(200, _completion(body, what))
+            self._send(200, _completion(body, what, self.server.model))
 
     def _slowly(self, body: dict[str, Any]) -> None:
         time.sleep(SLOW_SECONDS)
-        self._send(200, _completion(body, ""))
+        self._send(200, _completion(body, "", self.server.model))
 
     def _drip(self, body: dict[str, Any]) -> None:
-        data = _completion(body, "")
+        data = _completion(body, "", self.server.model)
         self._head(200, len(data))
         for at in range(len(data)):
             self.wfile.write(data[at : at + 1])
@@ -174,8 +176,8 @@ def _fault_in(body: dict[str, Any]) -> str | None:
     return None
 
 
-def _completion(body: dict[str, Any], what: str) -> bytes:
-    content: object = _answer(body["messages"], what)
+def _completion(body: dict[str, Any], what: str, model: Model | None) -> bytes:
+    content: object = model(body, what) if model is not None else _answer(body["messages"], what)
     message: dict[str, object] = {"role": "assistant", "content": content}
     reason = {"length": "length", "filter": "content_filter"}.get(what, "stop")
     if what == "refusal":

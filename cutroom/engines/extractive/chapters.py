@@ -98,7 +98,7 @@ def announced(study: Study, span: tuple[int, int]) -> str:
         if first and match is not None and not sentence.asks:
             text = rest_of(match, language=study.language).split(",")[0]
             text = capitalised(unmarked(text.strip()))
-            if stems(text, language=study.language) and len(text) <= TITLE_CHARACTERS and study.rules.allow(text):
+            if stems(text, language=study.language) and len(text) <= TITLE_CHARACTERS and study.allows(text):
                 return text
     return ""
 

@@ -21,6 +21,7 @@ PART_SENTENCES = 4
 PARTS_LIMIT = 8
 MAX_HASHTAGS = 5
 POST_HASHTAGS = 3
+AGAIN = 1.9
 TAG_CHARACTERS = 24
 LEAD_WORDS = 30
 INTRODUCTION = 4  # sentences
@@ -48,7 +49,9 @@ def hashtags(study: Study, *, count: int) -> list[str]:
     """Those that the brand voice asks for, and keyphrases; each once."""
     found = list(study.rules.hashtags)
     topic = topic_of(study)
-    phrases = [*([topic] if topic else []), *study.phrases]
+    # What came up once is no topic; where all did, it must do.
+    again = [each for each in study.phrases if each.count >= AGAIN or each.is_name]
+    phrases = [*([topic] if topic else []), *(again if len(again) >= POST_HASHTAGS else study.phrases)]
     for phrase in phrases:
         tag = _tag(phrase.text)
         if tag and tag.lower() not in {each.lower() for each in found}:

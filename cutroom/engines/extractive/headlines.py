@@ -41,7 +41,13 @@ def _clauses(study: Study, key: tuple[str, ...]) -> list[str]:
         for text in clauses(sentence.text, language=study.language):
             short = unmarked(text)
             stands = not points_back(short, language=study.language) and not DENIALS & set(short.lower().split())
-            if stands and _fits(short) and len(short.split()) > LEAST_WORDS and set(key) <= set(_stems(short, study)):
+            if (
+                stands
+                and study.allows(short)
+                and _fits(short)
+                and len(short.split()) > LEAST_WORDS
+                and set(key) <= set(_stems(short, study))
+            ):
                 found.append((-study.scores[at], at, short))
     return [text for _, _, text in sorted(found)]
 

@@ -16,14 +16,21 @@ from cutroom.engines.prose.vocabulary import Vocabulary, stems, vocabulary
 
 MAX_WORDS = 4  # with those that join two nouns
 MAX_PHRASES = 40
+LONG_WORD = 3  # letters
 OPENING_SENTENCES = 3  # who welcomes guests says what for
 INSIDE = 0.3  # what an occurrence counts that may be a part of a longer phrase
 TWICE = 1.2  # occurrences from which a phrase of several words is one
 HEAD_SHARE = 0.12  # of the occurrences of its noun that have the same word with it
 _TOKEN = re.compile(r"(?P<word>[^\W_]+(?:['’-][^\W_]+)*)|(?P<mark>[^\s\w])")
 # Runs of Chinese characters and katakana are nouns more often than not.
-_SIGNS = re.compile(r"[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30faー]{2,}|[A-Za-z][A-Za-z0-9-]+")
+# A noun in hiragana stands between a mark or a particle and a particle.
+_SIGNS = re.compile(
+    r"[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30faー]{2,}|[A-Za-z][A-Za-z0-9-]+"
+    r"|(?:^|(?<=[、。「はをに]))[\u3041-\u3096]{2,6}?(?=[はをがの])"
+)
 _SIGN_LANGUAGES = frozenset({"ja", "zh", "yue"})
+# French and Italian write small words and the next as one: l'eau, dell'acqua.
+_ELIDED = re.compile(r"\b([ldnsjmtc]|qu|un|dell|nell|all|sull|dall)['’](?=[^\W\d_])", re.IGNORECASE)
 _ADVERB = re.compile(r"(?:ly|mente|ment)$")
 _PAST = re.compile(r"[a-z]{3,}ed$")
 
@@ -80,7 +87,11 @@ def keyphrases(sentences: Sequence[Sentence], *, language: str, announced: int |
     for at, sentence in enumerate(sentences):
         if sentence.serves and at >= OPENING_SENTENCES:
             continue
-        found = _sign_runs(sentence.text) if signs else _runs(sentence.text, verbs, language=language)
+        found = (
+            _sign_runs(sentence.text, speech(language).measures)
+            if signs
+            else _runs(sentence.text, verbs, language=language)
+        )
         for run in found:
             _note(seen, run, at, language=language)
             if at == announced:
@@ -98,7 +109,7 @@ def _tokens(text: str) -> Iterator[list[_Token]]:
     """The words of each clause, with their neighbours."""
     clause: list[str] = []
     first = True
-    for match in [*_TOKEN.finditer(text), None]:
+    for match in [*_TOKEN.finditer(_ELIDED.sub(r"\1' ", text)), None]:
         if match is not None and match["word"]:
             clause.append(match["word"].replace("’", "'"))
             continue
@@ -171,14 +182,15 @@ def _is_broken(run: Sequence[_Token], language: str) -> bool:
     if any(_ADVERB.search(token.lower) and len(token.lower) > 5 for token in (run[0], run[-1])):
         return True
     past = base_of(language) == "en" and any(_PAST.fullmatch(token.lower) for token in run[1:])
-    # In German a noun has a capital, wherever it stands.
-    lower = base_of(language) == "de" and not run[-1].text[0].isupper()
+    # In German a noun has a capital, wherever it stands, and what describes it bends with the case.
+    lower = base_of(language) == "de" and not all(token.text[0].isupper() for token in run)
     return past or lower
 
 
-def _sign_runs(text: str) -> Iterator[list[_Token]]:
+def _sign_runs(text: str, small: frozenset[str]) -> Iterator[list[_Token]]:
     for match in _SIGNS.finditer(text):
-        yield [_Token(match.group(), match.group().lower(), "", "", first=False)]
+        if match.group() not in small:
+            yield [_Token(match.group(), match.group().lower(), "", "", first=False)]
 
 
 def _note(seen: dict[tuple[str, ...], _Seen], run: Sequence[_Token], at: int, *, language: str) -> None:
@@ -202,8 +214,9 @@ def _note(seen: dict[tuple[str, ...], _Seen], run: Sequence[_Token], at: int, *,
     entry.surely += not inside and (run[0].before in known.before_noun or not known.before_noun)
     entry.as_verb += run[0].before in known.before_verb or run[-1].after in known.objects
     entry.capitals += own_capital and all(t.text[0].isupper() or t.lower in known.connectors for t in run)
-    if run[0].before in known.articles:
-        entry.articles[run[0].before, form] += 1
+    article = dict(known.contracted).get(run[0].before, run[0].before)
+    if article in known.articles:
+        entry.articles[article, form] += 1
     elif run[0].before in known.connectors or _is_alone(run[0].before, language=language):
         entry.articles["", form] += 1
 
@@ -250,6 +263,9 @@ def _phrase(key: tuple[str, ...], seen: _Seen, words: Counter[str], total: int, 
     score = weight * again * noun * early * everywhere * longer * once * (1.15 if is_name else 1.0)
     score = 0.0 if len(text) < 3 and text.isascii() else score
     is_sure = is_name or (seen.surely > 0 and (size == 1 or seen.count >= TWICE))
+    if not speech(language).before_noun and base_of(language) not in _SIGN_LANGUAGES:
+        # Of a language about which nothing is known, longer words are likelier to mean something.
+        is_sure = is_name or (len(text) > LONG_WORD and seen.count >= TWICE)
     return Phrase(text, key, score, seen.count, "" if is_name else article, is_name, is_sure)
 
 

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cutroom.engines.errors import EngineError
 from cutroom.engines.extractive.guidelines import Guidelines, guidelines_of
 from cutroom.engines.extractive.keyphrases import Phrase, keyphrases
 from cutroom.engines.extractive.ranking import ranks
 from cutroom.engines.extractive.sentences import Sentence, sentences_of
 from cutroom.engines.extractive.subject import Subject, subject_of
+from cutroom.engines.extractive.templates import templates
+from cutroom.engines.grounds import Grounds, grounds_of, invented
 from cutroom.engines.prose.topics import topic_starts
+from cutroom.engines.spoken_orders import without_orders
 from cutroom.engines.writing import Material
 
 if TYPE_CHECKING:
@@ -29,15 +33,24 @@ class Study:
     phrases: Sequence[Phrase]
     subject: Subject | None
     topic_starts: Sequence[int]
+    grounds: Grounds
 
     @property
     def language(self) -> str:
         return self.material.language
 
+    def allows(self, text: str) -> bool:
+        """Whether the brand voice allows it, and nothing in it is made up, as by a number that was cut in two."""
+        own = templates(self.language).words
+        return self.rules.allow(text) and not invented(text, self.grounds, but=own)
+
 
 def study(material: Material, *, embedder: "Embedder | None") -> Study:
     rules = guidelines_of(material.guidelines)
+    material = without_orders(material)
     sentences = [each for each in sentences_of(material) if rules.allow(each.text)]
+    if not sentences:
+        raise EngineError("All that is said in this film has words that its brand voice leaves out.")
     subject = subject_of(sentences, language=material.language)
     announced = subject.sentence if subject else None
     vectors = embedder.embed([each.text for each in sentences]) if embedder is not None and sentences else None
@@ -53,5 +66,6 @@ def study(material: Material, *, embedder: "Embedder | None") -> Study:
         max(0.0, after.start_seconds - before.end_seconds)
         for before, after in zip(sentences, [*sentences[1:], *sentences[-1:]], strict=True)
     ]
+    grounds = grounds_of(material, allowed=(*rules.hashtags, *rules.names))
     starts = topic_starts([each.stems for each in sentences], pauses, vectors=vectors)
-    return Study(material, rules, sentences, scores, phrases, subject, starts)
+    return Study(material, rules, sentences, scores, phrases, subject, starts, grounds)

@@ -13,6 +13,7 @@ from cutroom.engines.prose.vocabulary import stems
 SEARCHED_SHARE = 0.15  # of the sentences, from the start
 SEARCHED_LEAST = 6
 MIN_STEMS = 2
+_BENT = re.compile(r"(?:den|dem|des|einen|einem|einer) ")  # German, not as a title has it
 _CLAUSE = re.compile(r"\s*[,;:.!?…]\s*|\s*[。、]")
 
 
@@ -42,7 +43,11 @@ def subject_of(sentences: Sequence[Sentence], *, language: str) -> Subject | Non
         for at, sentence in enumerate(searched):
             if sentence.asks:
                 continue
-            if (match := pattern.search(sentence.text)) and (text := _cleaned(match, language=language)):
+            if (
+                (match := pattern.search(sentence.text))
+                and not _BENT.match(match["rest"] or "")
+                and (text := _cleaned(match, language=language))
+            ):
                 return Subject(text, is_how, at)
     return None
 

@@ -26,12 +26,12 @@ def title_of(study: Study, *, style: TitleStyle) -> str:
     """The first template of the style that can be filled, fits, and breaks no rule."""
     if style is TitleStyle.INFORMATIONAL and study.subject is not None:
         text = study.subject.within(TITLE_CHARACTERS, language=study.language)
-        if text and study.rules.allow(text):
+        if text and study.allows(text):
             return text
     fields = Fields(study)
     for template in templates(study.language).titles[style]:
         for text in fields.fill(template):
-            if len(text) <= TITLE_CHARACTERS and study.rules.allow(text):
+            if len(text) <= TITLE_CHARACTERS and study.allows(text):
                 return text
     return _plain(study)
 
@@ -41,7 +41,7 @@ def _plain(study: Study) -> str:
     for at in sorted(range(len(study.sentences)), key=lambda at: (-study.scores[at], at)):
         text = unmarked(study.sentences[at].text)
         text = shortened(text, TITLE_CHARACTERS, language=study.language)
-        if text and study.rules.allow(text):
+        if text and study.allows(text):
             return capitalised(text)
     raise EngineError("Nothing that is said in this film fits into a title.")
 
@@ -61,6 +61,7 @@ class Fields:
             "lively": lambda: self._quotes(speech(study.language).lively),
             "danger": lambda: self._quotes(speech(study.language).danger),
             "mystery": lambda: self._quotes(speech(study.language).mystery),
+            "short": self._short,
             "strong": lambda: self._quotes(speech(study.language).strong),
             "question": self._questions,
         }
@@ -122,6 +123,14 @@ class Fields:
                         (-(0.3 + study.scores[at]) * stands * (1.2 if text == sentence.text else 1.0), at, quote)
                     )
         yield from (quote for _, _, quote in sorted(found))
+
+    def _short(self) -> Iterator[str]:
+        """Whole sentences that are short enough, the best first; each style begins with another."""
+        study = self._study
+        order = sorted(range(len(study.sentences)), key=lambda at: (-study.scores[at], at))
+        for sentence in (study.sentences[at] for at in order):
+            if sentence.words in QUOTE_WORDS and not sentence.asks and not sentence.serves and sentence.is_whole:
+                yield unmarked(sentence.text)
 
     def _questions(self) -> Iterator[str]:
         study = self._study

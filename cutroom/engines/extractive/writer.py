@@ -21,19 +21,26 @@ class ExtractiveWriter:
         self._embedder = embedder
 
     def title(self, material: Material, *, style: TitleStyle) -> Written:
-        studied = self._study(material)
-        return self._written(studied, title_of(studied, style=style))
+        return self.title_from(self.study(material), style)
 
     def description(self, material: Material, *, kind: DescriptionKind) -> Written:
-        studied = self._study(material)
-        return self._written(studied, description_of(studied, kind=kind))
+        return self.description_from(self.study(material), kind)
 
     def headline(self, material: Material) -> Written:
-        studied = self._study(material)
-        return self._written(studied, headline_of(studied))
+        return self.headline_from(self.study(material))
 
-    def _study(self, material: Material) -> Study:
+    def study(self, material: Material) -> Study:
+        """What several texts about one film can be written from."""
         return study(material, embedder=self._embedder)
+
+    def title_from(self, studied: Study, style: TitleStyle) -> Written:
+        return self._written(studied, title_of(studied, style=style))
+
+    def description_from(self, studied: Study, kind: DescriptionKind) -> Written:
+        return self._written(studied, description_of(studied, kind=kind))
+
+    def headline_from(self, studied: Study) -> Written:
+        return self._written(studied, headline_of(studied))
 
     def _written(self, studied: Study, text: str) -> Written:
         return Written(studied.rules.finished(text), self.name)
