@@ -200,19 +200,19 @@ async def _switch(report: Report, viewer: Any, name: str) -> bool:  # noqa: ANN4
     """Another language and captions, while it plays."""
     viewer.fetched.clear()
     await viewer.page.evaluate(
-        f"player.selectAudioTrack(player.getAudioTracks().find(track => track.language === '{DUBBED}'))"
-    )
-    switched = await viewer.until(f"player.getAudioTracks().find(track => track.active)?.language === '{DUBBED}'")
-    await viewer.page.evaluate(
         f"player.selectTextTrack(player.getTextTracks().find(track => track.language === '{DUBBED}'))"
     )
     text = await viewer.until("(document.querySelector('.shaka-text-container')?.innerText || '').trim()")
     await viewer.page.screenshot(path=PICTURES / f"captions-{name.rpartition(' ')[2]}.png")
+    await viewer.page.evaluate(
+        f"player.selectAudioTrack(player.getAudioTracks().find(track => track.language === '{DUBBED}'))"
+    )
+    switched = await viewer.until(f"player.getAudioTracks().find(track => track.active)?.language === '{DUBBED}'")
     played, _, _ = await viewer.watch(1.5)
     heard = [each for each in viewer.fetched if f"/s/{DUBBED}-" in each and each.endswith(".m4s") and each[:3] == "200"]
     holds = bool(switched and text) and played >= 1.5 and len(heard) > 0
     report.claim(
-        "... the language is switched and captions are turned on",
+        "... captions are turned on and the language is switched",
         wanted="both, and it plays on",
         measured=f"{len(heard)} segments of {DUBBED}, {played:.1f} s, {text!r}",
         holds=holds,

@@ -1,0 +1,122 @@
+"""The processor time of making a film playable beside that of one bare ffmpeg command and one run of the packager.
+
+Ours is all that the worker and its programs use from the moment the workflow starts until the video has its URL:
+fetching, pieces, joints, segments and lists. The bare commands encode the whole file at once with the same settings,
+package all tracks in one run, and store nothing.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from cutroom.media.ladder import SEGMENT_SECONDS, plan_ladder
+from cutroom.media.packager import find_packager
+from cutroom.media.probe import probe
+from cutroom.media.sandbox import Sandbox
+from cutroom.platform.temporal import connect
+from dev import services
+from proofs.ingest_stage import Stage, WorkerProcess, ends, make_film, open_stage, upload
+
+GOAL = 1.15
+SETTLE_SECONDS = 5.0
+
+
+async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Processor and wall time of ours and of the bare commands."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        film = await asyncio.to_thread(make_film, folder / "film.mp4", seconds, size="1280x720")
+        async with open_stage("bench_packaging", folder / "stage") as stage:
+            async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
+                video_id = await upload(client, film)
+                await ends(stage, [video_id], seconds=900)
+            stage.worker.stop()
+            ours = await _ours(stage, video_id)
+        return ours, await _bare(film, folder)
+
+
+async def _ours(stage: Stage, video_id: str) -> tuple[float, float]:
+    """A worker that does nothing else."""
+    variables = {**stage.worker.environment, "CUTROOM_PLAYBACK": "on", "CUTROOM_WORKER_QUEUES": "control,media"}
+    worker = WorkerProcess(variables)
+    worker.start()
+    try:
+        await asyncio.sleep(SETTLE_SECONDS)
+        process, client = psutil.Process(worker.pid), await connect(stage.settings)
+        before, started = _used(process), time.monotonic()
+        argument = {"library_id": stage.person.library_id, "video_id": video_id}
+        handle = await client.start_workflow("playback", argument, id=f"bench_{video_id}", task_queue="control")
+        await asyncio.wait_for(handle.result(), timeout=1800)
+        return _used(process) - before, time.monotonic() - started
+    finally:
+        worker.stop()
+
+
+def _used(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system + times.children_user + times.children_system)
+
+
+async def _bare(film: Path, folder: Path) -> tuple[float, float]:
+    rungs = plan_ladder(await probe(film, sandbox=Sandbox()))
+    chain, parts = "[0:v]null", []
+    for rung, smaller in zip(rungs, [*rungs[1:], None], strict=True):
+        parts.append(f"{chain}[{rung.name}]" if smaller is None else f"{chain},split=2[{rung.name}][x{rung.name}]")
+        chain = f"[x{rung.name}]scale={smaller.width}:{smaller.height}:flags=bicubic" if smaller is not None else ""
+    encode = ["ffmpeg", "-v", "error", "-y", "-i", str(film), "-filter_complex", ";".join(parts)]
+    for rung in rungs:
+        encode += ["-map", f"[{rung.name}]", "-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-threads", "2"]
+        encode += [
+            "-maxrate",
+            f"{rung.kilobits}k",
+            "-bufsize",
+            f"{2 * rung.kilobits}k",
+            "-g",
+            "50",
+            "-keyint_min",
+            "50",
+        ]
+        encode += ["-sc_threshold", "0", f"bare-{rung.name}.mp4"]
+    encode += ["-map", "0:a", "-c:a", "aac", "-b:a", "160k", "bare.m4a"]
+    package = [str(find_packager(None))]
+    for kind, name in [*(("video", f"bare-{rung.name}.mp4") for rung in rungs), ("audio", "bare.m4a")]:
+        package.append(f"in={name},stream={kind},init_segment={name}.d/init.mp4,segment_template={name}.d/$Number$.m4s")
+    package += ["--segment_duration", str(SEGMENT_SECONDS), "--hls_master_playlist_output", "bare.m3u8"]
+    package += ["--mpd_output", "bare.mpd", "--generate_static_live_mpd"]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    for command in (encode, package):
+        await asyncio.to_thread(subprocess.run, command, check=True, cwd=folder, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.monotonic() - started
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=120, help="length of the film, in whole minutes")
+    seconds = parser.parse_args().seconds
+    services.start_all()
+    (ours, wall), (bare, bare_wall) = asyncio.run(measure(seconds))
+    ratio = round(ours / bare, 2)
+    table = Table("", "processor, s", "wall, s", title=f"A ladder of a film of {seconds} s in 720p")
+    table.add_row("the workflow", f"{ours:.1f}", f"{wall:.1f}")
+    table.add_row("bare ffmpeg and packager", f"{bare:.1f}", f"{bare_wall:.1f}")
+    table.add_row("ratio", f"{ratio} (goal {GOAL})", f"{wall / bare_wall:.2f}")
+    Console().print(table)
+    print(json.dumps({"ratio": ratio, "wall_ratio": round(wall / bare_wall, 2), "ok": ratio <= GOAL}))
+    return 0 if ratio <= GOAL else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
