@@ -28,7 +28,7 @@ _RULES = (
     "SELECT format('%I', conname) AS name FROM pg_constraint WHERE conrelid = $1::text::regclass AND contype = ANY($2)"
 )
 _PLAIN_VALUES = {"N": "0", "D": "2026-01-01", "B": "false", "A": "{}", "T": "0 s"}  # by kind of type
-_OTHER_VALUES = {"bytea": "", "json": "{}", "jsonb": "{}", "uuid": "00000000-0000-0000-0000-000000000000"}
+_OTHER_VALUES = {"json": "{}", "jsonb": "{}", "uuid": "00000000-0000-0000-0000-000000000000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,9 @@ async def _fill(connection: Connection, table: str, library_id: str) -> None:
     await connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     names, values = ["library_id"], ["$1"]
     for column in await connection.fetch(_NEEDED_COLUMNS, table):
-        values_by_kind = {**_PLAIN_VALUES, "S": library_id}  # a text may have to be unique
-        value = _OTHER_VALUES.get(column["type"], values_by_kind.get(column["category"]))
+        # Texts and bytes may have to be unique.
+        own = {**_OTHER_VALUES, "bytea": rf"\x{library_id.encode().hex()}"}
+        value = own.get(column["type"], {**_PLAIN_VALUES, "S": library_id}.get(column["category"]))
         if value is None:
             raise RuntimeError(f"no value for {column['type']} is known; add one for {table}.{column['name']} here")
         names.append(column["name"])
