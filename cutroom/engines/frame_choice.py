@@ -1,5 +1,6 @@
 """Which pictures of a film are worth showing: sharp, well lit, with a face that looks well, and unlike each other."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,7 @@ DARK, LIGHT = 35.0, 225.0  # mean light of 255, beyond which a picture is in a f
 FLAT = 12.0  # spread of light below which there is nothing to see
 CLIPPED = 0.35  # share of pixels that may be quite black or quite white
 GOOD_FACE = 0.28  # of the height
+_looking = threading.Lock()  # a cascade keeps the picture that it looks at
 SAME = 10  # of 64 bits: below that, pictures show the same
 
 
@@ -113,8 +115,8 @@ def _sharpness(grey: "NDArray[np.float32]", face: Box | None) -> float:
     lost = []
     for axis, kernel in ((1, (REBLUR, 1)), (0, (1, REBLUR))):
         steps = np.abs(np.diff(part, axis=axis))
-        kept = np.abs(np.diff(cv2.blur(part, kernel), axis=axis))
-        lost.append(float(np.maximum(0, steps - kept).sum() / max(1e-3, steps.sum())))
+        again = np.abs(np.diff(cv2.blur(part, kernel), axis=axis))
+        lost.append(float(np.maximum(0, steps - again).sum() / max(1e-3, steps.sum())))
     return min(1.0, max(0.0, (min(lost) - BLURRED) / (SHARP - BLURRED)))
 
 
@@ -150,9 +152,10 @@ def _expression(picture: "Picture", face: Box) -> float:
     size = FACE_SIDE, round(FACE_SIDE * part.shape[0] / part.shape[1])
     grey = cv2.equalizeHist(cv2.cvtColor(cv2.resize(part, size), cv2.COLOR_RGB2GRAY))
     upper, lower = grey[size[1] // 6 : size[1] * 3 // 5], grey[size[1] // 2 :]
-    eyes = _cascade("haarcascade_eye.xml").detectMultiScale(upper, 1.08, 4, minSize=(16, 16))
+    with _looking:
+        eyes = _cascade("haarcascade_eye.xml").detectMultiScale(upper, 1.08, 4, minSize=(16, 16))
+        smiles = _cascade("haarcascade_smile.xml").detectMultiScale(lower, 1.15, 14, minSize=(32, 14))
     sides = {bool(x + w / 2 > FACE_SIDE / 2) for x, _, w, _ in eyes}
-    smiles = _cascade("haarcascade_smile.xml").detectMultiScale(lower, 1.15, 14, minSize=(32, 14))
     return 0.35 * len(sides) + 0.3 * bool(len(smiles))
 
 

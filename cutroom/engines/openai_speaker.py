@@ -2,13 +2,13 @@
 
 import io
 import struct
-import time
 import wave
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.ports import REFERENCE_RATE, Gender, Reference, ServiceVoice, Speech
+from cutroom.engines.remote_server import RemoteServer
 
 if TYPE_CHECKING:
     from cutroom.engines.ports import Samples
@@ -26,9 +26,6 @@ CLONED_LANGUAGES = (
     "sv", "sw", "tr", "zh",
 )  # fmt: skip
 
-_MAY_PASS = frozenset(
-    {408, 409, 425, 429}
-)  # of the answers that blame the caller, those that another time may not come
 _PITCH_HZ = {Gender.FEMALE: 200.0, Gender.MALE: 115.0, Gender.NEUTRAL: 155.0}  # the protocol does not tell it
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 
@@ -50,7 +47,7 @@ class OpenAiSpeaker:
         self.name = f"openai-{model}"
         self._model = model
         self._voices = tuple(voices)
-        self._server = _Server(base_url, api_key, timeout_seconds)
+        self._server = RemoteServer(base_url, api_key, timeout_seconds=timeout_seconds)
 
     def close(self) -> None:
         self._server.close()
@@ -64,7 +61,7 @@ class OpenAiSpeaker:
             raise EngineError(f"There is no voice {voice}.")
         _check(text, speed)
         body = {"model": self._model, "input": text, "voice": voice, "response_format": "wav", "speed": speed}
-        return read_wav(self._server.post("/audio/speech", json=body))
+        return read_wav(self._server.post("/audio/speech", max_bytes=MAX_ANSWER_BYTES, json=body))
 
 
 class OpenAiCloner:
@@ -84,7 +81,7 @@ class OpenAiCloner:
         self.name = f"openai-clone-{model}"
         self._model = model
         self._languages = tuple(languages)
-        self._server = _Server(base_url, api_key, timeout_seconds)
+        self._server = RemoteServer(base_url, api_key, timeout_seconds=timeout_seconds)
 
     def close(self) -> None:
         self._server.close()
@@ -105,40 +102,7 @@ class OpenAiCloner:
             "speed": str(speed),
         }
         files = {"voice_file": ("voice.wav", _as_wav(reference.samples), "audio/wav")}
-        return read_wav(self._server.post("/audio/speech/upload", data=fields, files=files))
-
-
-class _Server:
-    """Asks once, bounded in time and in bytes; whoever calls decides on another try."""
-
-    def __init__(self, base_url: str, api_key: str, timeout_seconds: float) -> None:
-        try:
-            import httpx2  # noqa: PLC0415 - the API process must be able to import this room without it
-        except ImportError as error:
-            raise EngineUnavailableError("The package httpx2 is not installed.") from error
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx2.Client(timeout=timeout_seconds, headers=headers, follow_redirects=False, trust_env=False)
-        self._base_url = base_url.rstrip("/")
-        self._timeout_seconds = timeout_seconds
-
-    def close(self) -> None:
-        self._client.close()
-
-    def post(self, path: str, **body: Any) -> bytes:  # noqa: ANN401 - as httpx takes it
-        import httpx2  # noqa: PLC0415 - see above
-
-        deadline = time.monotonic() + self._timeout_seconds
-        try:
-            with self._client.stream("POST", self._base_url + path, **body) as response:
-                _check_status(response.status_code)
-                answer = bytearray()
-                for part in response.iter_bytes():
-                    answer += part
-                    if len(answer) > MAX_ANSWER_BYTES or time.monotonic() > deadline:
-                        raise EngineUnavailableError("The server's answer does not end.")
-        except httpx2.HTTPError as error:
-            raise EngineUnavailableError("The server does not answer.") from error
-        return bytes(answer)
+        return read_wav(self._server.post("/audio/speech/upload", max_bytes=MAX_ANSWER_BYTES, data=fields, files=files))
 
 
 def parse_voices(setting: str) -> tuple[ServiceVoice, ...]:
@@ -164,14 +128,6 @@ def _check(text: str, speed: float) -> None:
         raise EngineError(f"The text is longer than {MAX_CHARACTERS} characters.")
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise EngineError(f"The speed lies between {MIN_SPEED} and {MAX_SPEED}.")
-
-
-def _check_status(status: int) -> None:
-    if status == 200:
-        return
-    if status in _MAY_PASS or status >= 500:
-        raise EngineUnavailableError(f"The server answered with status {status}.")
-    raise EngineError(f"The server refused the text with status {status}.")
 
 
 def read_wav(data: bytes) -> Speech:

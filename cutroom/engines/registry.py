@@ -21,6 +21,7 @@ from cutroom.engines.kokoro import KokoroSpeaker
 from cutroom.engines.langdetect import FastLanguageIdentifier
 from cutroom.engines.minilm import MiniLmEmbedder
 from cutroom.engines.noise import SpectralGate
+from cutroom.engines.openai_images import OpenAiImages
 from cutroom.engines.openai_recogniser import OpenAiRecogniser
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
 from cutroom.engines.picture_ports import CutOuter, ThumbnailMaker
@@ -160,7 +161,10 @@ class Engines:
 
     def thumbnail_maker(self) -> ThumbnailMaker:
         name = self._settings.thumbnail_maker
-        makers: Mapping[str, Callable[[], ThumbnailMaker]] = {"compositor": self._compositor}
+        makers: Mapping[str, Callable[[], ThumbnailMaker]] = {
+            "compositor": self._compositor,
+            REMOTE: self._remote_images,
+        }
         if name not in makers:
             raise EngineUnavailableError(f"There is no maker of thumbnails {name}.")
         return self._once(f"thumbnail maker {name}", makers[name])
@@ -171,6 +175,13 @@ class Engines:
         except ImportError as error:
             raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
         return Compositor(self.face_finder(), self.cut_outer())
+
+    def _remote_images(self) -> ThumbnailMaker:
+        settings = self._settings
+        if settings.remote_images_url is None:
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_IMAGES_URL to have a remote server make pictures.")
+        key, model = settings.remote_images_key.get_secret_value(), settings.remote_images_model
+        return OpenAiImages(settings.remote_images_url, api_key=key, model=model, finder=self.face_finder())
 
     def embedder(self) -> Embedder | None:
         """Who says what sentences mean; nothing where its model was not pulled, since words alone do for a choice."""

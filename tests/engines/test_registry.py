@@ -9,9 +9,11 @@ import pytest
 
 from cutroom.engines.chat_ranker import ChatRanker
 from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.openai_images import OpenAiImages
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
 from cutroom.engines.registry import Engines
 from cutroom.platform.settings import Settings
+from tests.engines.recogniser_suite import model_folder
 
 REMOTE = {"remote_voice_url": "http://127.0.0.1:1/v1", "remote_voices": "alloy:en-US:female"}
 
@@ -83,11 +85,34 @@ def test_a_ranker_is_there_where_it_is_set(tmp_path: Path) -> None:
             engines(tmp_path, **settings).ranker()
 
 
+def test_thumbnails_are_made_here_or_by_a_server(tmp_path: Path) -> None:
+    store = model_folder("yunet").parent
+    made = engines(store).thumbnail_maker()
+    assert made.name == "compositor"
+    remote = {"thumbnail_maker": "remote", "remote_images_url": "http://127.0.0.1:1/v1"}
+    assert isinstance(engines(store, **remote).thumbnail_maker(), OpenAiImages)
+    with pytest.raises(EngineUnavailableError, match="yunet"):
+        engines(tmp_path).thumbnail_maker()
+    for settings, told in (
+        ({"thumbnail_maker": "remote"}, "REMOTE_IMAGES_URL"),
+        ({"thumbnail_maker": "parrot"}, "parrot"),
+    ):
+        with pytest.raises(EngineUnavailableError, match=told):
+            engines(store, **settings).thumbnail_maker()
+
+
+def test_subjects_stay_in_their_pictures_where_nobody_cuts_them_out(tmp_path: Path) -> None:
+    assert engines(tmp_path).cut_outer() is None
+    assert engines(model_folder("isnet-small").parent, cut_outer="none").cut_outer() is None
+    with pytest.raises(EngineUnavailableError, match="parrot"):
+        engines(tmp_path, cut_outer="parrot").cut_outer()
+
+
 def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
     code = (
         "import sys, cutroom.engines.registry\n"
         "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'pyworld'}\n"
-        "heavy.add('tokenizers')\n"
+        "heavy |= {'tokenizers', 'cv2', 'uharfbuzz', 'cutroom.engines.compositor'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)

@@ -60,10 +60,10 @@ def layouts(material: Material) -> Iterator[Make]:
     yield lambda: slant(material, shots[0], side=other, palette=0)
     yield lambda: bleed(material, second, at=0.66, layout="bleed-right")
     yield lambda: _cut_out(material, second, side=other, palette=3, burst=True)
-    yield lambda: _band(material, shots[0], palette=1)
+    yield lambda: band(material, shots[0], palette=1)
     yield lambda: bleed(material, shots[0], at=0.34, layout="bleed-left")
     yield lambda: _duo(material, palette=2)
-    yield lambda: _labels(material, third, palette=2)
+    yield lambda: labels(material, third, palette=2)
     yield lambda: slant(material, second, side=first, palette=1)
 
 
@@ -193,7 +193,7 @@ def _polygon(points: "Plane") -> "Plane":
     return (mask.astype(np.float32) / np.float32(255))[..., None]
 
 
-def _band(material: Material, shot: Shot, *, palette: int) -> Sketch:
+def band(material: Material, shot: Shot, *, palette: int) -> Sketch:
     """The picture above, a band of colour below."""
     colours = material.palette(palette)
     canvas, faces = _over_band(shot, colours)
@@ -210,7 +210,7 @@ def _over_band(shot: Shot, colours: Palette) -> tuple["Canvas", tuple[Box, ...]]
     return canvas, tuple(window.place(face, width=W, height=tall) for face in shot.faces)
 
 
-def _labels(material: Material, shot: Shot, *, palette: int) -> Sketch:
+def labels(material: Material, shot: Shot, *, palette: int) -> Sketch:
     """The picture from edge to edge, each line on a box of its own."""
     window = choose_window(shot.picture, shot.faces, at=0.62)
     canvas = shown(shot.picture, window, width=W, height=H)

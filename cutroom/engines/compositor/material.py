@@ -38,6 +38,7 @@ class Material:
     figures: tuple[tuple[Figure, Shot], ...]
     plates: tuple[Shot, ...]
     palettes: tuple[Palette, ...]
+    backdrop: "Picture | None" = None  # made for this, so it is shown rather than blurred away
 
     def palette(self, number: int) -> Palette:
         return self.palettes[number % len(self.palettes)]

@@ -67,6 +67,10 @@ def _filled(material: Material, *, palette: int) -> Sketch:
 
 def _ground(material: Material, colours: Palette, *, soft: bool) -> "Canvas":
     """The first plate out of focus, or a surface of colour."""
+    if material.backdrop is not None:
+        canvas = blurred(material.backdrop, sigma=5)
+        canvas *= 0.8
+        return canvas
     if not soft:
         canvas = slope(colours.panel, mix(colours.panel, (0, 0, 0), 0.18))
         glow(canvas, mix(colours.panel, WHITE, 0.4), x=0.7, y=0.4, radius=0.5, strength=0.25)
@@ -100,7 +104,7 @@ def _column(material: Material, *, side: str, palette: int, soft: bool) -> Sketc
     start = MARGIN if side == "right" else AIR + widest + AIR + 14
     end = W - AIR - widest - AIR - 14 if side == "right" else W - MARGIN
     zone = Zone(start, MARGIN, end - start, H - 2 * MARGIN)
-    hand = colours.on_picture() if soft else colours.on_panel()
+    hand = colours.on_picture() if soft or material.backdrop is not None else colours.on_panel()
     return Sketch(f"column-{side}", canvas, hand, (zone,), tuple(faces), worth=0.9, max_lines=5, kept_free=tuple(boxes))
 
 
@@ -111,7 +115,7 @@ def _banded(material: Material, *, palette: int, below: bool, soft: bool) -> Ske
     band = slope(colours.panel, mix(colours.panel, (0, 0, 0), 0.10))
     edge = H - BAND if below else BAND
     part = slice(edge, H) if below else slice(0, edge)
-    if soft:
+    if soft or material.backdrop is not None:
         canvas[part] = band[part]
         canvas[edge - 5 : edge + 5] = WHITE if colours.accent == colours.panel else colours.accent
     top = 0 if below else BAND

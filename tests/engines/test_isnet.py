@@ -1,0 +1,62 @@
+"""ISNet parts a subject from its background."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.isnet import IsnetCutter
+from tests.engines.pictures import FACE, photograph
+from tests.engines.recogniser_suite import model_folder
+
+MODEL = "isnet-small"
+
+
+@pytest.fixture(scope="module")
+def cutter() -> IsnetCutter:
+    return IsnetCutter(model_folder(MODEL), name=MODEL, cpu_threads=2)
+
+
+def test_a_person_is_parted_from_the_wall(cutter: IsnetCutter) -> None:
+    picture = photograph("astronaut.png")
+    mask = cutter.cut(picture)
+    assert mask.shape == picture.shape[:2]
+    assert mask.dtype == np.uint8
+    x, y, width, height = (round(512 * share) for share in FACE)
+    assert mask[y : y + height, x : x + width].mean() > 235  # the face
+    assert mask[400:500, 100:200].mean() > 245  # the suit
+    assert mask[:150, 400:].mean() < 10  # the shuttle behind
+    assert mask[:200, :60].mean() < 10  # the flag
+    assert ((mask > 20) & (mask < 235)).mean() < 0.05  # an edge, not a mist
+
+
+def test_a_cup_is_parted_from_the_table_at_any_size(cutter: IsnetCutter) -> None:
+    picture = photograph("coffee.png")
+    for shown in (picture, np.repeat(np.repeat(picture, 3, axis=0), 3, axis=1)):
+        mask = cutter.cut(shown)
+        rows, columns = mask.shape
+        assert mask[rows * 2 // 5 : rows * 3 // 5, columns * 2 // 5 : columns * 3 // 5].mean() > 240
+        assert mask[: rows // 6, : columns // 6].mean() < 10
+
+
+def test_several_threads_may_ask_at_once(cutter: IsnetCutter) -> None:
+    pictures = [photograph("astronaut.png"), photograph("coffee.png")]
+    alone = [cutter.cut(picture) for picture in pictures]
+    with ThreadPoolExecutor(2) as pool:
+        assert all(np.array_equal(a, b) for a, b in zip(alone, pool.map(cutter.cut, pictures), strict=True))
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (9, 9, 4)])
+def test_pictures_of_another_kind_are_refused(cutter: IsnetCutter, shape: tuple[int, ...]) -> None:
+    with pytest.raises(EngineError, match="three bytes"):
+        cutter.cut(np.zeros(shape, np.uint8))
+
+
+def test_a_missing_or_broken_model_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailableError, match=MODEL):
+        IsnetCutter(tmp_path, name=MODEL, cpu_threads=1)
+    (tmp_path / f"{MODEL}.onnx").write_bytes(b"no model")
+    with pytest.raises(EngineUnavailableError, match=MODEL):
+        IsnetCutter(tmp_path, name=MODEL, cpu_threads=1)
