@@ -5,7 +5,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console import apps, consent, keys, money, sign_in, tokens, webhooks, workspaces
+from cutroom.console import apps, consent, keys, library, money, sign_in, tokens, video, webhooks, workspaces
 from cutroom.console.page import Visit, go, page
 from cutroom.console.render import STATIC
 
@@ -28,6 +28,8 @@ def console_routes() -> list[BaseRoute]:
     """What stands beside /v1. None of it is in the OpenAPI document."""
     return [
         page("/", front_door),
+        *library.ROUTES,
+        *video.ROUTES,
         *sign_in.ROUTES,
         *consent.ROUTES,
         *tokens.ROUTES,

@@ -69,6 +69,26 @@ async def quote(
 ) -> Quote:
     """What a bundle costs on this video; nothing is debited."""
     duration, priced = await _price(connection, principal, video_id, bundle=bundle, prices=prices)
+    return await _quote(connection, principal, duration, priced, prices=prices)
+
+
+async def estimate(connection: Connection, principal: Principal, *, bundle: CreditBundle, prices: PriceList) -> Quote:
+    """What a bundle will cost on media that is not here yet, by the duration that the bundle names."""
+    seconds = bundle.duration_seconds
+    duration = milliseconds_of(seconds) if seconds is not None else None
+    works = works_of(bundle)
+    priced = price_all(works, prices=prices, duration=duration, is_subscriber=is_subscriber(principal))
+    return await _quote(connection, principal, duration, priced, prices=prices)
+
+
+async def _quote(
+    connection: Connection,
+    principal: Principal,
+    duration: int | None,
+    priced: list[tuple[Work, int]],
+    *,
+    prices: PriceList,
+) -> Quote:
     has = await ledger.funds(connection, principal.library_id)
     total = sum(millicredits for _, millicredits in priced)
     missing = 0 if has.usage_billing else max(0, total - has.wallet)

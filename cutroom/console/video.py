@@ -1,0 +1,197 @@
+"""One video: the picture, what was said, what was made of it, and what is under way."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import Response, StreamingResponse
+
+from cutroom.console.lanes import DubLane, dub_lane, speech_lane
+from cutroom.console.page import Form, Visit, go, page, parse, sentence
+from cutroom.console.recipes import (
+    bundle_of,
+    caption_languages,
+    dub_languages,
+    languages_in,
+    may_produce,
+    product_in,
+    shorts_in,
+)
+from cutroom.credits import routes as credit
+from cutroom.errors import CutroomError, invalid_field, not_found
+from cutroom.jobs import routes as jobs
+from cutroom.jobs.ids import DubProduct, JobType
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.states import JobState
+from cutroom.library import routes
+from cutroom.library.schemas import Video
+from cutroom.products.captions import routes as captions
+from cutroom.products.captions.schemas import NewCaptions
+from cutroom.products.dubs import routes as dubs
+from cutroom.products.dubs.schemas import Dub, DubItem, NewDubs
+from cutroom.products.ingest.service import source_path
+from cutroom.products.shorts import routes as shorts
+from cutroom.products.shorts.schemas import NewClips, NewPromo, NewShorts, ShortsItem, ShortsRequest
+from cutroom.products.transcripts import routes as transcripts
+from cutroom.products.transcripts.schemas import Transcript
+from cutroom.products.transcripts.service import subtitle_path
+from cutroom.web.schema import canonical_language, is_language
+
+MAX_DUBS = 12  # with their reports on one page
+MAX_REQUESTS = 6
+_RUNNING = frozenset({JobState.QUEUED, JobState.PROCESSING})
+_BODIES: dict[str, type[NewShorts] | type[NewPromo] | type[NewClips]] = {
+    "shorts": NewShorts,
+    "promo": NewPromo,
+    "clips": NewClips,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDub:
+    """A dub with its lane."""
+
+    item: DubItem
+    dub: Dub
+    lane: DubLane
+
+
+@dataclass(frozen=True, slots=True)
+class ShownShorts:
+    """A request with what came of it, or why nothing did."""
+
+    item: ShortsItem
+    request: ShortsRequest | None
+    fault: str | None
+
+
+async def show_video(visit: Visit) -> Response:
+    video_id = visit.request.path_params["video_id"]
+    video = await visit.perform(routes.get_video, video_id)
+    transcript = await visit.perform(transcripts.get_transcript, video_id)
+    shown = await _live(visit, video, transcript)
+    if visit.request.headers.get("hx-request"):
+        response = visit.page("video_live.html", **shown)
+        if visit.request.query_params.get("seen") != shown["seen"]:  # picture or words have come: the whole page anew
+            response.headers["HX-Refresh"] = "true"
+        return response
+    source = transcript.language if transcript.status == "ready" else None
+    return visit.page(
+        "video.html",
+        **shown,
+        media_url=await _media_url(visit, video),
+        start=visit.request.query_params.get("t", ""),
+        may_make=may_produce(visit.me.principal),
+        dub_choices=await dub_languages(visit, source),
+        caption_choices=await caption_languages(visit, source),
+    )
+
+
+async def _live(visit: Visit, video: Video, transcript: Transcript) -> dict[str, Any]:
+    """Everything that changes while jobs run."""
+    found = (await visit.perform(jobs.list_video_jobs, video.id)).jobs
+    return {
+        "video": video,
+        "seen": f"{video.status}-{transcript.status}",
+        "transcript": transcript,
+        "labels": {each.id: each.label for each in transcript.speakers or []},
+        "speech": speech_lane(transcript.segments or []),
+        "jobs": found,
+        "busy": any(job.status in _RUNNING for job in found),
+        "dubs": await _dubs(visit, video.id),
+        "shorts": await _shorts(visit, video.id),
+        "subtitles": _subtitles(transcript, found),
+        "span": max(video.duration or 0.0, 1.0),
+    }
+
+
+def _subtitles(transcript: Transcript, found: list[Job]) -> list[str]:
+    """Languages that captions can be switched to."""
+    spoken = [transcript.language] if transcript.status == "ready" and transcript.language else []
+    made = [job.language for job in found if job.type is JobType.CAPTIONS and job.status is JobState.READY]
+    return [*spoken, *(code for code in made if code)]
+
+
+async def _dubs(visit: Visit, video_id: str) -> list[ShownDub]:
+    listed = (await visit.perform(dubs.list_dubs, video_id)).dubs[:MAX_DUBS]
+    made = []
+    for item in listed:
+        dub = await visit.perform(dubs.get_dub, video_id, item.language, DubProduct(item.product))
+        made.append(ShownDub(item, dub, dub_lane(dub.sync)))
+    return made
+
+
+async def _shorts(visit: Visit, video_id: str) -> list[ShownShorts]:
+    listed = (await visit.perform(shorts.list_shorts, video_id)).requests[:MAX_REQUESTS]
+    made = []
+    for item in listed:
+        try:
+            made.append(ShownShorts(item, await visit.perform(shorts.get_shorts, item.id), None))
+        except CutroomError as error:  # a request that failed answers with its error
+            made.append(ShownShorts(item, None, error.message))
+    return made
+
+
+async def _media_url(visit: Visit, video: Video) -> str | None:
+    """What to play: where it is hosted, else the file as it came in. A suspended library plays nothing."""
+    if visit.me.principal.suspended or video.status != "ready":
+        return None
+    return video.url or await visit.runtime.storage.read_url(source_path(visit.me.principal.library_id, video.id))
+
+
+async def show_subtitles(visit: Visit) -> Response:
+    """WebVTT from our own address: browsers take captions of a player from nowhere else."""
+    places = visit.request.path_params
+    video_id, code = places["video_id"], places["language"]
+    if not is_language(code):
+        raise not_found()
+    found = await visit.perform(transcripts.get_subtitles, video_id, code, "vtt")
+    if found.status != "ready":
+        raise not_found()
+    path = subtitle_path(
+        visit.me.principal.library_id, video_id, language=found.language or canonical_language(code), format_="vtt"
+    )
+    return StreamingResponse(visit.runtime.storage.read(path), media_type="text/vtt")
+
+
+async def show_price(visit: Visit) -> Response:
+    """The button of a product, with its exact price on it and what is left after."""
+    form = Form(tuple(visit.request.query_params.multi_items()))
+    kind = form.text("kind")
+    if not (languages_in(form, "dub") or languages_in(form, "captions") or shorts_in(form)):
+        return visit.page("make_button.html", quote=None, words="", kind=kind)
+    try:
+        quote = await visit.perform(credit.quote, visit.request.path_params["video_id"], bundle_of(form))
+    except CutroomError as error:
+        return visit.page("make_button.html", quote=None, words="", kind=kind, fault=sentence(error))
+    return visit.page("make_button.html", quote=quote, kind=kind, codes=languages_in(form, kind))
+
+
+async def make(visit: Visit) -> Response:
+    """Ask for a product, as the API would be asked."""
+    video_id, form = visit.request.path_params["video_id"], visit.form
+    match form.text("kind"):
+        case "dub":
+            document = {"languages": languages_in(form, "dub"), "product": product_in(form)}
+            await visit.perform(dubs.create_dubs, video_id, parse(NewDubs, document))
+        case "captions":
+            wanted = parse(NewCaptions, {"languages": languages_in(form, "captions")})
+            await visit.perform(captions.create_captions, video_id, wanted)
+        case "shorts":
+            asked = shorts_in(form)
+            if asked is None:
+                raise invalid_field("shorts", "Choose shorts, a promo or clips.")
+            model: type[BaseModel] = _BODIES[asked["kind"]]
+            body = parse(model, {**asked, "captionStyle": form.text("style") or "default"})
+            await visit.perform(shorts.create_shorts, video_id, body)
+        case _:
+            raise invalid_field("kind", "There is no such product.")
+    return go(f"/videos/{video_id}", said="asked")
+
+
+ROUTES = [
+    page("/videos/{video_id}", show_video),
+    page("/videos/{video_id}/price", show_price),
+    page("/videos/{video_id}/subtitles/{language}.vtt", show_subtitles),
+    page("/videos/{video_id}/make", make, method="POST"),
+]
