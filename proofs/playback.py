@@ -44,7 +44,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 await _prove_lists(report, video, seconds=seconds)
                 await _prove_refusals(report, stage, video)
                 await _prove_browser(report, video, folder / "page")
-                await _prove_kill(report, stage, client, folder, seconds=100 if short else 400)
+                await _prove_kill(report, stage, client, folder, seconds=120 if short else 600)
 
 
 async def _add_languages(report: Report, owner: Owner) -> None:

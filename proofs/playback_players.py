@@ -30,13 +30,16 @@ PLAYERS = {
     "hls.js@1.7.4": ("hls.min.js", "cfc70cc9e9fc63d071919e087670abc760c8fd1bc889b88588026e4d22193bbe"),
 }
 PAGE = """<!doctype html><meta charset="utf-8"><title>Player</title>
-<style>body{margin:0;background:#222}#box{position:relative;width:640px;height:360px}video{width:640px;height:360px}</style>
+<style>body{margin:0;background:#222}#box{position:relative;width:640px;height:360px}video{width:640px;height:360px}
+.shaka-text-container{position:absolute;inset:0 0 24px;color:#fff;font:22px sans-serif;text-shadow:0 0 4px #000}</style>
 <div id="box"><video id="video" muted loop playsinline></video></div>
 <script src="shaka-player.compiled.js"></script><script src="hls.min.js"></script>"""
 OPEN_SHAKA = """async url => {
   shaka.polyfill.installAll();
   window.player = new shaka.Player();
   player.setVideoContainer(document.getElementById('box'));
+  // As in a film that is longer than what a player holds: not all of it is there at once.
+  player.configure({streaming: {bufferingGoal: 3, rebufferingGoal: 1, bufferBehind: 3}});
   await player.attach(document.getElementById('video'));
   await player.load(url);
   await document.getElementById('video').play();
