@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_PICTURES = 200
 LOOK_WIDTH = 640  # pixels in which a picture is judged
-FACE_SCORE = 0.6
+FACE_SCORE = 0.7
 FACE_SIDE = 120  # pixels in which a face is looked at
 REBLUR = 9  # pixels of the blur by which sharpness is told
 BLURRED, SHARP = 0.38, 0.62  # of the steps, the share that it takes away where all is soft, and where all is sharp

@@ -92,6 +92,18 @@ def strengthened(colour: Colour, *, value: int = 225) -> Colour:
     return red, green, blue
 
 
+def darkened(colour: Colour, *, share: float = 0.42) -> Colour:
+    """The same paint in the shade. Yellow goes through orange, since dark yellow is mud."""
+    hsv = cv2.cvtColor(np.array([[colour]], np.uint8), cv2.COLOR_RGB2HSV).astype(np.float32)
+    hue, saturation, value = (float(each) for each in hsv[0, 0])
+    if 18 <= hue <= 38 and saturation > 90:
+        hue = 8 + (hue - 18) * 0.2
+        share = max(share, 0.62)
+    shade = np.array([[[hue, saturation, value * share]]]).astype(np.uint8)
+    red, green, blue = (int(each) for each in cv2.cvtColor(shade, cv2.COLOR_HSV2RGB)[0, 0])
+    return red, green, blue
+
+
 @dataclass(frozen=True, slots=True)
 class Tone:
     """The mean and the spread of a picture's colours, in LAB."""

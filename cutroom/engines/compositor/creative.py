@@ -82,9 +82,9 @@ def ground_of(material: Material, shot: Shot | None, palette: Palette, *, burst:
         assert shot is not None
         subject = shot.subject
         canvas = blurred(shot.picture, subject.whole if subject else None)
-    canvas *= 0.72
-    canvas += (np.array(palette.deep, np.float32) - canvas) * 0.35
-    glow(canvas, mix(palette.panel, WHITE, 0.25), x=x, y=0.45, radius=0.38, strength=0.55)
+    canvas *= 0.78
+    canvas += (np.array(palette.deep, np.float32) - canvas) * 0.22
+    glow(canvas, mix(palette.panel, WHITE, 0.45), x=x, y=0.45, radius=0.34, strength=0.45)
     vignette(canvas)
     return canvas
 
@@ -125,13 +125,14 @@ def beside(placed: Placed, mask: "Mask", *, side: str) -> Zone:
 
 def bleed(material: Material, shot: Shot, *, at: float, layout: str) -> Sketch:
     """The film's own picture from edge to edge, and the headline where it hides nothing."""
-    window = choose_window(shot.picture, shot.faces, at=at)
+    window = choose_window(shot.picture, shot.faces, thing=shot.thing, at=at)
     canvas = shown(shot.picture, window, width=W, height=H)
     vignette(canvas, strength=0.25)
     faces = [window.place(box, width=W, height=H) for box in shot.faces]
     hand = material.palette(0).on_picture()
     zones = tuple(free_zones([head_of(face) for face in faces]))
-    return Sketch(layout, canvas, hand, zones, tuple(faces), worth=0.72, shaded=True)
+    thing = window.place(shot.thing, width=W, height=H) if shot.thing else None
+    return Sketch(layout, canvas, hand, zones, tuple(faces), worth=0.72, shaded=True, thing=thing)
 
 
 def free_zones(heads: list[Box]) -> Iterator[Zone]:
@@ -164,7 +165,9 @@ def slant(material: Material, shot: Shot, *, side: str, palette: int) -> Sketch:
     colours = material.palette(palette)
     start = round((SLANT_BOTTOM - 0.015) * W)
     width = W - start
-    window = choose_window(shot.picture, shot.faces, at=0.54 if side == "right" else 0.46, width=width, height=H)
+    window = choose_window(
+        shot.picture, shot.faces, thing=shot.thing, at=0.54 if side == "right" else 0.46, width=width, height=H
+    )
     part = shown(shot.picture, window, width=width, height=H)
     canvas = slope(colours.panel, mix(colours.panel, (0, 0, 0), 0.12))
     x = start if side == "right" else 0
@@ -203,7 +206,7 @@ def band(material: Material, shot: Shot, *, palette: int) -> Sketch:
 
 def _over_band(shot: Shot, colours: Palette) -> tuple["Canvas", tuple[Box, ...]]:
     tall = H - BAND
-    window = choose_window(shot.picture, shot.faces, at=0.5, width=W, height=tall)
+    window = choose_window(shot.picture, shot.faces, thing=shot.thing, at=0.5, width=W, height=tall)
     canvas = slope(colours.panel, mix(colours.panel, (0, 0, 0), 0.10))
     canvas[:tall] = shown(shot.picture, window, width=W, height=tall)
     canvas[tall - STRIPE : tall] = WHITE if colours.accent == colours.panel else colours.accent
@@ -212,7 +215,7 @@ def _over_band(shot: Shot, colours: Palette) -> tuple["Canvas", tuple[Box, ...]]
 
 def labels(material: Material, shot: Shot, *, palette: int) -> Sketch:
     """The picture from edge to edge, each line on a box of its own."""
-    window = choose_window(shot.picture, shot.faces, at=0.62)
+    window = choose_window(shot.picture, shot.faces, thing=shot.thing, at=0.62)
     canvas = shown(shot.picture, window, width=W, height=H)
     vignette(canvas, strength=0.3)
     faces = [window.place(box, width=W, height=H) for box in shot.faces]
@@ -236,7 +239,7 @@ def _duo(material: Material, *, palette: int) -> Sketch | None:
     faces: list[Box] = []
     halves = []
     for shot, at, x in ((material.shots[0], 0.46, 0), (material.shots[1], 0.54, W - width)):
-        window = choose_window(shot.picture, shot.faces, at=at, width=width, height=tall)
+        window = choose_window(shot.picture, shot.faces, thing=shot.thing, at=at, width=width, height=tall)
         half = canvas.copy()
         half[:tall, x : x + width] = shown(shot.picture, window, width=width, height=tall)
         halves.append(half)

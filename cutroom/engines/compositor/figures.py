@@ -1,14 +1,19 @@
 """Layouts for figures: one beside the headline, or up to three in a row."""
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 from cutroom.engines.compositor.colour import WHITE
-from cutroom.engines.compositor.creative import H, Make, W, beside, bleed, ground_of, slant
-from cutroom.engines.compositor.grounds import head_of
+from cutroom.engines.compositor.creative import BAND, H, Make, W, beside, bleed, ground_of, slant
+from cutroom.engines.compositor.grounds import choose_window, head_of
 from cutroom.engines.compositor.material import Material
+from cutroom.engines.compositor.precision import AIR, hang
 from cutroom.engines.compositor.sketch import MARGIN, Sketch
-from cutroom.engines.compositor.subjects import Subject, paste, stand
+from cutroom.engines.compositor.subjects import paste, stand
 from cutroom.engines.compositor.writing import Zone
+from cutroom.engines.ports import Box
+
+Shown = TypeVar("Shown")
 
 
 def layouts(material: Material) -> Iterator[Make]:
@@ -26,10 +31,38 @@ def layouts(material: Material) -> Iterator[Make]:
         yield lambda: _row(material, palette=0, burst=False, low=True)
         yield lambda: bleed(material, shot, at=0.66 if first == "right" else 0.34, layout=f"bleed-{first}")
         return
+    if any(shot.subject is None for _, shot in material.figures):
+        yield lambda: _cards(material, palette=0, burst=True)
+        yield lambda: _cards(material, palette=2, burst=False)
+        yield lambda: _cards(material, palette=3, burst=True)
+        return
     yield lambda: _row(material, palette=0, burst=False, low=True)
     yield lambda: _row(material, palette=1, burst=True, low=True)
     yield lambda: _row(material, palette=0, burst=False, low=False)
     yield lambda: _row(material, palette=2, burst=True, low=False)
+
+
+def _cards(material: Material, *, palette: int, burst: bool) -> Sketch:
+    """Figures that cannot be cut out, each in a frame of its own, over a band."""
+    colours = material.palette(palette)
+    shot = material.shots[0] if material.shots else None
+    canvas = ground_of(material, shot, colours, burst=burst, x=0.5)
+    ordered = _ordered([(_side(figure.position), shot) for figure, shot in material.figures])
+    band = BAND if material.design.headline else 0
+    tall = H - band - 2 * AIR
+    width = min(0.9 * tall, (W - AIR * (len(ordered) + 1)) / len(ordered))
+    x = (W - width * len(ordered) - AIR * (len(ordered) - 1)) / 2
+    faces: list[Box] = []
+    boxes: list[Box] = []
+    for each in ordered:
+        window = choose_window(each.picture, each.faces, at=0.5, width=round(width), height=round(tall))
+        boxes.append(Box(x, AIR, width, tall))
+        faces += hang(canvas, each, boxes[-1], window=window)
+        x += width + AIR
+    zone = Zone(MARGIN, H - band, W - 2 * MARGIN, band - 26, across=0.5)
+    layout = "burst-cards" if burst else "cards"
+    hand = colours.on_picture()
+    return Sketch(layout, canvas, hand, (zone,), tuple(faces), worth=0.7, max_lines=2, kept_free=tuple(boxes))
 
 
 def _figure(material: Material, side: str, palette: int, *, burst: bool) -> Sketch | None:
@@ -51,11 +84,12 @@ def _figure(material: Material, side: str, palette: int, *, burst: bool) -> Sket
 
 def _row(material: Material, *, palette: int, burst: bool, low: bool) -> Sketch | None:
     """Figures side by side, in the order that they were asked for; the headline over them or at their feet."""
-    subjects = [(figure, shot.subject) for figure, shot in material.figures]
-    if any(subject is None for _, subject in subjects):
+    subjects = [(_side(figure.position), shot.subject) for figure, shot in material.figures]
+    found = [(side, subject) for side, subject in subjects if subject is not None]
+    if len(found) < len(subjects):
         return None
     colours = material.palette(palette)
-    ordered = _ordered([(_side(figure.position), subject) for figure, subject in subjects if subject is not None])
+    ordered = _ordered(found)
     shot = material.shots[0] if material.shots else None
     canvas = ground_of(material, shot, colours, burst=burst, x=0.5)
     width, faces = W / len(ordered), []
@@ -89,10 +123,10 @@ def _side(position: str | None) -> str:
     return ("middle" if found[0] in {"center", "centre"} else found[0]) if len(found) == 1 else ""
 
 
-def _ordered(placed: list[tuple[str, Subject]]) -> list[Subject]:
+def _ordered(placed: list[tuple[str, Shown]]) -> list[Shown]:
     """Left, middle, right as asked; who asked for nothing takes what is free, in the order given."""
     count = len(placed)
-    slots: list[Subject | None] = [None] * count
+    slots: list[Shown | None] = [None] * count
     wanted = {"left": 0, "middle": count // 2, "right": count - 1}
     waiting = []
     for side, subject in placed:

@@ -48,13 +48,19 @@ def head_of(face: Box) -> Box:
 
 
 def choose_window(
-    picture: "Picture", faces: list[Box], *, at: float, width: int = THUMBNAIL_WIDTH, height: int = THUMBNAIL_HEIGHT
+    picture: "Picture",
+    faces: list[Box],
+    *,
+    at: float,
+    width: int = THUMBNAIL_WIDTH,
+    height: int = THUMBNAIL_HEIGHT,
+    thing: Box | None = None,
 ) -> Window:
     """The part of a picture, of this shape, that has what matters `at` this share of its width, and cuts no face."""
     rows, columns = picture.shape[:2]
     full_width = min(columns, rows * width / height)
     full_height = full_width * height / width
-    focus_x, focus_y = _focus(picture, faces)
+    focus_x, focus_y = _focus(picture, faces or ([thing] if thing else []))
     best: tuple[float, Window] | None = None
     for zoom in ZOOMS:
         wide, tall = full_width / zoom, full_height / zoom
@@ -65,7 +71,7 @@ def choose_window(
             y = min(max(0.0, focus_y - (0.42 if faces else 0.5) * tall), rows - tall)
             window = Window(x, y, wide, tall)
             off = abs((focus_x - x) / wide - at)
-            rank = 2.2 * off + 0.55 * (zoom - 1) + _cuts(window, faces)
+            rank = 2.2 * off + 0.55 * (zoom - 1) + _cuts(window, faces) + (_loses(window, thing) if thing else 0.0)
             if best is None or rank < best[0]:
                 best = rank, window
     assert best is not None
@@ -84,6 +90,14 @@ def _focus(picture: "Picture", faces: list[Box]) -> tuple[float, float]:
     across = float((eye.sum(axis=0) * columns).sum() / total / eye.shape[1]) if eye.any() else 0.5
     down = float((eye.sum(axis=1) * rows).sum() / total / eye.shape[0]) if eye.any() else 0.5
     return across * picture.shape[1], down * picture.shape[0]
+
+
+def _loses(window: Window, thing: Box) -> float:
+    """How much of a thing is outside."""
+    across = min(thing.x + thing.width, window.x + window.width) - max(thing.x, window.x)
+    down = min(thing.y + thing.height, window.y + window.height) - max(thing.y, window.y)
+    seen = max(0.0, across) * max(0.0, down) / max(1.0, thing.width * thing.height)
+    return 3.0 * (1 - seen)
 
 
 def _cuts(window: Window, faces: list[Box]) -> float:
@@ -122,7 +136,7 @@ def _sharpened(canvas: "Canvas", scale: float) -> "Canvas":
     return np.clip(canvas + 0.45 * (canvas - soft), 0, 255).astype(np.float32)
 
 
-def blurred(picture: "Picture", mask: "Mask | None" = None, *, sigma: float = 22.0) -> "Canvas":
+def blurred(picture: "Picture", mask: "Mask | None" = None, *, sigma: float = 13.0) -> "Canvas":
     """The whole thumbnail filled with a soft version of a picture, without the subject that is placed anew."""
     rows, columns = picture.shape[:2]
     width = min(columns, rows * THUMBNAIL_WIDTH / THUMBNAIL_HEIGHT)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from cutroom.engines.compositor.lettering import Line, is_right_to_left, set_line, showable
@@ -38,16 +38,13 @@ _LEANING = frozenset(
 class Setting:
     """Lines of one size in pixels an em; `pitch` is from one baseline to the next, in pixels."""
 
+    text: str
     lines: tuple[Line, ...]
     size: float
     pitch: float
     letter: float  # how high its letters are, in pixels
     is_whole: bool
     right_to_left: bool
-
-    @property
-    def text(self) -> str:
-        return " ".join(line.text for line in self.lines)
 
     @property
     def width(self) -> float:
@@ -83,7 +80,7 @@ def lay_out(
         readable = [(rank, each) for rank, each in found if each.letter >= least]
         if readable:
             _, best = max(readable, key=lambda each: each[0])
-            return Setting(best.lines, best.size, best.pitch, best.letter, number == 0, best.right_to_left)
+            return replace(best, text=words, is_whole=number == 0)
     return None
 
 
@@ -155,4 +152,5 @@ def _sized(lines: tuple[Line, ...], *, width: float, height: float) -> Setting |
     tall = top + bottom + pitch * (len(lines) - 1)
     size = min(width / widest, height / tall, MAX_LETTER / top)
     letter = top * size
-    return Setting(lines, size, pitch * size, letter, is_whole=True, right_to_left=is_right_to_left(lines[0].text))
+    turned = is_right_to_left(lines[0].text)
+    return Setting("", lines, size, pitch * size, letter, is_whole=True, right_to_left=turned)

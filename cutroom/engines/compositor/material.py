@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cutroom.engines.compositor.palette import Palette, palettes, tinted
 from cutroom.engines.compositor.subjects import Subject, cut_subject, find_faces
 from cutroom.engines.picture_ports import CutOuter, Design, Figure
@@ -12,6 +14,7 @@ from cutroom.engines.ports import Box, FaceFinder
 if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
 
+MAX_THING = 0.8  # of a picture's width
 MAX_SHOTS = 3  # frames of the film that are worked with
 MAX_CUT_FRAMES = 2  # of which so many are cut out, since each takes seconds
 
@@ -27,6 +30,15 @@ class Shot:
     @cached_property
     def subject(self) -> Subject | None:
         return cut_subject(self.picture, self._cutter, faces=self.faces) if self._cutter else None
+
+    @cached_property
+    def thing(self) -> Box | None:
+        """Where the subject is, in a picture without a face; nothing where it fills the picture."""
+        if self.faces or self.subject is None:
+            return None
+        rows, columns = (np.flatnonzero((self.subject.whole > 127).any(axis=axis)) for axis in (1, 0))
+        box = Box(float(columns[0]), float(rows[0]), float(np.ptp(columns)), float(np.ptp(rows)))
+        return box if box.width < MAX_THING * self.picture.shape[1] else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from cutroom.engines.compositor.colour import (
     WHITE,
     Colour,
     contrast,
+    darkened,
     graded,
     letters_on,
     mix,
@@ -77,7 +78,7 @@ class Palette:
     @property
     def deep(self) -> Colour:
         """The panel's colour as night, for grounds behind white letters."""
-        return mix(self.panel, (8, 8, 14), 0.62)
+        return darkened(self.panel)
 
 
 def palettes(design: "Design") -> list[Palette]:

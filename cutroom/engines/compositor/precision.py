@@ -100,7 +100,7 @@ def _column(material: Material, *, side: str, palette: int, soft: bool) -> Sketc
         x = (W - AIR - widest if side == "right" else AIR) + (widest - width) / 2
         y = AIR + number * (tall + AIR) + (tall - height) / 2
         boxes.append(Box(x, y, width, height))
-        faces += _hang(canvas, plate, boxes[-1])
+        faces += hang(canvas, plate, boxes[-1])
     start = MARGIN if side == "right" else AIR + widest + AIR + 14
     end = W - AIR - widest - AIR - 14 if side == "right" else W - MARGIN
     zone = Zone(start, MARGIN, end - start, H - 2 * MARGIN)
@@ -146,16 +146,16 @@ def _beside(canvas: "Canvas", material: Material, *, top: float, height: float) 
     for plate, shape in zip(plates, shapes, strict=True):
         box = Box(x, top + (height - tall) / 2, tall * shape, tall)
         boxes.append(box)
-        faces += _hang(canvas, plate, box)
+        faces += hang(canvas, plate, box)
         x += tall * shape + AIR
     return boxes, tuple(faces)
 
 
-def _hang(canvas: "Canvas", plate: Shot, box: Box) -> list[Box]:
-    """Draw a plate with a frame and a shadow; gives where its faces are."""
+def hang(canvas: "Canvas", plate: Shot, box: Box, *, window: Window | None = None) -> list[Box]:
+    """Draw a picture, or a part of it, with a frame and a shadow; gives where its faces are."""
     left, top, width, height = round(box.x), round(box.y), round(box.width), round(box.height)
     rows, columns = plate.picture.shape[:2]
-    window = Window(0, 0, columns, rows)
+    window = window or Window(0, 0, columns, rows)
     outer = _rounded(left - BORDER, top - BORDER, width + 2 * BORDER, height + 2 * BORDER)
     shadow = cv2.GaussianBlur(np.roll(outer, 12, axis=0), (0, 0), 18)
     canvas *= 1 - 0.6 * shadow[..., None]

@@ -25,6 +25,7 @@ EDGE_PIXELS = 3  # nearer than that, an edge cuts a face
 GOOD_LETTER = 120.0
 GOOD_CONTRAST = 7.0
 EYE_WEIGHT = 0.8
+HIDDEN_COST = 0.3  # of a score, where letters hide what is to be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,19 @@ class Sketch:
     worth: float = 0.5
     max_lines: int = MAX_LINES
     shaded: bool = False  # whether the zone that is taken is to be calmed first
+    thing: Box | None = None  # what is to be seen, where there is no face
     kept_free: tuple[Box, ...] = field(default=())  # what no letter may stand on, beside faces
 
 
 def finish(sketch: Sketch, design: "Design", finder: FaceFinder, *, least: float = MIN_LETTER) -> Drawn | None:
     """Write the headline where it is read best; nothing where that cannot be done without hiding a face."""
     canvas = sketch.canvas.copy()
-    written, setting = None, None
+    written, setting, hidden = None, None, 0.0
     if design.headline:
         chosen = _choose_zone(sketch, design, least=least)
         if chosen is None:
             return None
-        zone, setting = chosen
+        zone, setting, hidden = chosen
         if sketch.shaded:
             _calm(canvas, zone, setting)
         written = write(canvas, setting, zone, sketch.hand)
@@ -63,7 +65,7 @@ def finish(sketch: Sketch, design: "Design", finder: FaceFinder, *, least: float
         return None
     return Drawn(
         picture=picture,
-        score=_score(sketch, written, setting, faces),
+        score=max(0.0, _score(sketch, written, setting, faces) - (HIDDEN_COST * hidden if sketch.thing else 0.0)),
         layout=sketch.layout,
         headline=setting.text if setting else None,
         contrast=written.contrast if written else None,
@@ -76,13 +78,13 @@ def finish(sketch: Sketch, design: "Design", finder: FaceFinder, *, least: float
     )
 
 
-def _choose_zone(sketch: Sketch, design: "Design", *, least: float) -> tuple[Zone, Setting] | None:
-    """The zone in which the headline is largest and hides least."""
+def _choose_zone(sketch: Sketch, design: "Design", *, least: float) -> tuple[Zone, Setting, float] | None:
+    """The zone in which the headline is largest and hides least, and how much it hides there."""
     eye = interest(np.clip(sketch.canvas, 0, 255).astype(np.uint8))
     size = THUMBNAIL_WIDTH // 8, THUMBNAIL_HEIGHT // 8
     eye = cv2.resize(eye, size, interpolation=cv2.INTER_LINEAR).astype(np.float32)
     total = float(eye.sum()) or 1.0
-    best: tuple[float, Zone, Setting] | None = None
+    best: tuple[float, Zone, Setting, float] | None = None
     for zone in sketch.zones:
         width, height = room_for(zone, sketch.hand.ground)
         setting = lay_out(
@@ -99,10 +101,21 @@ def _choose_zone(sketch: Sketch, design: "Design", *, least: float) -> tuple[Zon
         left, top = zone.x / 8, (zone.y + (zone.height - setting.height) * zone.down) / 8
         part = eye[max(0, int(top)) : int(top + setting.height / 8), max(0, int(left)) : int(left + zone.width / 8)]
         hidden = float(part.sum()) / total
+        if sketch.thing is not None:
+            # The letters' own width counts: a short headline in a wide zone may leave the thing free.
+            x = zone.x + (zone.width - setting.width) * zone.across
+            y = zone.y + (zone.height - setting.height) * zone.down
+            hidden = 0.3 * hidden + 0.9 * _covered(Box(x, y, setting.width, setting.height), sketch.thing)
         rank = min(1.0, setting.letter / GOOD_LETTER) * (1.0 if setting.is_whole else 0.75) - EYE_WEIGHT * hidden
         if best is None or rank > best[0]:
-            best = rank, zone, setting
-    return (best[1], best[2]) if best else None
+            best = rank, zone, setting, hidden
+    return best[1:] if best else None
+
+
+def _covered(by: Box, box: Box) -> float:
+    across = min(by.x + by.width, box.x + box.width) - max(by.x, box.x)
+    down = min(by.y + by.height, box.y + box.height) - max(by.y, box.y)
+    return max(0.0, across) * max(0.0, down) / max(1.0, box.width * box.height)
 
 
 def _calm(canvas: "Canvas", zone: Zone, setting: Setting) -> None:

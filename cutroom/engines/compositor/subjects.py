@@ -10,11 +10,11 @@ from cutroom.engines.picture_ports import THUMBNAIL_HEIGHT, THUMBNAIL_WIDTH, Cut
 from cutroom.engines.ports import Box, FaceFinder
 
 if TYPE_CHECKING:
-    from cutroom.engines.compositor.colour import Canvas
+    from cutroom.engines.compositor.colour import Canvas, Plane
     from cutroom.engines.picture_ports import Mask
     from cutroom.engines.ports import Picture
 
-FACE_SCORE = 0.6  # from which a finding counts as a face
+FACE_SCORE = 0.7  # from which a finding counts as a face
 MIN_AREA, MAX_AREA = 0.03, 0.85  # of a picture that a subject covers
 MIN_SOLID = 0.75  # of a mask that is nearly all or nothing: else nobody could tell what the subject is
 PART_SHARE = 0.08  # of the largest part, from which another part belongs to the subject
@@ -23,6 +23,7 @@ MAX_ENLARGED = 2.6
 HEADROOM = 0.045  # of the height, above the hair
 FACE_HEIGHT = 0.40  # of the picture's height: as large as a face is shown
 OUTLINE_PIXELS = 7
+SOFT_PIXELS = 48  # over which a subject that was cut fades away
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +183,25 @@ def _down(subject: Subject, scale: float, head: float) -> float:
     return max(head, (THUMBNAIL_HEIGHT - height) / 2)
 
 
+def _away_from_cuts(placed: Placed) -> "Plane":
+    """1, but for a soft end where the edge of its picture cuts the subject: a straight edge would be seen as one."""
+    weight = np.ones((1, THUMBNAIL_WIDTH), np.float32)
+    across = np.arange(THUMBNAIL_WIDTH, dtype=np.float32)[None]
+    if placed.subject.cut_left and placed.x > 2:
+        weight = np.minimum(weight, np.clip((across - placed.x - 2) / SOFT_PIXELS, 0, 1))
+    if placed.subject.cut_right and placed.right < THUMBNAIL_WIDTH - 2:
+        weight = np.minimum(weight, np.clip((placed.right - 2 - across) / SOFT_PIXELS, 0, 1))
+    return weight.astype(np.float32)
+
+
 def paste(canvas: "Canvas", placed: Placed, *, outline: tuple[int, int, int] | None) -> "Mask":
     """Draw a subject with a shadow behind it and a line around it; gives where it is."""
     matrix = np.array([[placed.scale, 0, placed.x], [0, placed.scale, placed.y]], np.float32)
     size = canvas.shape[1], canvas.shape[0]
     flags = cv2.INTER_AREA if placed.scale < 0.7 else cv2.INTER_CUBIC
     shown = cv2.warpAffine(placed.subject.picture, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    mask = cv2.warpAffine(placed.subject.mask, matrix, size, flags=cv2.INTER_LINEAR).astype(np.uint8)
+    mask = cv2.warpAffine(placed.subject.mask, matrix, size, flags=cv2.INTER_LINEAR)
+    mask = np.rint(mask * _away_from_cuts(placed)).astype(np.uint8)
     solid = (mask > 127).astype(np.uint8)
     far = cv2.distanceTransform(1 - solid, cv2.DIST_L2, 5)
     shadow = cv2.GaussianBlur(
@@ -196,7 +209,7 @@ def paste(canvas: "Canvas", placed: Placed, *, outline: tuple[int, int, int] | N
     )
     canvas *= 1 - 0.55 * shadow[..., None]
     if outline is not None:
-        line = np.clip(OUTLINE_PIXELS + 0.5 - far, 0, 1)[..., None]
+        line = (np.clip(OUTLINE_PIXELS + 0.5 - far, 0, 1) * _away_from_cuts(placed))[..., None]
         canvas += (np.array(outline, np.float32) - canvas) * line
     share = (mask.astype(np.float32) / 255)[..., None]
     if outline is not None:
