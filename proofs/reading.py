@@ -1,19 +1,94 @@
-"""Reading the words in a picture back, with an engine that had no part in writing them."""
+"""Reads text out of pictures, as a check on letters that we drew."""
 
+import logging
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+import cv2
 import numpy as np
-from rapidocr import RapidOCR
-from rapidocr.utils.output import RapidOCROutput
 
 from cutroom.engines.ports import Box
 
 if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
+
+MIN_SCORE = 0.5  # below that, the reader guesses
+SMALL_WIDTH = 320
+READ_WIDTH = 960  # to which small pictures are enlarged, as an eye comes nearer
+
+
+@lru_cache(maxsize=1)
+def _reader() -> Any:  # noqa: ANN401 - the package has no types
+    from rapidocr import RapidOCR  # noqa: PLC0415 - a proof that does not read need not load it
+
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    return RapidOCR(params={"Global.log_level": "error"})
+
+
+def read_text(picture: "Picture") -> str:
+    """All the text in a picture, from top to bottom, each line parted from the next by a line break."""
+    if picture.shape[1] < READ_WIDTH:
+        size = READ_WIDTH, round(picture.shape[0] * READ_WIDTH / picture.shape[1])
+        picture = cv2.resize(picture, size, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
+    found = _reader()(cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
+    if found.txts is None:
+        return ""
+    lines = [
+        (float(np.mean(box, axis=0)[1]), text)
+        for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        if score >= MIN_SCORE
+    ]
+    return "\n".join(text for _, text in sorted(lines))
+
+
+def small(picture: "Picture", *, width: int = SMALL_WIDTH) -> "Picture":
+    """As it is seen in a list of films."""
+    size = width, round(picture.shape[0] * width / picture.shape[1])
+    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+def character_accuracy(expected: str, read: str) -> float:
+    """The share of the expected characters that were read, in any order of lines, without blanks and marks.
+
+    Other text in the picture, such as on a shirt, is no mistake of ours: what is too much does not count.
+    """
+    wanted, found = Counter(_plain(expected)), Counter(_plain(read))
+    total = sum(wanted.values())
+    return sum((wanted & found).values()) / total if total else 1.0
+
+
+def word_accuracy(expected: str, read: str) -> float:
+    """Stricter: the share of the expected letters that stand in lines as they were written.
+
+    Each line that was read counts with the longest run that is part of what was expected, each place once.
+    """
+    left = _plain(expected)
+    total = len(left)
+    matched = 0
+    for line in sorted((_plain(each) for each in read.splitlines()), key=len, reverse=True):
+        run = _longest_run(left, line)
+        if len(run) >= min(2, total):
+            matched += len(run)
+            left = left.replace(run, "\n", 1)
+    return matched / total if total else 1.0
+
+
+def _longest_run(text: str, line: str) -> str:
+    for length in range(min(len(text), len(line)), 0, -1):
+        for start in range(len(line) - length + 1):
+            if line[start : start + length] in text:
+                return line[start : start + length]
+    return ""
+
+
+def _plain(text: str) -> str:
+    """Letters and figures in capitals, as one reads them aloud."""
+    folded = unicodedata.normalize("NFKC", text).upper()
+    return "".join(each for each in folded if unicodedata.category(each)[0] in "LN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +99,9 @@ class Line:
     box: Box
 
 
-@cache
-def _engine() -> RapidOCR:
-    return RapidOCR(params={"Global.log_level": "error"})
-
-
 def read_lines(picture: "Picture") -> list[Line]:
-    """From top to bottom."""
-    found = _engine()(np.ascontiguousarray(picture[..., ::-1]))
-    assert isinstance(found, RapidOCROutput)
+    """From top to bottom, as they stand in the picture."""
+    found = _reader()(np.ascontiguousarray(picture[..., ::-1]))
     if found.boxes is None or found.txts is None:
         return []
     height, width = picture.shape[:2]
@@ -45,22 +114,7 @@ def read_lines(picture: "Picture") -> list[Line]:
     return sorted(lines, key=lambda line: (round(line.box.y * 12), line.box.x))
 
 
-def accuracy(told: str, lines: Sequence[Line]) -> float:
-    """The share of the letters and digits that were read, in their order; how lines are broken does not matter."""
-    wanted, read = _letters(told), _letters("".join(line.text for line in lines))
-    return max(0.0, 1 - _distance(wanted, read) / len(wanted)) if wanted else 1.0
-
-
-def _letters(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in folded if sign.isalnum())
-
-
-def _distance(wanted: str, read: str) -> int:
-    """Letters that have to be put in, left out or changed."""
-    row = list(range(len(read) + 1))
-    for number, sign in enumerate(wanted, start=1):
-        before, row[0] = row[0], number
-        for at, other in enumerate(read, start=1):
-            before, row[at] = row[at], min(row[at] + 1, row[at - 1] + 1, before + (sign != other))
-    return row[-1]
+def of_headline(headline: str, lines: Sequence[Line]) -> list[Line]:
+    """Lines that are part of a headline; other text may be in the film's own pictures."""
+    plain = _plain(headline)
+    return [line for line in lines if 2 * len(_longest_run(plain, _plain(line.text))) > len(_plain(line.text))]

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from cutroom.engines.ports import Box, FaceFinder
-from proofs.reading import Line, accuracy, read_lines
+from proofs.reading import Line, of_headline, read_lines, read_text, small, word_accuracy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
 
 SIZE = (1280, 720)
-SMALL_WIDTH = 320
 EDGE = 0.004  # of the width: nearer than this a face is cut
 HASH_SIDE = 8
 
@@ -39,14 +38,12 @@ class Looked:
 
 def look(path: Path, headline: str | None, finder: FaceFinder) -> Looked:
     picture = load(path)
-    lines = read_lines(picture) if headline else []
+    lines = of_headline(headline, read_lines(picture)) if headline else []
     faces = [face.box for face in finder.find(picture)]
-    small = cv2.resize(picture, (SMALL_WIDTH, SMALL_WIDTH * SIZE[1] // SIZE[0]), interpolation=cv2.INTER_AREA)
-    told = headline or ""
     return Looked(
         size=(picture.shape[1], picture.shape[0]),
-        read_full=accuracy(told, lines) if headline else 1.0,
-        read_small=accuracy(told, read_lines(small.astype(np.uint8))) if headline else 1.0,
+        read_full=word_accuracy(headline, read_text(picture)) if headline else 1.0,
+        read_small=word_accuracy(headline, read_text(small(picture))) if headline else 1.0,
         contrast=min((contrast_of(picture, line.box) for line in lines), default=None),
         faces=len(faces),
         faces_cut=sum(_is_cut(box) for box in faces),

@@ -216,4 +216,4 @@ def paste(canvas: "Canvas", placed: Placed, *, outline: tuple[int, int, int] | N
         # Inside of the line nothing shines through at the edge.
         share = np.maximum(share, np.clip(share * 1.6 - 0.1, 0, 1))
     canvas += (shown.astype(np.float32) - canvas) * share
-    return mask
+    return np.asarray(mask, np.uint8)
