@@ -76,7 +76,7 @@ class Founder:
             "events": ["video.ready"],
             "sealed_secret": b"sealed",
         }
-        source = {"video_id": ids["videoId"], "type": "upload", "storage_path": mark}
+        source = {"video_id": ids["videoId"], "type": "upload", "storage_path": mark, "size_bytes": len(mark)}
         job = {
             **here,
             "id": f"import_{ids['videoId']}",
