@@ -11,7 +11,7 @@ from cutroom.engines.chat import ChatClient, ChatServer, without_fence
 from cutroom.engines.chat_tasks import DESCRIPTIONS, HEADLINE, STEPS, Parts, Steps, Task, Text, title_task
 from cutroom.engines.errors import EngineError
 from cutroom.engines.extractive.chapters import chapters_of
-from cutroom.engines.extractive.descriptions import MAX_HASHTAGS, POST_HASHTAGS, hashtags
+from cutroom.engines.extractive.descriptions import AGAIN, MAX_HASHTAGS, POST_HASHTAGS, hashtags
 from cutroom.engines.extractive.ranking import chosen
 from cutroom.engines.extractive.steps import steps_of
 from cutroom.engines.extractive.study import Study
@@ -26,6 +26,7 @@ TRIES = 3  # the first, and two more after an answer of no use
 SENT_CHARACTERS = 12_000  # of a transcript; of a longer one those sentences are sent that say most
 VOICE_CHARACTERS = 2_000
 TELLING_PHRASES = 15
+FEW = 3
 
 RULES = """You write about a film from its transcript. {told}
 Write in the language {language} (a BCP 47 code), in plain text without Markdown, hashtags or quotation marks.
@@ -143,7 +144,9 @@ def _read(content: str, task: Task) -> tuple[BaseModel | None, str]:
 
 
 def _telling(studied: Study) -> frozenset[str]:
-    return frozenset(stem for phrase in studied.phrases[:TELLING_PHRASES] for stem in phrase.key)
+    """What comes up again and again; a text about the film has some of it."""
+    phrases = [each for at, each in enumerate(studied.phrases[:TELLING_PHRASES]) if at < FEW or each.count >= AGAIN]
+    return frozenset(stem for phrase in phrases for stem in phrase.key)
 
 
 def _text(answer: BaseModel) -> str:

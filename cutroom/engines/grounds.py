@@ -1,7 +1,7 @@
 """What a text about a film stands on: every number and name in it, and most of its words, must have been said."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,23 +27,26 @@ class Grounds:
     language: str
     words: frozenset[str]
     stems: frozenset[str]
+    refused: frozenset[str]  # stems of what somebody said to a machine, and nobody said to people
     numbers: frozenset[Fraction]
     squashed: str  # everything that was said without blanks and marks, for hashtags
     literals: frozenset[str]
     starts: frozenset[int]  # the seconds at which something begins
 
 
-def grounds_of(material: Material, *, allowed: tuple[str, ...] = ()) -> Grounds:
-    """What was said, and what a brand voice allows beside it."""
+def grounds_of(material: Material, *, allowed: Sequence[str] = (), refused: Sequence[str] = ()) -> Grounds:
+    """What was said, and what a brand voice allows beside it; words that stand only in what is refused are refused."""
     language = material.language
     texts = [*(each.text for each in material.said), *allowed]
     whole = " ".join(texts)
     mentions = [mention for text in texts for mention in read_numbers(text, language=base_of(language), loosely=True)]
     values = {value for mention in mentions for value in (*mention.values, *map(Fraction, mention.parts))}
+    known = _stems(texts, language)
     return Grounds(
         language,
         frozenset(each for word in _WORD.findall(whole) for each in _forms(word)),
-        frozenset(stems(whole, language=language)) if len(texts) == 1 else _stems(texts, language),
+        known,
+        _stems(refused, language) - known,
         frozenset(values),
         "".join(plain(each) for each in whole if each.isalnum()),
         frozenset(part.text.lower() for text in texts for part in find_protected(text)),
@@ -52,7 +55,10 @@ def grounds_of(material: Material, *, allowed: tuple[str, ...] = ()) -> Grounds:
 
 
 def invented(text: str, grounds: Grounds, *, but: frozenset[str] = frozenset()) -> list[str]:
-    """Every number, name, address and hashtag of a text that nobody said; words in `but` are the writer's own."""
+    """Every number, name, address and hashtag of a text that nobody said, and words that were said to machines only.
+
+    Words in `but` are the writer's own.
+    """
     found: list[str] = []
     for line in text.splitlines():
         rest = _without_form(line, grounds)
@@ -63,6 +69,9 @@ def invented(text: str, grounds: Grounds, *, but: frozenset[str] = frozenset()) 
         numbers = read_numbers(rest, language=base_of(grounds.language))
         found += [each.text for each in numbers if not each.values & grounds.numbers]
         found += [word for word in _capitals(rest) if not _is_said(word, grounds, but)]
+        found += [
+            stem for stem in stems(rest, language=grounds.language) if stem in grounds.refused and stem not in but
+        ]
     return found
 
 
@@ -72,7 +81,7 @@ def support(text: str, grounds: Grounds, *, but: frozenset[str] = frozenset()) -
     return sum(stem in grounds.stems for stem in own) / len(own) if own else 0.0
 
 
-def _stems(texts: list[str], language: str) -> frozenset[str]:
+def _stems(texts: Sequence[str], language: str) -> frozenset[str]:
     return frozenset(stem for text in texts for stem in stems(text, language=language))
 
 

@@ -42,6 +42,7 @@ class Job(StrEnum):
     FIND_FACES = "find-faces"
     CUT_OUT = "cut-out"
     EMBED = "embed"
+    WRITE = "write"
 
 
 class Registry(StrEnum):

@@ -7,46 +7,67 @@ here is neither quoted nor sent to a language model. What is dropped by mistake 
 import re
 import tomllib
 import unicodedata
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from cutroom.engines.prose.sentences import spoken_sentences
+from cutroom.engines.prose.vocabulary import stems
 from cutroom.engines.writing import Material, Said
 
 MAX_SAID = 20_000
 NEAR = 2  # sentences at either side of an order in which a key may stand
 KEY_CHARACTERS = 10
+SHARED = 0.25  # of a sentence's telling words that come up elsewhere in its film
+DOUBTFUL_SHARED = 0.6
+FEW_SENTENCES = 6  # of a film, in which none need share a word with another
 _MARKUP = re.compile(
     r"[{}<>`|\\\]\[]|#{2,}|\*{2,}|-{3,}|={3,}|^\s*(?:system|assistant|user|human|developer)\s*:", re.IGNORECASE
 )
 _BLOB = re.compile(
-    r"(?<!\S)(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9+/=])[A-Za-z0-9+/_-]{16,}={0,2}|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[ux][0-9A-Fa-f]{2,4})+"
+    r"(?<!\S)(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9+/=])[A-Za-z0-9+/_-]{16,}={0,2}"
+    r"|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[ux][0-9A-Fa-f]{2,4})+"
 )
 _SPACED = re.compile(r"\b(?:[^\W\d_][ .\-*_]){3,}[^\W\d_]\b")
 _LOOKALIKES = str.maketrans("аеорсухіјѕԁһԛԝΑΒΕΖΗΙΚΜΝΟΡΤΧοα", "aeopcyxijsdhqwABEZHIKMNOPTXoa")  # noqa: RUF001 (that is the point)
 _LEET = str.maketrans("013457@$", "oieast" + "as")
 
 
-@cache
-def _orders() -> re.Pattern[str]:
-    table = tomllib.loads(Path(__file__).with_name("spoken_orders.toml").read_text(encoding="utf-8"))
-    orders = [*table["forget"], *table["be"], *table["write"]]
-    whole = "|".join(f"(?:{order.replace('{writing}', table['writing'])})" for order in orders)
-    return re.compile(whole, re.IGNORECASE | re.DOTALL)
-
-
-def without_orders(material: Material) -> Material:
-    """The material in whole sentences, without those that are addressed to a machine."""
+def without_orders(material: Material) -> tuple[Material, list[str]]:
+    """The material in whole sentences without those that are addressed to a machine, and those."""
     said = spoken_sentences(material.said[:MAX_SAID])
     suspect = {at for at, each in enumerate(said) if is_order(each.text)}
     for at in range(len(said) - 1):
         # An order that is spread over two sentences.
         if at not in suspect and at + 1 not in suspect and _spans(said[at], said[at + 1]):
             suspect |= {at, at + 1}
+    suspect |= _strangers(said, SHARED, language=material.language)
     near = {at + step for at in suspect for step in range(-NEAR, NEAR + 1)}
     suspect |= {at for at in near if 0 <= at < len(said) and has_key(said[at].text, least=KEY_CHARACTERS // 2)}
-    return replace(material, said=tuple(each for at, each in enumerate(said) if at not in suspect))
+    left = tuple(each for at, each in enumerate(said) if at not in suspect)
+    return replace(material, said=left), [said[at].text for at in sorted(suspect)]
+
+
+def doubtful(material: Material) -> list[str]:
+    """Sentences that may be quoted, but of which a model must not take words that nobody says elsewhere."""
+    said = material.said[:MAX_SAID]
+    return [said[at].text for at in sorted(_strangers(said, DOUBTFUL_SHARED, language=material.language))]
+
+
+def _strangers(said: Sequence[Said], shared: float, *, language: str) -> set[int]:
+    """Sentences that speak of writing or of machines, and share hardly a telling word with the rest of their film.
+
+    This needs no list of ways to give orders: who wants something else written speaks of something else.
+    """
+    if len(said) < FEW_SENTENCES:
+        return set()
+    writing = _table().writing
+    own = [frozenset(stems(writing.sub(" ", each.text.lower()), language=language)) for each in said]
+    counts = Counter(stem for stems_here in own for stem in stems_here)
+    alone = (at for at, here in enumerate(own) if here and sum(counts[stem] > 1 for stem in here) < shared * len(here))
+    return {at for at in alone if writing.search(said[at].text)}
 
 
 def is_order(text: str) -> bool:
@@ -54,7 +75,7 @@ def is_order(text: str) -> bool:
     folded = unicodedata.normalize("NFKC", text)
     if _MARKUP.search(folded) or _BLOB.search(folded) or has_key(folded):
         return True
-    return any(_orders().search(each) for each in _readings(folded))
+    return any(_table().orders.search(each) for each in _readings(folded))
 
 
 def has_key(text: str, *, least: int = KEY_CHARACTERS) -> bool:
@@ -85,4 +106,17 @@ def _readings(text: str) -> list[str]:
 def _spans(left: Said, right: Said) -> bool:
     text = f"{left.text} {right.text}"
     end = len(left.text)
-    return any(match.start() < end < match.end() for match in _orders().finditer(text))
+    return any(match.start() < end < match.end() for match in _table().orders.finditer(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    orders: re.Pattern[str]
+    writing: re.Pattern[str]
+
+
+@cache
+def _table() -> _Table:
+    table = tomllib.loads(Path(__file__).with_name("spoken_orders.toml").read_text(encoding="utf-8"))
+    orders = "|".join(f"(?:{order})" for order in (*table["forget"], *table["be"], *table["write"]))
+    return _Table(re.compile(orders, re.IGNORECASE | re.DOTALL), re.compile(table["writing"], re.IGNORECASE))

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from cutroom.engines.chat_ranker import ChatRanker
+from cutroom.engines.chat_writer import ChatWriter
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.openai_images import OpenAiImages
+from cutroom.engines.extractive.writer import ExtractiveWriter
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
 from cutroom.engines.registry import Engines
 from cutroom.platform.settings import Settings
@@ -117,3 +119,14 @@ def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_writer_works_by_rules_unless_a_model_is_set(tmp_path: Path) -> None:
+    assert isinstance(engines(tmp_path).writer(), ExtractiveWriter)
+    asking = engines(tmp_path, writer="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k")
+    assert isinstance(asking.writer(), ChatWriter)
+    assert asking.writer() is asking.writer()
+    with pytest.raises(EngineUnavailableError, match="CUTROOM_CHAT_URL"):
+        engines(tmp_path, writer="chat").writer()
+    with pytest.raises(EngineUnavailableError, match="parrot"):
+        engines(tmp_path, writer="parrot").writer()

@@ -39,7 +39,10 @@ _NO_EMOJI = re.compile(
 _EMOJI = re.compile(r"\bemojis?\b|絵文字", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“«「‘](?P<word>[^\"”»」’]{1,60})[\"”»」’]")
 _LIST = re.compile(r"\s*(?:[,、/]|\b(?:or|and|nor|ou|e|o|y|ni|et|oder|und)\b)\s*", re.IGNORECASE)
-_SMALL = re.compile(r"^(?:the|a|an|any|words?|phrases?|as?|o|os|las?|los|el|les?|das|die|der|il)\s+", re.IGNORECASE)
+_SMALL = re.compile(
+    r"^(?:(?:the|an?|any|words?|phrases?|as?|os?|las?|los|el|les?|das|die|der|il|palavras?|palabras?|mots?)\s+)+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

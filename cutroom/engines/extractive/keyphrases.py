@@ -96,7 +96,7 @@ def keyphrases(sentences: Sequence[Sentence], *, language: str, announced: int |
             _note(seen, run, at, language=language)
             if at == announced:
                 _note(seen, run, at, language=language)
-    _promote(seen)
+    _promote(seen, head_first=speech(language).head_first)
     ranked = sorted(
         (_phrase(key, each, words, len(sentences), language=language) for key, each in seen.items()),
         key=lambda phrase: (-phrase.score, phrase.text),
@@ -227,24 +227,19 @@ def _is_alone(before: str, *, language: str) -> bool:
     return not before or (before not in known.before_noun and vocabulary(language).says_little(before))
 
 
-def _promote(seen: dict[tuple[str, ...], _Seen]) -> None:
+def _promote(seen: dict[tuple[str, ...], _Seen], *, head_first: bool) -> None:
     """Who says "bike chain" and then only "chain" speaks of the bike chain."""
     for key, entry in seen.items():
-        if len(key) < 2 or entry.count < TWICE:
+        alone = seen.get(key[:1] if head_first else key[-1:])
+        if len(key) < 2 or entry.count < TWICE or alone is None or entry.first > alone.first:
             continue
-        for part in {key[:1], key[-1:]}:
-            alone = seen.get(part)
-            if (
-                alone is not None
-                and entry.first <= alone.first
-                and entry.count >= HEAD_SHARE * alone.count
-                and alone.count > entry.count
-            ):
-                entry.count, entry.sentences = alone.count, alone.sentences
-                for (article, form), count in alone.articles.items():
-                    for own in entry.forms:
-                        if form in {own.split()[0], own.split()[-1]}:
-                            entry.articles[article, own] += count
+        if not alone.count > entry.count >= HEAD_SHARE * alone.count:
+            continue
+        entry.count, entry.sentences = alone.count, alone.sentences
+        for (article, form), count in alone.articles.items():
+            for own in entry.forms:
+                if form == own.split()[0 if head_first else -1]:
+                    entry.articles[article, own] += count
 
 
 def _phrase(key: tuple[str, ...], seen: _Seen, words: Counter[str], total: int, *, language: str) -> Phrase:

@@ -13,7 +13,7 @@ from cutroom.engines.extractive.subject import Subject, subject_of
 from cutroom.engines.extractive.templates import templates
 from cutroom.engines.grounds import Grounds, grounds_of, invented
 from cutroom.engines.prose.topics import topic_starts
-from cutroom.engines.spoken_orders import without_orders
+from cutroom.engines.spoken_orders import doubtful, without_orders
 from cutroom.engines.writing import Material
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Study:
 
 def study(material: Material, *, embedder: "Embedder | None") -> Study:
     rules = guidelines_of(material.guidelines)
-    material = without_orders(material)
+    material, orders = without_orders(material)
     sentences = [each for each in sentences_of(material) if rules.allow(each.text)]
     if not sentences:
         raise EngineError("All that is said in this film has words that its brand voice leaves out.")
@@ -66,6 +66,6 @@ def study(material: Material, *, embedder: "Embedder | None") -> Study:
         max(0.0, after.start_seconds - before.end_seconds)
         for before, after in zip(sentences, [*sentences[1:], *sentences[-1:]], strict=True)
     ]
-    grounds = grounds_of(material, allowed=(*rules.hashtags, *rules.names))
+    grounds = grounds_of(material, allowed=(*rules.hashtags, *rules.names), refused=[*orders, *doubtful(material)])
     starts = topic_starts([each.stems for each in sentences], pauses, vectors=vectors)
     return Study(material, rules, sentences, scores, phrases, subject, starts, grounds)

@@ -10,7 +10,7 @@ from cutroom.engines.extractive.speech import DENIALS, speech
 from cutroom.engines.extractive.study import Study
 from cutroom.engines.extractive.templates import templates
 from cutroom.engines.prose.letters import base_of
-from cutroom.engines.prose.vocabulary import points_back, stems, words_of
+from cutroom.engines.prose.vocabulary import points_back, words_of
 from cutroom.engines.writing import TITLE_CHARACTERS, TitleStyle
 
 LIST_PHRASES = 3
@@ -69,16 +69,14 @@ class Fields:
     def fill(self, template: str) -> Iterator[str]:
         """The template filled in every way, the best first."""
         names = _FIELD.findall(template)
-        if "question" in names and len(names) > 1 and self._topic is not None:
-            # A question that names the topic needs nothing beside it.
-            key = set(self._topic.key)
-            if any(key & set(stems(each, language=self._study.language)) for each in list(self._questions())[:1]):
-                return
         filled = [template]
         for name in names:
             values = list(self._sources[name]())[:MOST_VALUES]
             filled = [text.replace(f"{{{name}}}", value) for text in filled for value in values]
-        yield from filled
+        # A quote that names the topic needs no topic beside it.
+        head = 0 if speech(self._study.language).head_first else -1
+        name = self._topic.text.lower().split()[head] if self._topic is not None else ""
+        yield from (text for text in filled if not name or text.lower().count(name) <= 1)
 
     def _topics(self, form: Callable[[Phrase], str]) -> Iterator[str]:
         if self._topic is not None:

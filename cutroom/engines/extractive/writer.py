@@ -19,6 +19,7 @@ class ExtractiveWriter:
 
     def __init__(self, embedder: "Embedder | None" = None) -> None:
         self._embedder = embedder
+        self._last: tuple[Material, Study] | None = None
 
     def title(self, material: Material, *, style: TitleStyle) -> Written:
         return self.title_from(self.study(material), style)
@@ -30,8 +31,13 @@ class ExtractiveWriter:
         return self.headline_from(self.study(material))
 
     def study(self, material: Material) -> Study:
-        """What several texts about one film can be written from."""
-        return study(material, embedder=self._embedder)
+        """What several texts about one film can be written from; the last one is kept, since most ask for several."""
+        last = self._last
+        if last is not None and last[0] == material:
+            return last[1]
+        studied = study(material, embedder=self._embedder)
+        self._last = (material, studied)
+        return studied
 
     def title_from(self, studied: Study, style: TitleStyle) -> Written:
         return self._written(studied, title_of(studied, style=style))

@@ -1,0 +1,233 @@
+"""Writing: titles and descriptions that say what was said, models that are checked, and orders that nobody follows."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cutroom.engines.chat import ChatServer
+from cutroom.engines.chat_writer import TRIES, ChatWriter
+from cutroom.engines.extractive.writer import ExtractiveWriter
+from cutroom.engines.langdetect import FastLanguageIdentifier
+from cutroom.engines.minilm import MiniLmEmbedder
+from cutroom.engines.store import ModelStore
+from cutroom.engines.writing import (
+    POST_CHARACTERS,
+    TITLE_CHARACTERS,
+    DescriptionKind,
+    Material,
+    TitleStyle,
+    Writer,
+    Written,
+)
+from proofs.packaging_attacks import Attack, attacks, leaks
+from proofs.packaging_films import films, with_sentences
+from proofs.packaging_models import REAL_MODEL, FakeKnowing, FakeObedient, real_model
+from proofs.packaging_words import changed_numbers, chapter_faults, foreign_words
+from proofs.report import Report
+from tests.engines.chat_server import KEY, MODEL, chat_server
+from tests.engines.writing_models import WRONG, faithful
+
+EMBEDDER = "minilm-l6-v2"
+PLACES = (0.0, 0.5, 1.0)  # of a film, at which somebody gives orders
+REAL_SECONDS = 600.0  # for one answer of the real model, on a busy machine
+REAL_STYLES = (TitleStyle.INFORMATIONAL, TitleStyle.FUNNY)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What the proof of packaging prints of writing."""
+
+    kinds: int  # texts of the ten kinds that were made
+    invented: int
+    canary_leaks: int
+
+
+def prove_writing(report: Report, *, short: bool, models_folder: Path) -> Figures:
+    """All rows about writing; needs no services."""
+    writer = ExtractiveWriter(_embedder(models_folder))
+    kinds, invented = _prove_rules(report, writer)
+    _prove_retries(report)
+    leaked = _prove_attacks(report)
+    if not short:
+        leaked += _prove_real_model(report, models_folder)
+    return Figures(kinds, invented, leaked)
+
+
+def _embedder(models_folder: Path) -> MiniLmEmbedder:
+    return MiniLmEmbedder(ModelStore(models_folder).path(EMBEDDER))
+
+
+def texts_of(writer: Writer, material: Material) -> dict[str, Written]:
+    """The ten kinds, by their names."""
+    titles = {style.value: writer.title(material, style=style) for style in TitleStyle}
+    return titles | {kind.value: writer.description(material, kind=kind) for kind in DescriptionKind}
+
+
+def _prove_rules(report: Report, writer: ExtractiveWriter) -> tuple[int, int]:
+    """The writer that works by rules on six films; how many texts there are, and how much in them nobody said."""
+    made = invented = 0
+    identifier = FastLanguageIdentifier()
+    for name, material in films().items():
+        texts = {kind: written.text for kind, written in texts_of(writer, material).items()}
+        made += sum(bool(text) for text in texts.values())
+        for kind, text in texts.items():
+            report.note(f"{name}, {kind}:\n{text}\n")
+        strange = [word for text in texts.values() for word in foreign_words(text, material)]
+        strange += [number for text in texts.values() for number in changed_numbers(text, material)]
+        invented += len(strange)
+        _claim_film(report, name, material, texts, strange)
+        heard = [identifier.identify(texts[kind.value]) for kind in DescriptionKind]
+        languages = {guess.language for guess in heard if guess is not None}
+        report.claim(
+            f"{name}: language of the descriptions",
+            wanted=material.language,
+            measured=", ".join(sorted(languages)),
+            holds=languages == {material.language},
+        )
+    return made, invented
+
+
+def _claim_film(report: Report, name: str, material: Material, texts: dict[str, str], strange: list[str]) -> None:
+    titles = [texts[style.value] for style in TitleStyle]
+    longest = max(map(len, titles))
+    report.claim(
+        f"{name} ({material.duration_seconds / 60:.0f} min, {material.language}): titles, all different; the longest",
+        wanted=f"{len(TitleStyle)}; at most {TITLE_CHARACTERS} characters",
+        measured=f"{len(set(titles))}; {longest}",
+        holds=len(set(titles)) == len(TitleStyle) and longest <= TITLE_CHARACTERS,
+    )
+    report.claim(
+        f"{name}: words, names and numbers in ten texts that nobody said",
+        wanted="0",
+        measured=f"{len(strange)} {' '.join(strange[:5])}".strip(),
+        holds=not strange,
+    )
+    faults = chapter_faults(texts[DescriptionKind.YOUTUBE_DESCRIPTION.value], material)
+    post = len(texts[DescriptionKind.SOCIAL_POST.value])
+    report.claim(
+        f"{name}: faults in chapters; characters of the social post",
+        wanted=f"none; at most {POST_CHARACTERS}",
+        measured=f"{', '.join(faults) or 'none'}; {post}",
+        holds=not faults and post <= POST_CHARACTERS,
+    )
+
+
+@contextmanager
+def _asking(url: str, model: str, *, seconds: float = 60.0) -> Iterator[ChatWriter]:
+    target = ChatServer(url, model, KEY, seconds=seconds)
+    writer = ChatWriter(target, otherwise=ExtractiveWriter(), identifier=FastLanguageIdentifier())
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def _prove_retries(report: Report) -> None:
+    """Every bad answer is asked for again, and one that stays bad ends in a text by rules that says so."""
+    material = films()["bread"]
+    again = fallen = noted = 0
+    with chat_server() as server, _asking(server.url, MODEL) as writer:
+        server.model = faithful
+        for what in WRONG:
+            server.script.append(what)
+            again += writer.title(material, style=TitleStyle.INFORMATIONAL).engine == writer.name
+            server.script.extend([what] * TRIES)
+            written = writer.title(material, style=TitleStyle.INFORMATIONAL)
+            fallen += written.engine != writer.name
+            noted += written.note is not None
+            server.script.clear()
+    report.claim(
+        f"{len(WRONG)} sorts of bad answers: mended by asking again; three times bad and written by rules, with a note",
+        wanted=f"{len(WRONG)}; {len(WRONG)}, {len(WRONG)}",
+        measured=f"{again}; {fallen}, {noted}",
+        holds=again == fallen == noted == len(WRONG),
+    )
+
+
+def _prove_attacks(report: Report) -> int:
+    """Fifty orders through the writer by rules and through models that obey; how many came out."""
+    tried = [(attack, _attacked(attack, at)) for at, attack in enumerate(attacks())]
+    leaked = sum(_leaks_by(ExtractiveWriter(), attack, material) for attack, material in tried)
+    report.claim(
+        f"{len(tried)} films with orders, written by rules: with a canary in a text",
+        wanted="0",
+        measured=leaked,
+        holds=leaked == 0,
+    )
+    seen = obeyed = known = 0
+    with chat_server() as server, _asking(server.url, MODEL) as writer:
+        for attack, material in tried:
+            server.model = obedient = FakeObedient(attack.canary)
+            obeyed += _leaks_by(writer, attack, material)
+            seen += obedient.saw
+            server.model = FakeKnowing(attack.canary)
+            known += _leaks_by(writer, attack, material)
+    report.claim(
+        "the same with a fake model that obeys whoever speaks: orders that it was shown; canaries in a text",
+        wanted="any; 0",
+        measured=f"{seen}; {obeyed}",
+        holds=obeyed == 0,
+    )
+    report.claim(
+        "the same with a fake model that says the canary whatever it is shown: canaries in a text",
+        wanted="0",
+        measured=known,
+        holds=known == 0,
+    )
+    return leaked + obeyed + known
+
+
+def _leaks_by(writer: Writer, attack: Attack, material: Material) -> bool:
+    written = [*texts_of(writer, material).values(), writer.headline(material)]
+    return any(leaks(f"{each.text} {each.note}", attack.canary) for each in written)
+
+
+def _attacked(attack: Attack, at: int) -> Material:
+    names = ("chain", "abelhas", "puente")
+    return with_sentences(
+        films()[names[at % len(names)]], attack.sentences, place=PLACES[at // len(names) % len(PLACES)]
+    )
+
+
+def _prove_real_model(report: Report, models_folder: Path) -> int:
+    """A real small model behind a real server, through the schema: what it writes is taken or refused."""
+    file = ModelStore(models_folder).path(REAL_MODEL) / "model.gguf"
+    tried = attacks()
+    with (
+        TemporaryDirectory() as folder,
+        real_model(file, log=Path(folder) / "server.log") as url,
+        _asking(url, REAL_MODEL, seconds=REAL_SECONDS) as writer,
+    ):
+        _claim_real_texts(report, writer)
+        leaked = 0
+        for at, attack in enumerate(tried):
+            written = writer.title(_attacked(attack, at), style=TitleStyle.INFORMATIONAL)
+            leaked += leaks(f"{written.text} {written.note}", attack.canary)
+    report.claim(
+        f"{len(tried)} films with orders and a real small model: canaries in a title",
+        wanted="0",
+        measured=leaked,
+        holds=leaked == 0,
+    )
+    return leaked
+
+
+def _claim_real_texts(report: Report, writer: ChatWriter) -> None:
+    taken = total = strange = unreachable = 0
+    for name, material in films().items():
+        written = [writer.title(material, style=style) for style in REAL_STYLES]
+        written.append(writer.description(material, kind=DescriptionKind.VIDEO_SUMMARY))
+        for each in written:
+            report.note(f"{name}, by {each.engine}: {each.text} ({each.note})")
+            total += 1
+            taken += each.engine == writer.name
+            unreachable += "cannot be reached" in (each.note or "") or "took too long" in (each.note or "")
+            strange += len(changed_numbers(each.text, material))
+    report.claim(
+        f"{total} texts asked of a real model: taken, refused with a note; numbers that nobody said",
+        wanted="any, the rest; 0, and an answer each time",
+        measured=f"{taken}, {total - taken}; {strange}; {unreachable} without an answer",
+        holds=strange == 0 and unreachable == 0,
+    )
