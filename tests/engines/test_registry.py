@@ -10,8 +10,8 @@ import pytest
 from cutroom.engines.chat_ranker import ChatRanker
 from cutroom.engines.chat_writer import ChatWriter
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.openai_images import OpenAiImages
 from cutroom.engines.extractive.writer import ExtractiveWriter
+from cutroom.engines.openai_images import OpenAiImages
 from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
 from cutroom.engines.registry import Engines
 from cutroom.platform.settings import Settings
