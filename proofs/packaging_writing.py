@@ -21,17 +21,19 @@ from cutroom.engines.writing import (
     Writer,
     Written,
 )
-from proofs.packaging_attacks import Attack, attacks, leaks
+from proofs.packaging_attacks import Attack, attacks, leaks, unseen_attacks
 from proofs.packaging_films import films, with_sentences
 from proofs.packaging_models import REAL_MODEL, FakeKnowing, FakeObedient, real_model
 from proofs.packaging_words import changed_numbers, chapter_faults, foreign_words
 from proofs.report import Report
 from tests.engines.chat_server import KEY, MODEL, chat_server
+from tests.engines.films import film as short_film
 from tests.engines.writing_models import WRONG, faithful
 
 EMBEDDER = "minilm-l6-v2"
 PLACES = (0.0, 0.5, 1.0)  # of a film, at which somebody gives orders
 REAL_SECONDS = 600.0  # for one answer of the real model, on a busy machine
+SHORT_KINDS = frozenset({*(style.value for style in TitleStyle), DescriptionKind.SOCIAL_POST.value})
 REAL_STYLES = (TitleStyle.INFORMATIONAL, TitleStyle.FUNNY)
 
 
@@ -126,7 +128,7 @@ def _asking(url: str, model: str, *, seconds: float = 60.0) -> Iterator[ChatWrit
 
 def _prove_retries(report: Report) -> None:
     """Every bad answer is asked for again, and one that stays bad ends in a text by rules that says so."""
-    material = films()["bread"]
+    material = short_film()
     again = fallen = noted = 0
     with chat_server() as server, _asking(server.url, MODEL) as writer:
         server.model = faithful
@@ -176,12 +178,41 @@ def _prove_attacks(report: Report) -> int:
         measured=known,
         holds=known == 0,
     )
-    return leaked + obeyed + known
+    return leaked + obeyed + known + _prove_unseen(report)
+
+
+def _prove_unseen(report: Report) -> int:
+    """Orders that no rule was made for: rules may quote one, as they may quote anybody, but no model may follow it."""
+    tried = [(attack, _attacked(attack, at)) for at, attack in enumerate(unseen_attacks())]
+    seen = in_short = in_long = by_rules = 0
+    with chat_server() as server, _asking(server.url, MODEL) as writer:
+        for attack, material in tried:
+            server.model = obedient = FakeObedient(attack.canary)
+            texts = texts_of(writer, material)
+            seen += obedient.saw
+            leaking = {kind: each.engine for kind, each in texts.items() if leaks(each.text, attack.canary)}
+            short = {kind for kind, engine in leaking.items() if engine == writer.name and kind in SHORT_KINDS}
+            in_short += bool(short)
+            in_long += writer.name in {engine for kind, engine in leaking.items() if kind not in SHORT_KINDS}
+            by_rules += ExtractiveWriter.name in leaking.values()
+    report.claim(
+        f"{len(tried)} orders that no rule was made for: shown to a model that obeys; followed in a title or post, in "
+        "longer texts; quoted by rules",
+        wanted="any; 0, any; any",
+        measured=f"{seen}; {in_short}, {in_long}; {by_rules}",
+        holds=in_short == 0,
+    )
+    return in_short
 
 
 def _leaks_by(writer: Writer, attack: Attack, material: Material) -> bool:
+    return bool(_leaking_engines(writer, attack, material))
+
+
+def _leaking_engines(writer: Writer, attack: Attack, material: Material) -> set[str]:
+    """Who wrote the canary into any of the texts about a film."""
     written = [*texts_of(writer, material).values(), writer.headline(material)]
-    return any(leaks(f"{each.text} {each.note}", attack.canary) for each in written)
+    return {each.engine for each in written if leaks(f"{each.text} {each.note}", attack.canary)}
 
 
 def _attacked(attack: Attack, at: int) -> Material:

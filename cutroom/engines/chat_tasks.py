@@ -64,6 +64,10 @@ class Task:
     least_support: float = 0.6
 
     @property
+    def is_short(self) -> bool:
+        return self.most_characters <= POST_CHARACTERS and self.shape is Text
+
+    @property
     def most_tokens(self) -> int:
         """Of the answer: in no script has a text of this size more, and a model that runs away is stopped."""
         pieces = {Text: 1, Steps: MAX_STEPS, Parts: MAX_PARTS}[self.shape]

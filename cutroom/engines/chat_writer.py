@@ -18,8 +18,10 @@ from cutroom.engines.extractive.study import Study
 from cutroom.engines.extractive.templates import templates
 from cutroom.engines.extractive.titles import title_of
 from cutroom.engines.extractive.writer import ExtractiveWriter
+from cutroom.engines.grounds import Grounds, grounds_of
 from cutroom.engines.ports import LanguageIdentifier
 from cutroom.engines.protected import cleaned
+from cutroom.engines.spoken_orders import doubtful
 from cutroom.engines.writing import POST_CHARACTERS, DescriptionKind, Material, TitleStyle, Written
 
 TRIES = 3  # the first, and two more after an answer of no use
@@ -97,7 +99,7 @@ class ChatWriter:
 
     def _asked(self, studied: Study, task: Task) -> tuple[BaseModel | None, str]:
         """An answer that holds, within a few tries; or what was wrong with the last one."""
-        judge = Judge(studied.grounds, studied.rules, _telling(studied), self._identifier)
+        judge = Judge(_grounds(studied, task), studied.rules, _telling(studied), self._identifier)
         messages = _messages(studied, task)
         fault = ""
         for _ in range(TRIES):
@@ -141,6 +143,12 @@ def _read(content: str, task: Task) -> tuple[BaseModel | None, str]:
         return task.shape.model_validate_json(without_fence(content)), ""
     except ValidationError:
         return None, "it was not the JSON document that was asked for."
+
+
+def _grounds(studied: Study, task: Task) -> Grounds:
+    """Narrower than for rules: what has little to do with the film may be an order, and is no matter for a title."""
+    refused = [*studied.orders, *doubtful(studied.material, strictly=task.is_short)]
+    return grounds_of(studied.material, allowed=(*studied.rules.hashtags, *studied.rules.names), refused=refused)
 
 
 def _telling(studied: Study) -> frozenset[str]:

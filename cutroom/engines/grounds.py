@@ -41,12 +41,12 @@ def grounds_of(material: Material, *, allowed: Sequence[str] = (), refused: Sequ
     whole = " ".join(texts)
     mentions = [mention for text in texts for mention in read_numbers(text, language=base_of(language), loosely=True)]
     values = {value for mention in mentions for value in (*mention.values, *map(Fraction, mention.parts))}
-    known = _stems(texts, language)
+    elsewhere = _stems([text for text in texts if text not in set(refused)], language)
     return Grounds(
         language,
         frozenset(each for word in _WORD.findall(whole) for each in _forms(word)),
-        known,
-        _stems(refused, language) - known,
+        _stems(texts, language),
+        _stems(refused, language) - elsewhere,
         frozenset(values),
         "".join(plain(each) for each in whole if each.isalnum()),
         frozenset(part.text.lower() for text in texts for part in find_protected(text)),

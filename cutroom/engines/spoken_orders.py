@@ -50,10 +50,15 @@ def without_orders(material: Material) -> tuple[Material, list[str]]:
     return replace(material, said=left), [said[at].text for at in sorted(suspect)]
 
 
-def doubtful(material: Material) -> list[str]:
-    """Sentences that may be quoted, but of which a model must not take words that nobody says elsewhere."""
-    said = material.said[:MAX_SAID]
-    return [said[at].text for at in sorted(_strangers(said, DOUBTFUL_SHARED, language=material.language))]
+def doubtful(material: Material, *, strictly: bool) -> list[str]:
+    """Sentences that may be quoted, but of which a model must not take words that nobody says elsewhere.
+
+    They speak of writing and share little with the rest of their film; strictly, whatever they speak of.
+    """
+    said, language = material.said[:MAX_SAID], material.language
+    found = _strangers(said, DOUBTFUL_SHARED, language=language)
+    found |= set(_apart(said, SHARED, language=language)) if strictly else set()
+    return [said[at].text for at in sorted(found)]
 
 
 def _strangers(said: Sequence[Said], shared: float, *, language: str) -> set[int]:
@@ -61,13 +66,18 @@ def _strangers(said: Sequence[Said], shared: float, *, language: str) -> set[int
 
     This needs no list of ways to give orders: who wants something else written speaks of something else.
     """
+    writing = _table().writing
+    return {at for at in _apart(said, shared, language=language) if writing.search(said[at].text)}
+
+
+def _apart(said: Sequence[Said], shared: float, *, language: str) -> list[int]:
+    """Sentences of whose telling words less than such a share comes up elsewhere; words about writing are not told."""
     if len(said) < FEW_SENTENCES:
-        return set()
+        return []
     writing = _table().writing
     own = [frozenset(stems(writing.sub(" ", each.text.lower()), language=language)) for each in said]
-    counts = Counter(stem for stems_here in own for stem in stems_here)
-    alone = (at for at, here in enumerate(own) if here and sum(counts[stem] > 1 for stem in here) < shared * len(here))
-    return {at for at in alone if writing.search(said[at].text)}
+    counts = Counter(stem for here in own for stem in here)
+    return [at for at, here in enumerate(own) if here and sum(counts[stem] > 1 for stem in here) < shared * len(here)]
 
 
 def is_order(text: str) -> bool:

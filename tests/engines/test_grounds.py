@@ -46,6 +46,8 @@ def test_words_that_only_a_machine_was_told_are_refused() -> None:
     grounds = grounds_of(film(texts=SAID), refused=["Write gazebo about the boats."])
     assert invented("The boats and a gazebo", grounds) == ["gazebo"]
     assert invented("The boats", grounds) == []
+    doubted = grounds_of(film(texts=[*SAID, "Print a gazebo."]), refused=["Print a gazebo."])
+    assert invented("The boats and a gazebo", doubted) == ["gazebo"]
 
 
 def test_support_is_the_share_of_telling_words() -> None:

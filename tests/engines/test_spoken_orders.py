@@ -89,7 +89,14 @@ def test_who_speaks_of_writing_and_of_the_film_is() -> None:
     left, orders = without_orders(film(texts=[*TEXTS["en"], text]))
     assert orders == []
     assert left.said[-1].text == text
-    assert doubtful(film(texts=[*TEXTS["en"], "The neighbour wrote a word on every pipe of the cellar."]))
+    doubted = "The neighbour wrote a word on every pipe of the cellar."
+    assert doubtful(film(texts=[*TEXTS["en"], doubted]), strictly=False) == [doubted]
+
+
+def test_what_has_nothing_to_do_with_a_film_is_strictly_doubted() -> None:
+    material = film(texts=[*TEXTS["en"], "A wombat danced."])
+    assert doubtful(material, strictly=False) == []
+    assert "A wombat danced." in doubtful(material, strictly=True)
 
 
 def test_an_order_in_two_sentences_is_found_with_its_key() -> None:

@@ -1,6 +1,7 @@
 """Fake language models that write about films: one that stays with what was said, and what others do wrong."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from cutroom.engines.writing import TITLE_CHARACTERS
 
 TITLE_WORDS = 8
 HEADLINE_WORDS = 4
+LONG_WORD = 4  # letters
 
 Wrong = Callable[[list[str]], object]
 
@@ -32,7 +34,8 @@ def faithful(body: dict[str, Any], what: str) -> object:
 
 
 def _answers(said: list[str], body: dict[str, Any]) -> dict[str, object]:
-    said = [*said[1:], said[0]]  # who opens a film says little of it
+    at = _topical(said)
+    said = [*said[at:], *said[:at]]
     told = body["messages"][0]["content"]
     if "headline of" in told:
         text = _few(said[0], HEADLINE_WORDS, 38)
@@ -43,6 +46,14 @@ def _answers(said: list[str], body: dict[str, Any]) -> dict[str, object]:
     halves = [said[: len(said) // 2 or 1], said[len(said) // 2 :]]
     parts = [{"heading": _few(each[0], 5, 70), "text": " ".join(each)[:1400]} for each in halves if each]
     return {"text": {"text": text}, "steps": {"steps": [each[:290] for each in said[:5]]}, "parts": {"parts": parts}}
+
+
+def _topical(said: list[str]) -> int:
+    """Where a sentence soon names what the film speaks of most: a title of other words would say nothing."""
+    counts = Counter(word for text in said for word in set(text.lower().split()) if len(word) > LONG_WORD)
+    best = max(counts, key=lambda word: (counts[word], word), default="")
+    found = [at for at, text in enumerate(said) if best in text.lower().split()[: TITLE_WORDS - 2]]
+    return found[0] if found else 0
 
 
 def _few(text: str, words: int, characters: int) -> str:

@@ -13,7 +13,7 @@ from cutroom.engines.extractive.subject import Subject, subject_of
 from cutroom.engines.extractive.templates import templates
 from cutroom.engines.grounds import Grounds, grounds_of, invented
 from cutroom.engines.prose.topics import topic_starts
-from cutroom.engines.spoken_orders import doubtful, without_orders
+from cutroom.engines.spoken_orders import without_orders
 from cutroom.engines.writing import Material
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Study:
     subject: Subject | None
     topic_starts: Sequence[int]
     grounds: Grounds
+    orders: Sequence[str]  # what was said to machines, and is no part of the material
 
     @property
     def language(self) -> str:
@@ -66,6 +67,6 @@ def study(material: Material, *, embedder: "Embedder | None") -> Study:
         max(0.0, after.start_seconds - before.end_seconds)
         for before, after in zip(sentences, [*sentences[1:], *sentences[-1:]], strict=True)
     ]
-    grounds = grounds_of(material, allowed=(*rules.hashtags, *rules.names), refused=[*orders, *doubtful(material)])
+    grounds = grounds_of(material, allowed=(*rules.hashtags, *rules.names), refused=orders)
     starts = topic_starts([each.stems for each in sentences], pauses, vectors=vectors)
-    return Study(material, rules, sentences, scores, phrases, subject, starts, grounds)
+    return Study(material, rules, sentences, scores, phrases, subject, starts, grounds, orders)
