@@ -48,8 +48,9 @@ async def _states(shopper: Shopper, video_id: str) -> list[Case]:
     """What is answered at once: every artifact, tier and state of what it needs."""
     cases: list[Case] = []
     connection = shopper.stage.accounts.connection
-    unfinished = "SELECT status IN ('queued', 'processing') FROM jobs WHERE id = $1"
-    while await connection.fetchval(unfinished, f"transcript_{video_id}"):  # or it would undo what is set here
+    # Nobody recognises speech here. Once the transcript has begun, nothing undoes what is set here.
+    begun = "SELECT status <> 'queued' FROM jobs WHERE id = $1"
+    while not await connection.fetchval(begun, f"transcript_{video_id}"):
         await asyncio.sleep(0.3)
     await connection.execute(
         "UPDATE videos SET default_language_code = $2, transcript_status = 'ready' WHERE id = $1", video_id, SPOKEN
