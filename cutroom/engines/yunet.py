@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MIN_SCORE = 0.5
 OVERLAP = 0.3  # from which two findings are one face
 MAX_SIDE = 640  # pixels that the network sees; a face of 16 of them is still found
+MIN_SIDE = 64  # below this OpenCV leaves parts of what the network answers as they were in memory
 MAX_FACES = 50
 _FILE = "face_detection_yunet_2023mar.onnx"
 
@@ -46,8 +47,10 @@ class YuNetFinder:
         scale = min(1.0, MAX_SIDE / max(width, height))
         size = max(1, round(width * scale)), max(1, round(height * scale))
         small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA) if scale < 1 else picture
+        below, beside = max(0, MIN_SIDE - size[1]), max(0, MIN_SIDE - size[0])
+        small = cv2.copyMakeBorder(small, 0, below, 0, beside, cv2.BORDER_CONSTANT)
         with self._running:
-            self._network.setInputSize(size)
+            self._network.setInputSize((small.shape[1], small.shape[0]))
             _, found = self._network.detect(cv2.cvtColor(small, cv2.COLOR_RGB2BGR))
         # Each row: x, y, width, height, five points of the face, score. Without a face there is no array,
         # whatever OpenCV's types say.

@@ -91,6 +91,14 @@ class FinderSuite:
     def test_odd_pictures_have_no_face(self, finder: FaceFinder, shape: tuple[int, int]) -> None:
         assert finder.find(np.zeros((*shape, 3), np.uint8)) == []
 
+    def test_a_face_does_not_haunt_the_next_picture(self, finder: FaceFinder) -> None:
+        face, _ = scene([(0.3, 0.1, 600)])
+        for round_ in range(24):
+            width = (320, 640, 1280)[round_ % 3]
+            finder.find(cv2.resize(face, (width, width * 9 // 16)).astype(np.uint8))
+            for shape in ((1, 640), (640, 1), (31, 640), (900, 2)):
+                assert finder.find(np.zeros((*shape, 3), np.uint8)) == []
+
     def test_the_same_is_found_at_any_size(self, finder: FaceFinder) -> None:
         picture, [box] = scene([(0.3, 0.1, 600)])
         for width in (320, 854, 1920):
