@@ -65,10 +65,11 @@ class OpenAiImages:
 
     def draw(self, design: Design, *, count: int) -> list[Drawn]:
         try:
-            from cutroom.engines.compositor.maker import check, choose  # noqa: PLC0415 - it loads numpy and OpenCV
+            from cutroom.engines.compositor.maker import check, choose, with_words  # noqa: PLC0415 - it loads numpy and OpenCV
         except ImportError as error:
             raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
         check(design, count)
+        design = with_words(design)
         made = self._ask(design, count)
         return choose(_ways(made, design, self._finder), design, self._finder, count=count)
 

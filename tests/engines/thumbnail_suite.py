@@ -135,6 +135,10 @@ class ThumbnailSuite:
         assert len(best.faces) == 1
         assert best.faces[0].height >= 0.2
 
+    def test_a_headline_without_letters_is_none(self, maker: ThumbnailMaker) -> None:
+        [drawn] = maker.draw(replace(cooking(), headline="\U0001f680 !?"), count=1)
+        assert drawn.headline is None
+
     @pytest.mark.parametrize("plates", [1, 2])
     def test_plates_are_shown_whole_and_undistorted(self, maker: ThumbnailMaker, plates: int) -> None:
         design = lesson(plates=plates)

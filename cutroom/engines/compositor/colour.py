@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import cv2
@@ -19,6 +20,8 @@ Colour: TypeAlias = tuple[int, int, int]
 
 WHITE: Colour = (255, 255, 255)
 INK: Colour = (14, 14, 18)
+BLACK: Colour = (0, 0, 0)
+MIN_WHITE = 4.6  # contrast from which letters are read well
 MIN_SATURATION, MIN_VALUE = 110, 90  # of 255: from which a pixel's hue says anything
 HUE_STEP = 15  # degrees of OpenCV's 180 in one bin
 MIN_SHARE = 0.015  # of a picture: below that a hue is an accident
@@ -54,13 +57,15 @@ def mix(one: Colour, two: Colour, share: float) -> Colour:
 
 
 def letters_on(ground: Colour) -> Colour:
-    """White or ink, whichever is read better; one of them always has more than 4.5."""
-    return WHITE if contrast(WHITE, ground) >= 0.75 * contrast(INK, ground) and contrast(WHITE, ground) >= 4.6 else INK
+    """White where it can be read well, else ink, or black itself: one of them always has more than 4.5."""
+    if contrast(WHITE, ground) >= MIN_WHITE and contrast(WHITE, ground) >= 0.75 * contrast(INK, ground):
+        return WHITE
+    return INK if contrast(INK, ground) >= MIN_WHITE else max((WHITE, BLACK), key=partial(contrast, ground))
 
 
 def lifted(colour: Colour, *, against: Colour, ratio: float) -> Colour:
-    """The colour, nearer to white or to ink until it stands off enough."""
-    goal = WHITE if contrast(WHITE, against) > contrast(INK, against) else INK
+    """The colour, nearer to white or to black until it stands off enough."""
+    goal = max((WHITE, BLACK), key=partial(contrast, against))
     for step in range(21):
         tried = mix(colour, goal, step / 20)
         if contrast(tried, against) >= ratio:

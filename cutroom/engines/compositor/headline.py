@@ -28,9 +28,10 @@ _OPEN, _CLOSE = "(\\[\uff08\u3010\u300c\u300e", ")\\]\uff09\u3011\u300d\u300f"  
 _ASIDE = re.compile(rf"\s*[{_OPEN}][^{_CLOSE}]*[{_CLOSE}]\s*")
 # Short words that belong to what follows: a line should not end with them.
 _LEANING = frozenset(
-    {"a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "my", "your", "is"}
+    {"a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "my", "your", "is", "about", "with", "from"}
     | {"der", "die", "das", "ein", "eine", "und", "im", "zu", "le", "la", "les", "un", "une", "de", "du", "des", "et"}
     | {"el", "los", "las", "una", "y", "en", "con", "o", "os", "as", "um", "uma", "e", "em", "da", "do"}
+    | {"\u0641\u064a", "\u0645\u0646", "\u0639\u0644\u0649"}
 )
 
 

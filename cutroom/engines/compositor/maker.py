@@ -1,14 +1,15 @@
 """The maker of thumbnails that needs no other machine."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cutroom.engines.compositor import creative, figures, precision
-from cutroom.engines.compositor.headline import MIN_LETTER
+from cutroom.engines.compositor.headline import MIN_LETTER, shorter
 from cutroom.engines.compositor.material import Material, gather
-from cutroom.engines.compositor.sketch import Sketch, finish
+from cutroom.engines.compositor.sketch import Sketch, finish, is_cut
 from cutroom.engines.errors import EngineError
 from cutroom.engines.frame_choice import view_hash
 from cutroom.engines.picture_ports import (
@@ -45,8 +46,16 @@ class Compositor:
 
     def draw(self, design: Design, *, count: int) -> list[Drawn]:
         check(design, count)
+        design = with_words(design)
         material = gather(design, self._finder, self._cutter)
         return choose(ways(material), design, self._finder, count=count)
+
+
+def with_words(design: Design) -> Design:
+    """A headline in which there is nothing to read, such as one of emoji, is none."""
+    if design.headline is None or any(shorter(design.headline, language=design.language)):
+        return design
+    return replace(design, headline=None)
 
 
 def ways(material: Material) -> Iterator[Make]:
@@ -69,7 +78,9 @@ def choose(makes: Iterable[Make], design: Design, finder: FaceFinder, *, count: 
             if len(_distinct(made)) >= count + MORE_THAN_ASKED:
                 break
         if made:
-            return _distinct(made)[:count]
+            # A face that is cut is worse than a thumbnail less.
+            whole = [drawn for drawn in made if not any(is_cut(face) for face in drawn.faces)]
+            return _distinct(whole or made)[:count]
     raise EngineError("There is no room for the headline in any layout.")
 
 

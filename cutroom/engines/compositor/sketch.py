@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MARGIN = 44  # pixels that letters stay away from the edges
 DURATION = Box(1080, 640, 200, 80)  # where players write how long a film is
-EDGE_PIXELS = 3  # nearer than that, an edge cuts a face
+EDGE_SHARE = 0.003  # nearer than that, an edge cuts a face
 GOOD_LETTER = 120.0
 GOOD_CONTRAST = 7.0
 EYE_WEIGHT = 0.8
@@ -69,11 +69,7 @@ def finish(sketch: Sketch, design: "Design", finder: FaceFinder, *, least: float
         layout=sketch.layout,
         headline=setting.text if setting else None,
         contrast=written.contrast if written else None,
-        headline_box=_in_shares(
-            Box(written.box[0], written.box[1], written.box[2] - written.box[0], written.box[3] - written.box[1])
-        )
-        if written
-        else None,
+        headline_box=_in_shares(written.box) if written else None,
         faces=tuple(_in_shares(box) for box in faces),
     )
 
@@ -147,13 +143,9 @@ def _hides(written: Written, faces: Sequence[Box]) -> bool:
 
 
 def is_cut(face: Box) -> bool:
-    """Whether an edge of the thumbnail goes through a face; in pixels."""
-    return (
-        face.x < EDGE_PIXELS
-        or face.y < EDGE_PIXELS
-        or face.x + face.width > THUMBNAIL_WIDTH - EDGE_PIXELS
-        or face.y + face.height > THUMBNAIL_HEIGHT - EDGE_PIXELS
-    )
+    """Whether an edge of the thumbnail goes through a face, in shares of it."""
+    edges = face.x, face.y, 1 - face.x - face.width, 1 - face.y - face.height
+    return min(edges) < EDGE_SHARE
 
 
 def _score(sketch: Sketch, written: Written | None, setting: Setting | None, faces: Sequence[Box]) -> float:
@@ -162,13 +154,13 @@ def _score(sketch: Sketch, written: Written | None, setting: Setting | None, fac
     if written is not None and setting is not None:
         score += 0.26 * min(1.0, setting.letter / GOOD_LETTER) * (1.0 if setting.is_whole else 0.7)
         score += 0.08 * min(1.0, written.contrast / GOOD_CONTRAST)
-        score -= 0.06 if written.box[2] > DURATION.x and written.box[3] > DURATION.y else 0.0
+        score -= 0.06 * bool(_covered(written.box, DURATION))
     else:
         score += 0.34
     if faces:
         tall = max(face.height for face in faces) / THUMBNAIL_HEIGHT
         score += 0.22 * min(1.0, tall / 0.3)
-        score -= 0.5 * sum(is_cut(face) for face in faces)
+        score -= 0.5 * sum(is_cut(_in_shares(face)) for face in faces)
         score -= 0.1 if any(head_of(face).y < -8 for face in faces if face.height > 0.15 * THUMBNAIL_HEIGHT) else 0.0
     elif sketch.faces:
         score -= 0.1  # there was one, and it cannot be told any more

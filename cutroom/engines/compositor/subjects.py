@@ -200,8 +200,8 @@ def paste(canvas: "Canvas", placed: Placed, *, outline: tuple[int, int, int] | N
     size = canvas.shape[1], canvas.shape[0]
     flags = cv2.INTER_AREA if placed.scale < 0.7 else cv2.INTER_CUBIC
     shown = cv2.warpAffine(placed.subject.picture, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    mask = cv2.warpAffine(placed.subject.mask, matrix, size, flags=cv2.INTER_LINEAR)
-    mask = np.rint(mask * _away_from_cuts(placed)).astype(np.uint8)
+    warped = cv2.warpAffine(placed.subject.mask, matrix, size, flags=cv2.INTER_LINEAR)
+    mask: Mask = np.rint(warped * _away_from_cuts(placed)).astype(np.uint8)
     solid = (mask > 127).astype(np.uint8)
     far = cv2.distanceTransform(1 - solid, cv2.DIST_L2, 5)
     shadow = cv2.GaussianBlur(

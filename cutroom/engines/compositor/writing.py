@@ -10,6 +10,7 @@ import numpy as np
 from cutroom.engines.compositor.colour import INK, Colour, letters_on, lifted, luminance
 from cutroom.engines.compositor.headline import Setting
 from cutroom.engines.compositor.lettering import draw_line
+from cutroom.engines.ports import Box
 
 if TYPE_CHECKING:
     from cutroom.engines.compositor.colour import Canvas
@@ -59,7 +60,7 @@ class Written:
     """The letters as a mask of the whole picture, the box around all of it in pixels, and their contrast."""
 
     letters: "Mask"
-    box: tuple[float, float, float, float]
+    box: Box
     contrast: float
 
 
@@ -108,7 +109,7 @@ def _write(canvas: "Canvas", setting: Setting, zone: Zone, hand: Hand) -> Writte
     contrast = min(measure_contrast(canvas, mask, everything) for mask in masks)
     left, top = min(box[0] for box in boxes) - grown, min(box[1] for box in boxes) - grown
     right, bottom = max(box[2] for box in boxes) + grown, max(box[3] for box in boxes) + grown
-    return Written(everything, (left, top, right, bottom), contrast)
+    return Written(everything, Box(left, top, right - left, bottom - top), contrast)
 
 
 def _place(
