@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import psutil
 from rich.console import Console
 from rich.table import Table
 
+from bench.counted import counted_worker
 from cutroom.engines.ports import SAMPLE_RATE, Speech
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import carry_out, choose
@@ -45,20 +45,13 @@ async def measure(seconds: float) -> tuple[float, dict[str, float]]:
             speaker = await asyncio.to_thread(Engines(stage.settings).speaker)
             film = await asyncio.to_thread(lambda: make_film(folder, speaker, seconds=seconds))
             video_id = await send(stage, film.path)
-            stage.worker.stop()  # so that the engines are loaded for the dub, as they are on the other side
-            stage.worker.start()
-            process = psutil.Process(stage.worker.pid)
-            await asyncio.sleep(8)
-            before = _used(process)
-            (dubbed,) = await dub(stage, video_id, ["pt"])
-            ours = _used(process) - before
+            # A new worker, so that the engines are loaded for the dub, as they are on the other side.
+            async with counted_worker(stage) as worker:
+                before = worker.used()
+                (dubbed,) = await dub(stage, video_id, ["pt"])
+                ours = worker.used() - before
             bare = await asyncio.to_thread(_bare, stage, film.path, dubbed, folder)
     return ours, bare
-
-
-def _used(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system + times.children_user + times.children_system)
 
 
 def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, float]:

@@ -16,20 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx
-import psutil
 from rich.console import Console
 from rich.table import Table
 
+from bench.counted import counted_worker
 from cutroom.media.ladder import SEGMENT_SECONDS, plan_ladder
 from cutroom.media.packager import find_packager
 from cutroom.media.probe import probe
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.temporal import connect
 from dev import services
-from proofs.ingest_stage import Stage, WorkerProcess, ends, make_film, open_stage, upload
+from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
 
 GOAL = 1.15
-SETTLE_SECONDS = 5.0
 
 
 async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -41,32 +40,20 @@ async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
                 video_id = await upload(client, film)
                 await ends(stage, [video_id], seconds=900)
-            stage.worker.stop()
             ours = await _ours(stage, video_id)
         return ours, await _bare(film, folder)
 
 
 async def _ours(stage: Stage, video_id: str) -> tuple[float, float]:
     """A worker that does nothing else."""
-    variables = {**stage.worker.environment, "CUTROOM_PLAYBACK": "on", "CUTROOM_WORKER_QUEUES": "control,media"}
-    variables["CUTROOM_SANDBOX"] = "off"  # bubblewrap hides from the kernel's books what runs inside it
-    worker = WorkerProcess(variables)
-    worker.start()
-    try:
-        await asyncio.sleep(SETTLE_SECONDS)
-        process, client = psutil.Process(worker.pid), await connect(stage.settings)
-        before, started = _used(process), time.monotonic()
+    variables = {"CUTROOM_PLAYBACK": "on", "CUTROOM_WORKER_QUEUES": "control,media"}
+    async with counted_worker(stage, variables) as worker:
+        client = await connect(stage.settings)
+        before, started = worker.used(), time.monotonic()
         argument = {"library_id": stage.person.library_id, "video_id": video_id}
         handle = await client.start_workflow("playback", argument, id=f"bench_{video_id}", task_queue="control")
         await asyncio.wait_for(handle.result(), timeout=1800)
-        return _used(process) - before, time.monotonic() - started
-    finally:
-        worker.stop()
-
-
-def _used(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system + times.children_user + times.children_system)
+        return worker.used() - before, time.monotonic() - started
 
 
 async def _bare(film: Path, folder: Path) -> tuple[float, float]:

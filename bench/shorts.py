@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx
-import psutil
 from rich.console import Console
 from rich.table import Table
 
+from bench.counted import SETTLE_SECONDS, counted_worker
 from cutroom.media.framing import framing_filter
 from dev import services
 from proofs.dubs_stage import fund
@@ -28,7 +28,6 @@ from proofs.shorts_film import make_film
 from proofs.shorts_stage import Made, arrive
 
 GOAL = 1.35
-SETTLE_SECONDS = 8.0
 
 
 async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, float], Made]:
@@ -40,24 +39,19 @@ async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, flo
             await fund(stage)
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
                 user = await arrive(stage, client, film.path)
-                await user.wait(await user.ask(numClips=1, maxDuration=20))  # engines are loaded, files are here
-                process = psutil.Process(stage.worker.pid)
-                await asyncio.sleep(SETTLE_SECONDS)
-                before, started = _used(process), time.monotonic()
-                asked = await user.ask(
-                    numClips=1, minDuration=seconds - 3, maxDuration=seconds + 3, captionStyle="karaoke"
-                )
-                request = (await user.wait(asked)).json()
-                wall = time.monotonic() - started
-                ours = _used(process) - before
+                async with counted_worker(stage) as worker:
+                    await user.wait(await user.ask(numClips=1, maxDuration=20))  # engines are loaded, files are here
+                    await asyncio.sleep(SETTLE_SECONDS)
+                    before, started = worker.used(), time.monotonic()
+                    asked = await user.ask(
+                        numClips=1, minDuration=seconds - 3, maxDuration=seconds + 3, captionStyle="karaoke"
+                    )
+                    request = (await user.wait(asked)).json()
+                    wall = time.monotonic() - started
+                    ours = worker.used() - before
                 (made,) = await user.take(request, folder / "made")
             bare = await asyncio.to_thread(_bare, film.path, made, folder)
     return (ours, wall), bare, made
-
-
-def _used(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system + times.children_user + times.children_system)
 
 
 def _bare(film: Path, made: Made, folder: Path) -> tuple[float, float]:
