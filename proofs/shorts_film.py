@@ -7,14 +7,14 @@ import subprocess
 import wave
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cutroom.engines.ports import SAMPLE_RATE, Box
-from tests.engines.pictures import FACE as FACE_SHARES
-from tests.engines.pictures import ensure_pictures, photograph, pictures_folder
+from tests.engines.pictures import FACE, HOPPER_FACE, HOPPER_TOP, photograph
 from tests.engines.speech_clips import clips_folder, sentences, two_cities
 
 if TYPE_CHECKING:
@@ -24,26 +24,41 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, FPS = 1280, 720, 25
 CARD = 640  # pixels of a portrait's side
-FACE = Box(*FACE_SHARES)  # of the portrait of Eileen Collins, which NASA took and gave to the public
 PAUSE_SECONDS = 1.0
+
+
+class Person(Enum):
+    """Whose portrait; both were taken for the state and given to the public. The value is the face in it."""
+
+    COLLINS = Box(*FACE)
+    HOPPER = Box(*HOPPER_FACE)
+
+    def portrait(self) -> "Picture":
+        import cv2  # noqa: PLC0415 - only here
+
+        square = photograph("astronaut.png")
+        if self is Person.HOPPER:
+            whole = photograph("grace_hopper.jpg")
+            square = whole[HOPPER_TOP : HOPPER_TOP + whole.shape[1]]
+        return np.asarray(cv2.resize(square, (CARD, CARD), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A portrait in a picture: its left edge, and whether it looks the other way."""
+    """A portrait in a picture, by its upper left corner."""
 
     x: float
     y: float
-    mirrored: bool
+    who: Person
 
     def face(self) -> Box:
         """In shares of the picture."""
-        left = 1 - FACE.x - FACE.width if self.mirrored else FACE.x
+        face: Box = self.who.value
         return Box(
-            (self.x + left * CARD) / WIDTH,
-            (self.y + FACE.y * CARD) / HEIGHT,
-            FACE.width * CARD / WIDTH,
-            FACE.height * CARD / HEIGHT,
+            (self.x + face.x * CARD) / WIDTH,
+            (self.y + face.y * CARD) / HEIGHT,
+            face.width * CARD / WIDTH,
+            face.height * CARD / HEIGHT,
         )
 
 
@@ -51,20 +66,20 @@ Scene = Callable[[float, float], list[Placed]]  # seconds from its start, and it
 
 
 def _walks(at: float, length: float) -> list[Placed]:
-    return [Placed(20 + 560 * at / length, 80, mirrored=False)]
+    return [Placed(20 + 560 * at / length, 80, Person.COLLINS)]
 
 
 def _sits(at: float, _length: float) -> list[Placed]:
-    return [Placed(600 + 14 * float(np.sin(at * 1.3)), 80, mirrored=True)]
+    return [Placed(600 + 14 * float(np.sin(at * 1.3)), 80, Person.HOPPER)]
 
 
 def _meet(_at: float, _length: float) -> list[Placed]:
-    return [Placed(-130, 80, mirrored=False), Placed(760, 80, mirrored=True)]
+    return [Placed(-130, 80, Person.COLLINS), Placed(760, 80, Person.HOPPER)]
 
 
 def _turns_back(at: float, length: float) -> list[Placed]:
     share = at / length
-    return [Placed(560 - 480 * min(share, 1 - share) * 2, 80, mirrored=False)]
+    return [Placed(560 - 480 * min(share, 1 - share) * 2, 80, Person.COLLINS)]
 
 
 def _screen(_at: float, _length: float) -> list[Placed]:
@@ -102,7 +117,7 @@ def make_film(folder: Path, *, long: bool) -> Film:
     command += ["-pix_fmt", "yuv420p", "-g", "50", "-c:a", "aac", "-movflags", "+faststart", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as encoder:
         assert encoder.stdin is not None
-        for picture in _pictures(_portrait(), seconds):
+        for picture in _pictures(seconds):
             encoder.stdin.write(picture.tobytes())
         encoder.stdin.close()
         if encoder.wait() != 0:
@@ -124,9 +139,9 @@ def _scene_at(seconds: float, at: float) -> tuple[Scene, float, float]:
     return SCENES[number][0], bounds[number], bounds[number + 1] - bounds[number]
 
 
-def _pictures(portrait: "Picture", seconds: float) -> "Iterator[Picture]":
+def _pictures(seconds: float) -> "Iterator[Picture]":
     page, grounds = _page(), [_ground(number) for number in range(len(SCENES))]
-    cards = {False: portrait, True: np.ascontiguousarray(portrait[:, ::-1])}
+    cards = {who: who.portrait() for who in Person}
     scenes = [scene for scene, _ in SCENES]
     for number in range(round(seconds * FPS)):
         at = number / FPS
@@ -137,7 +152,7 @@ def _pictures(portrait: "Picture", seconds: float) -> "Iterator[Picture]":
             continue
         picture = grounds[scenes.index(scene)].copy()
         for placed in scene(at - start, length):
-            _paste(picture, cards[placed.mirrored], placed)
+            _paste(picture, cards[placed.who], placed)
         yield picture
 
 
@@ -194,11 +209,3 @@ def _sound(folder: Path, *, long: bool) -> tuple[Path, float]:
 def _telephone(path: Path) -> "NDArray[np.float32]":
     command = ["ffmpeg", "-v", "error", "-i", str(path), "-ar", str(SAMPLE_RATE), "-ac", "1", "-f", "f32le", "-"]
     return np.frombuffer(subprocess.run(command, check=True, capture_output=True).stdout, "<f4")
-
-
-def _portrait() -> "Picture":
-    import cv2  # noqa: PLC0415 - only here
-
-    ensure_pictures(pictures_folder())
-    resized = cv2.resize(photograph("astronaut.png"), (CARD, CARD), interpolation=cv2.INTER_CUBIC)
-    return np.asarray(resized, np.uint8)

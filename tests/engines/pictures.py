@@ -1,4 +1,4 @@
-"""Photographs from a package by name: a person, a cat, a cup and a rocket, a page and a slide drawn here."""
+"""Photographs from packages by name: two people, a cat, a cup and a rocket; a page and a slide drawn here."""
 
 import hashlib
 import os
@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +20,42 @@ from dev.environment import PROJECT
 if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
 
-PACKAGE = "scikit-image==0.26.0"
-_PLATFORM = ("--platform", "manylinux_2_28_x86_64", "--python-version", "3.11")  # the pictures are the same in all
-_FOLDER = "skimage/data"
+_PLATFORM = ("--platform", "manylinux_2_28_x86_64", "--platform", "manylinux_2_17_x86_64", "--python-version", "3.11")
 FETCH_SECONDS = 600
-SHA256 = {
-    "astronaut.png": "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5",
-    "chelsea.png": "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb",
-    "coffee.png": "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7",
-    "rocket.jpg": "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A package, where its pictures lie in it, and what each must be. The pictures are the same on all platforms."""
+
+    package: str
+    folder: str
+    sha256: Mapping[str, str]
+
+
+SOURCES = (
+    Source(
+        "scikit-image==0.26.0",
+        "skimage/data",
+        {
+            "astronaut.png": "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5",
+            "chelsea.png": "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb",
+            "coffee.png": "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7",
+            "rocket.jpg": "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c",
+        },
+    ),
+    Source(
+        "matplotlib==3.10.7",
+        "matplotlib/mpl-data/sample_data",
+        {"grace_hopper.jpg": "a8ca6d734765703b09728ab47fe59f473d93ae3967fc24c7c0288c3c7adb7130"},
+    ),
+)
+PHOTOGRAPHS = tuple(name for source in SOURCES for name in source.sha256)
 # The face of Eileen Collins in the first one, as shares of its width and height.
 FACE = (0.33, 0.13, 0.2, 0.27)
+# The face of Grace Hopper in the upper square of the picture that the navy took of her.
+HOPPER_FACE = (0.34, 0.21, 0.36, 0.41)
+HOPPER_TOP = 20  # pixels above that square
 
 
 def pictures_folder() -> Path:
@@ -39,24 +65,29 @@ def pictures_folder() -> Path:
 def ensure_pictures(folder: Path) -> Path:
     """Fetch the pictures that are not there, and check every one."""
     folder.mkdir(parents=True, exist_ok=True)
-    if any(not (folder / name).exists() for name in SHA256):
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            how = ["--no-deps", "--only-binary", ":all:", *_PLATFORM, "--dest", scratch]
-            command = [sys.executable, "-m", "pip", "download", "--quiet", *how, PACKAGE]
-            subprocess.run(command, check=True, timeout=FETCH_SECONDS)
-            with zipfile.ZipFile(next(Path(scratch).glob("*.whl"))) as wheel:
-                for name in SHA256:
-                    part = Path(scratch) / name
-                    part.write_bytes(wheel.read(f"{_FOLDER}/{name}"))
-                    part.replace(folder / name)
-    for name, expected in SHA256.items():
-        found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        if found != expected:
-            raise ValueError(f"The picture {name} is not what it was: its sha256 is {found}.")
+    for source in SOURCES:
+        if any(not (folder / name).exists() for name in source.sha256):
+            _fetch(source, folder)
+        for name, expected in source.sha256.items():
+            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            if found != expected:
+                raise ValueError(f"The picture {name} is not what it was: its sha256 is {found}.")
     return folder
 
 
-@lru_cache(maxsize=len(SHA256))
+def _fetch(source: Source, folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        how = ["--no-deps", "--only-binary", ":all:", *_PLATFORM, "--dest", scratch]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", *how, source.package]
+        subprocess.run(command, check=True, timeout=FETCH_SECONDS)
+        with zipfile.ZipFile(next(Path(scratch).glob("*.whl"))) as wheel:
+            for name in source.sha256:
+                part = Path(scratch) / name
+                part.write_bytes(wheel.read(f"{source.folder}/{name}"))
+                part.replace(folder / name)
+
+
+@lru_cache(maxsize=len(PHOTOGRAPHS))
 def photograph(name: str) -> "Picture":
     read = cv2.imread(str(ensure_pictures(pictures_folder()) / name), cv2.IMREAD_COLOR)
     assert read is not None

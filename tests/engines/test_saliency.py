@@ -8,7 +8,7 @@ import pytest
 
 from cutroom.engines.errors import EngineError
 from cutroom.engines.saliency import interest_x, is_screen
-from tests.engines.pictures import SHA256, photograph, slide, terminal, wide
+from tests.engines.pictures import PHOTOGRAPHS, photograph, slide, terminal, wide
 
 if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
@@ -34,7 +34,7 @@ def test_a_screen_is_one_also_when_small_and_squeezed(picture: "Picture", width:
     assert is_screen(squeezed(picture, width=width))
 
 
-@pytest.mark.parametrize("name", SHA256)
+@pytest.mark.parametrize("name", PHOTOGRAPHS)
 @pytest.mark.parametrize("light", [1.0, 0.5, 0.25])
 def test_a_photograph_is_none(name: str, light: float) -> None:
     assert not is_screen((photograph(name) * light).astype(np.uint8))
@@ -60,7 +60,7 @@ def test_the_eye_goes_to_what_stands_out(place: float) -> None:
     assert interest_x(picture) == pytest.approx(place, abs=0.08)
 
 
-@pytest.mark.parametrize("name", SHA256)
+@pytest.mark.parametrize("name", PHOTOGRAPHS)
 def test_the_eye_stays_in_the_picture(name: str) -> None:
     assert 0.2 <= interest_x(photograph(name)) <= 0.8
 
