@@ -26,6 +26,11 @@ class Report:
         self._table.add_row(claim, wanted, str(measured), "holds" if holds else "[bold red]FAILS[/]")
         self._ok = self._ok and bool(holds)
 
+    def broken_off(self) -> None:
+        """What was measured until then is still worth reading."""
+        self._ok = False
+        self.close()
+
     def note(self, text: str) -> None:
         Console(stderr=True).print(text, highlight=False)
 
@@ -55,8 +60,12 @@ def prove(
     parser.add_argument("--short", action="store_true", help="the form that CI runs")
     short = parser.parse_args().short
     report = Report(title)
-    with within():
-        asyncio.run(_finish(proof(report, short)))
+    try:
+        with within():
+            asyncio.run(_finish(proof(report, short)))
+    except BaseException:
+        report.broken_off()
+        raise
     return report.close()
 
 
