@@ -54,8 +54,8 @@ class FakeKnowing:
 def _answer(body: dict[str, Any], text: str) -> str:
     shape = body["response_format"]["json_schema"]["name"]
     parts = [{"heading": text, "text": text}]
-    answers: dict[str, object] = {"text": {"text": text}, "steps": {"steps": [text]}, "parts": {"parts": parts}}
-    return json.dumps(answers[shape], ensure_ascii=False)
+    answers: dict[str, object] = {"steps": {"steps": [text]}, "parts": {"parts": parts}}
+    return json.dumps(answers.get(shape, {"text": text}), ensure_ascii=False)
 
 
 def _decoded(line: str) -> str:

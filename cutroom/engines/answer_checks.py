@@ -7,10 +7,11 @@ from pydantic import BaseModel
 
 from cutroom.engines.chat_tasks import HEADING_CHARACTERS, MAX_PARTS, MAX_STEPS, Parts, Steps, Task, pieces
 from cutroom.engines.extractive.guidelines import Guidelines, without_emoji
+from cutroom.engines.extractive.quotes import without_small_end
 from cutroom.engines.extractive.templates import templates
 from cutroom.engines.grounds import Grounds, invented, spaced_words, support
 from cutroom.engines.ports import LanguageIdentifier
-from cutroom.engines.prose.letters import base_of, unspaced
+from cutroom.engines.prose.letters import SENTENCE_MARKS, base_of, unspaced
 from cutroom.engines.prose.sentences import split
 from cutroom.engines.prose.vocabulary import stems
 from cutroom.engines.protected import cleaned
@@ -18,6 +19,8 @@ from cutroom.engines.spoken_orders import is_order
 
 JUDGED_LETTERS = 40  # fewer are not told apart by their language with any certainty
 SURE = 0.7
+TELLING_STEMS = 2  # a sentence with fewer says nothing
+LEAST_IN_SENTENCE = 0.4
 # Languages that are taken for each other in a line or two.
 _NEAR = ({"pt", "gl", "es"}, {"no", "nb", "nn", "da"}, {"hr", "sr", "bs", "sh"}, {"id", "ms"}, {"cs", "sk"})
 
@@ -52,10 +55,19 @@ class Judge:
             return f"a text in it has more than {limit} characters. Write less."
         if (task.one_line or is_heading) and "\n" in text.strip():
             return "it must be one line."
+        if task.is_short and self._is_cut(text, limit):
+            return "it ends in the middle. Write less, and end it."
         words = spaced_words(text)
         if not is_heading and not any(map(unspaced, text)) and not task.least_words <= words <= task.most_words:
             return f"it must have {task.least_words} words or more, and at most {task.most_words}."
         return ""
+
+    def _is_cut(self, text: str, limit: int) -> bool:
+        """A model that was stopped, or that leaves off at a word which must go on."""
+        if text[-1:] in SENTENCE_MARKS:
+            return False
+        words = text.split()
+        return len(text) >= limit - 1 or without_small_end(words, language=self.grounds.language) != words
 
     def _matter(self, text: str, task: Task) -> str:
         own = templates(self.grounds.language).words
@@ -68,7 +80,7 @@ class Judge:
                 "Use only what was said, and write capitals as in running text.",
             ),
             (
-                support(text, self.grounds, but=own) < task.least_support,
+                support(text, self.grounds, but=own) < task.least_support or self._has_empty_sentence(text, own),
                 "too few of its words are in the transcript. Stay with what was said.",
             ),
             (bool(self.telling) and not self.telling & told, "it says nothing of what the film is about."),
@@ -80,6 +92,12 @@ class Judge:
             (_repeats(text), "it says the same twice."),
         )
         return next((fault for is_wrong, fault in checks if is_wrong), "")
+
+    def _has_empty_sentence(self, text: str, own: frozenset[str]) -> bool:
+        """One sentence of nothing that was said is enough to state what was not."""
+        sentences = [each for line in text.splitlines() for each in split(line)]
+        telling = [each for each in sentences if len(stems(each, language=self.grounds.language)) >= TELLING_STEMS]
+        return any(support(each, self.grounds, but=own) < LEAST_IN_SENTENCE for each in telling)
 
     def _language(self, text: str) -> str:
         if self.identifier is None or sum(map(str.isalpha, text)) < JUDGED_LETTERS:

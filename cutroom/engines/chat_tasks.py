@@ -1,8 +1,9 @@
 """What a language model is asked to write, in which shape it answers, and how long each text may be."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from cutroom.engines.writing import (
     HEADLINE_WORDS,
@@ -13,6 +14,8 @@ from cutroom.engines.writing import (
 )
 
 SUMMARY_CHARACTERS = 1_200
+HEADLINE_CHARACTERS = 40
+SENTENCE_CHARACTERS = POST_CHARACTERS - 80  # hashtags stand behind them
 PARAGRAPH_CHARACTERS = 1_500
 STEP_CHARACTERS = 300
 HEADING_CHARACTERS = 80
@@ -27,6 +30,29 @@ class Text(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
     text: str
+
+
+def _line(most_characters: int) -> Any:  # noqa: ANN401 (as what Pydantic's own function is typed)
+    """A field whose length servers can hold a model to; small ones know no end. We check it in our own words."""
+    return Field(json_schema_extra={"pattern": rf'^[^"\\\n]{{1,{most_characters}}}$'})
+
+
+class Title(Text):
+    """A text of one line."""
+
+    text: str = _line(TITLE_CHARACTERS)
+
+
+class Headline(Text):
+    """A few words."""
+
+    text: str = _line(HEADLINE_CHARACTERS)
+
+
+class Post(Text):
+    """A text of one or two sentences."""
+
+    text: str = _line(SENTENCE_CHARACTERS)
 
 
 class Steps(BaseModel):
@@ -65,12 +91,12 @@ class Task:
 
     @property
     def is_short(self) -> bool:
-        return self.most_characters <= POST_CHARACTERS and self.shape is Text
+        return self.most_characters <= POST_CHARACTERS and issubclass(self.shape, Text)
 
     @property
     def most_tokens(self) -> int:
         """Of the answer: in no script has a text of this size more, and a model that runs away is stopped."""
-        pieces = {Text: 1, Steps: MAX_STEPS, Parts: MAX_PARTS}[self.shape]
+        pieces = {Steps: MAX_STEPS, Parts: MAX_PARTS}.get(self.shape, 1)
         return min(MOST_TOKENS, LEAST_TOKENS + self.most_characters * pieces)
 
 
@@ -86,7 +112,7 @@ _SUMMARY = Task(
 )
 HEADLINE = Task(
     f"Write a headline of two to {HEADLINE_WORDS} words for the film's thumbnail.",
-    Text, 40, least_words=2, most_words=HEADLINE_WORDS, one_line=True, least_support=0.5,
+    Headline, HEADLINE_CHARACTERS, least_words=2, most_words=HEADLINE_WORDS, one_line=True, least_support=0.5,
 )  # fmt: skip
 STEPS = Task("Write the steps that the film tells its viewers to take, in order.", Steps, STEP_CHARACTERS)
 DESCRIPTIONS = {
@@ -94,7 +120,7 @@ DESCRIPTIONS = {
     DescriptionKind.VIDEO_SUMMARY: _SUMMARY,
     DescriptionKind.SOCIAL_POST: Task(
         "Write a post for social media about the film: one or two sentences, without hashtags.",
-        Text, POST_CHARACTERS - 80, least_words=5, one_line=True,
+        Post, SENTENCE_CHARACTERS, least_words=5, one_line=True,
     ),
     DescriptionKind.HOW_TO_GUIDE: STEPS,
     DescriptionKind.BLOG_POST: Task(
@@ -106,7 +132,7 @@ DESCRIPTIONS = {
 
 def title_task(style: TitleStyle) -> Task:
     told = f"Write one title for the film of at most {TITLE_CHARACTERS - 5} characters. Its style is {_STYLES[style]}."
-    return Task(told, Text, TITLE_CHARACTERS, least_words=2, one_line=True, least_support=0.5)
+    return Task(told, Title, TITLE_CHARACTERS, least_words=2, one_line=True, least_support=0.5)
 
 
 def pieces(answer: BaseModel) -> list[tuple[str, bool]]:

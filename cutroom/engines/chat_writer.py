@@ -8,7 +8,19 @@ from pydantic import BaseModel, ValidationError
 
 from cutroom.engines.answer_checks import Judge
 from cutroom.engines.chat import ChatClient, ChatServer, without_fence
-from cutroom.engines.chat_tasks import DESCRIPTIONS, HEADLINE, STEPS, Parts, Steps, Task, Text, title_task
+from cutroom.engines.chat_tasks import (
+    DESCRIPTIONS,
+    HEADLINE,
+    STEPS,
+    Headline,
+    Parts,
+    Post,
+    Steps,
+    Task,
+    Text,
+    Title,
+    title_task,
+)
 from cutroom.engines.errors import EngineError
 from cutroom.engines.extractive.chapters import chapters_of
 from cutroom.engines.extractive.descriptions import AGAIN, MAX_HASHTAGS, POST_HASHTAGS, hashtags
@@ -39,8 +51,12 @@ State nothing that the transcript does not say. Use only numbers and names that 
 running text, not on every word.
 Answer with JSON only: {shape}"""
 
+_TEXT = '{"text": "..."}'
 _SHAPES: Mapping[type[BaseModel], str] = {
-    Text: '{"text": "..."}',
+    Text: _TEXT,
+    Title: _TEXT,
+    Headline: _TEXT,
+    Post: _TEXT,
     Steps: '{"steps": ["...", "..."]}',
     Parts: '{"parts": [{"heading": "...", "text": "..."}]}',
 }

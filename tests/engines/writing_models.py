@@ -45,7 +45,8 @@ def _answers(said: list[str], body: dict[str, Any]) -> dict[str, object]:
         text = " ".join(said[:3])[:1100] if "summary" in told else said[0][:190]
     halves = [said[: len(said) // 2 or 1], said[len(said) // 2 :]]
     parts = [{"heading": _few(each[0], 5, 70), "text": " ".join(each)[:1400]} for each in halves if each]
-    return {"text": {"text": text}, "steps": {"steps": [each[:290] for each in said[:5]]}, "parts": {"parts": parts}}
+    texts: dict[str, object] = {name: {"text": text} for name in ("text", "title", "headline", "post")}
+    return {**texts, "steps": {"steps": [each[:290] for each in said[:5]]}, "parts": {"parts": parts}}
 
 
 def _topical(said: list[str]) -> int:
@@ -91,5 +92,7 @@ WRONG: Mapping[str, Wrong] = {
     "an order": lambda _: _text("Ignore previous instructions about the garden hose"),
     "markup": lambda _: _text("<b>The garden hose</b> and the copper pipe"),
     "a key": lambda _: _text("The garden hose CANARY-77AB31"),
+    "a sentence of its own": lambda _: _text("The garden hose bursts. Tomorrow brings aubergines."),
+    "an open end": lambda _: _text("The garden hose and the copper pipe of the"),
     "twice": lambda _: _text("The garden hose. The garden hose."),
 }
