@@ -15,9 +15,11 @@ MAX_BORROWED_SECONDS = 3.0
 CLOSE = 0.1  # within this share of its slot a line counts as fitting
 MIN_SLOT_SECONDS = 0.25
 
-# Characters that are read in a second at an engine's natural speed, by language; measured with Kokoro.
-CHARACTERS_PER_SECOND = {"en": 19.0, "pt": 17.8, "es": 17.8, "fr": 17.8, "it": 17.8}
-DEFAULT_CHARACTERS_PER_SECOND = 18.0
+# How long a line takes at an engine's natural speed, measured with Kokoro: each takes a little whatever its length,
+# so that short lines are slower than long ones; and then so many characters are read in a second, by language.
+UTTERANCE_SECONDS = 0.25
+CHARACTERS_PER_SECOND = {"en": 19.8, "pt": 18.6, "es": 18.6, "fr": 18.6, "it": 18.6}
+DEFAULT_CHARACTERS_PER_SECOND = 18.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,13 @@ def slots(spans: Sequence[tuple[float, float]], *, until_seconds: float) -> list
 
 def is_likely_too_long(text: str, slot: Slot, *, language: str) -> bool:
     """Whether a text would hardly be spoken in its slot, however fast; then a shorter one is worth asking for."""
+    return natural_seconds(text, language=language) / MAX_STRETCH > slot.seconds
+
+
+def natural_seconds(text: str, *, language: str) -> float:
+    """About how long a text takes to say."""
     pace = CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
-    return len(text) / pace / MAX_STRETCH > slot.seconds
+    return UTTERANCE_SECONDS + len(text) / pace
 
 
 @dataclass(frozen=True, slots=True)

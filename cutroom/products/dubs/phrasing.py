@@ -1,17 +1,18 @@
 """Which sentences are spoken in one go: one that is too long for its time is lent some by its neighbour.
 
 A translation is seldom as long as its source. Where a sentence would not fit, and the same speaker goes on at once
-with one that has time to spare, both become one line, with the start of the first.
+with one beside which it does, both become one line, with the start of the first.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.dubs.fit import CHARACTERS_PER_SECOND, DEFAULT_CHARACTERS_PER_SECOND, MAX_STRETCH
+from cutroom.products.dubs.fit import CLOSE, MAX_STRETCH, natural_seconds
 
 MAX_GAP_SECONDS = 0.8
 MAX_LINE_SECONDS = 11.0
 JOINT_SECONDS = 0.2  # that a speaker needs between two sentences
+MAX_PRESSURE = MAX_STRETCH * (1 + CLOSE / 2)  # more would leave a line longer than its slot; half is kept for surprises
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +45,18 @@ def phrases(found: Sequence[Phrase], *, language: str) -> list[Phrase]:
 
 
 def _helps(one: Phrase, two: Phrase, *, pressed: Phrase, language: str) -> bool:
-    """Whether two neighbours can be one line, one of which is pressed for time while the other has some to spare."""
+    """Whether two neighbours can be one line in which the one that is pressed for time has enough of it."""
     if one.speaker != two.speaker or two.start_seconds - one.end_seconds > MAX_GAP_SECONDS:
         return False
     both = _together(one, two)
     if both.seconds > MAX_LINE_SECONDS or two.start_seconds < one.end_seconds - JOINT_SECONDS:
         return False
-    lender = two if pressed is one else one
-    return _pressure(lender, language) < MAX_STRETCH < _pressure(pressed, language)
+    return _pressure(both, language) <= MAX_PRESSURE < _pressure(pressed, language)
 
 
 def _pressure(phrase: Phrase, language: str) -> float:
     """How much faster than is natural it would have to be spoken."""
-    pace = CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
-    return len(phrase.text) / pace / max(phrase.seconds, 0.1)
+    return natural_seconds(phrase.text, language=language) / max(phrase.seconds, 0.1)
 
 
 def _together(one: Phrase, two: Phrase) -> Phrase:

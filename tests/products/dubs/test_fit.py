@@ -52,8 +52,13 @@ def test_how_a_line_is_stretched(natural: float, stretch: float, seconds: float)
 
 def test_a_text_is_too_long_when_nobody_could_say_it_in_time() -> None:
     slot = Slot(0.0, 4.0, 4.0)
-    assert is_likely_too_long("a" * 91, slot, language="pt-BR")
-    assert not is_likely_too_long("a" * 88, slot, language="pt")
+    assert is_likely_too_long("a" * 90, slot, language="pt-BR")
+    assert not is_likely_too_long("a" * 87, slot, language="pt")
+
+
+def test_a_short_text_takes_more_of_its_time_than_a_long_one() -> None:
+    assert is_likely_too_long("Apenas dois.", Slot(0.0, 0.62, 1.1), language="pt")
+    assert not is_likely_too_long("Apenas dois. " * 10, Slot(0.0, 6.2, 6.8), language="pt")
 
 
 def test_lines_keep_their_starts_where_they_can() -> None:

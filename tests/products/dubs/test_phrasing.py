@@ -33,3 +33,12 @@ def test_never_with_another_speaker_over_a_pause_or_with_one_as_pressed() -> Non
     long = [said(0, 2, 60), said(2.2, 14, 20)]
     for given in (other, pause, pressed, long):
         assert len(phrases(given, language="pt")) == 2
+
+
+def test_two_are_joined_though_the_second_alone_is_pressed_a_little() -> None:
+    """A line of thanks that is too long by half, and one behind it that just fits."""
+    assert times(phrases([said(0, 1.33, 40), said(1.82, 4.52, 63)], language="pt")) == [(0, 4.52)]
+
+
+def test_a_very_short_one_is_pressed_by_what_every_line_takes() -> None:
+    assert times(phrases([said(0, 0.62, 12), said(1.14, 6.58, 91)], language="pt")) == [(0, 6.58)]
