@@ -71,6 +71,7 @@ STEPS: tuple[tuple[str, Callable[[Scene], Awaitable[None]]], ...] = (
     ("dub it for the price on the button", console_steps.ask_for_a_dub),
     ("switch the language", console_steps.switch_language),
     ("open the sync report", console_steps.open_report),
+    ("approve a reviewed thumbnail", console_steps.review_a_thumbnail),
     ("find it by what is said, and make a folder", console_steps.search),
     ("connect a program to the workspace", connect),
     ("look at the rest", console_steps.look_at_the_rest),

@@ -116,10 +116,8 @@ async def play(scene: Scene) -> None:
     start = float(await page.get_attribute("#words li:last-child button", "data-start") or 0)
     await scene.eyes.until(f"document.getElementById('player').currentTime >= {start}")
     await page.evaluate("document.getElementById('player').pause()")
-    tracks = await page.evaluate("document.getElementById('player').textTracks.length")
-    assert tracks == 1, tracks
     shown = await page.evaluate(
-        """async () => { const track = document.getElementById('player').textTracks[0]; track.mode = 'showing';
+        """async () => { const track = document.querySelector('#player track').track; track.mode = 'showing';
         for (let n = 0; n < 50 && !track.cues?.length; n++) await new Promise((done) => setTimeout(done, 100));
         return track.cues ? track.cues.length : 0; }"""
     )
@@ -142,6 +140,11 @@ async def switch_language(scene: Scene) -> None:
     page = scene.eyes.page
     await page.click("#sounds button[data-language=es]")
     await page.evaluate("document.getElementById('player').currentTime = 0; document.getElementById('player').play()")
+    if await page.get_attribute(".stage", "data-heard") == "stream":  # the language is in the stream itself
+        await scene.eyes.until("document.getElementById('player').currentTime > 0.8")
+        assert not await page.evaluate("document.getElementById('player').muted")
+        await page.evaluate("document.getElementById('player').pause()")
+        return
     await scene.eyes.until("document.getElementById('dub-sound').currentTime > 0.8")
     assert await page.evaluate("document.getElementById('player').muted")
     gap = await page.evaluate(
@@ -157,6 +160,19 @@ async def open_report(scene: Scene) -> None:
     bars = await page.locator(".bars.dub rect").count()
     assert bars >= 2, bars
     await scene.eyes.look("video-dubbed")
+
+
+async def review_a_thumbnail(scene: Scene) -> None:
+    """The pictures are shown first, and drawn with after they are approved; a title is written meanwhile."""
+    page = scene.eyes.page
+    await page.check("#make-thumbnail [name=review]")
+    await scene.eyes.wait_for("#make-thumbnail button.main", has_text="Draw a thumbnail, 7 credits")
+    await page.click("#make-thumbnail button.main")
+    await scene.eyes.wait_for("#review .shot img", seconds=JOB_SECONDS)
+    await scene.eyes.look("video-review")
+    await page.click("#review button[value=approve]")
+    await scene.eyes.wait_for(".thumb img", seconds=JOB_SECONDS)
+    await scene.eyes.look("video-thumbnails")
 
 
 async def search(scene: Scene) -> None:

@@ -5,7 +5,19 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console import apps, consent, keys, library, money, sign_in, tokens, video, webhooks, workspaces
+from cutroom.console import (
+    apps,
+    consent,
+    keys,
+    library,
+    money,
+    publishing,
+    sign_in,
+    tokens,
+    video,
+    webhooks,
+    workspaces,
+)
 from cutroom.console.page import Visit, go, page
 from cutroom.console.render import STATIC
 
@@ -30,6 +42,7 @@ def console_routes() -> list[BaseRoute]:
         page("/", front_door),
         *library.ROUTES,
         *video.ROUTES,
+        *publishing.ROUTES,
         *sign_in.ROUTES,
         *consent.ROUTES,
         *tokens.ROUTES,

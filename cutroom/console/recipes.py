@@ -33,6 +33,8 @@ def bundle_of(form: Form) -> CreditBundle:
         wanted["captionLanguageCodes"] = languages
     if shorts := shorts_in(form):
         wanted["shorts"] = {"kind": shorts["kind"], "numClips": shorts.get("numClips", 1)}
+    if form.text("kind") == "thumbnail":
+        wanted["zeroPromptThumbnail"] = {"enabled": True, "autoDetectContentMoments": form.has("review")}
     try:
         seconds = float(form.text("seconds") or 0)
     except ValueError:

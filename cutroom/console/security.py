@@ -74,17 +74,18 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def policy(settings: Settings, *, form_targets: tuple[str, ...] = ()) -> str:
+def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tuple[str, ...] = ()) -> str:
     """The content security policy: our own scripts and styles from files, media from the store, and nothing else."""
     store = _origin(settings.s3_endpoint) if settings.s3_endpoint else "https:"
+    hosts = " ".join(dict.fromkeys(_origin(each) for each in media))
     uploads = _origin(settings.gcs_endpoint) if settings.gcs_account_file is not None else ""
     rules = {
         "default-src": "'none'",
         "script-src": "'self'",
         "style-src": "'self'",
         "img-src": f"'self' data: {store}",
-        "media-src": f"'self' blob: {store}",
-        "connect-src": f"'self' {store} {uploads}".strip(),
+        "media-src": f"'self' blob: {store} {hosts}".strip(),
+        "connect-src": " ".join(("'self'", store, uploads, hosts)).strip(),
         "worker-src": "'self' blob:",
         "manifest-src": "'self'",
         # Browsers hold a redirect after a form to this rule too: consent ends at the client's own address.

@@ -8,6 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from cutroom.console.lanes import DubLane, dub_lane, speech_lane
 from cutroom.console.page import Form, Visit, go, page, parse, sentence
+from cutroom.console.publishing import publishing_of
 from cutroom.console.recipes import (
     bundle_of,
     caption_languages,
@@ -17,7 +18,9 @@ from cutroom.console.recipes import (
     product_in,
     shorts_in,
 )
+from cutroom.console.security import policy
 from cutroom.credits import routes as credit
+from cutroom.engines.writing import DescriptionKind, TitleStyle
 from cutroom.errors import CutroomError, invalid_field, not_found
 from cutroom.jobs import routes as jobs
 from cutroom.jobs.ids import DubProduct, JobType
@@ -69,22 +72,28 @@ async def show_video(visit: Visit) -> Response:
     video_id = visit.request.path_params["video_id"]
     video = await visit.perform(routes.get_video, video_id)
     transcript = await visit.perform(transcripts.get_transcript, video_id)
-    shown = await _live(visit, video, transcript)
+    shown = {**await _live(visit, video, transcript), "may_make": may_produce(visit.me.principal)}
     if visit.request.headers.get("hx-request"):
         response = visit.page("video_live.html", **shown)
         if visit.request.query_params.get("seen") != shown["seen"]:  # picture or words have come: the whole page anew
             response.headers["HX-Refresh"] = "true"
         return response
     source = transcript.language if transcript.status == "ready" else None
-    return visit.page(
+    response = visit.page(
         "video.html",
         **shown,
         media_url=await _media_url(visit, video),
+        manifest=None if visit.me.principal.suspended else video.url,
         start=visit.request.query_params.get("t", ""),
-        may_make=may_produce(visit.me.principal),
         dub_choices=await dub_languages(visit, source),
         caption_choices=await caption_languages(visit, source),
+        title_styles=list(TitleStyle),
+        description_kinds=list(DescriptionKind),
     )
+    if video.url:  # a host elsewhere plays from its own address
+        rules = policy(visit.runtime.settings, media=(video.url,))
+        response.headers["Content-Security-Policy"] = rules
+    return response
 
 
 async def _live(visit: Visit, video: Video, transcript: Transcript) -> dict[str, Any]:
@@ -101,6 +110,7 @@ async def _live(visit: Visit, video: Video, transcript: Transcript) -> dict[str,
         "dubs": await _dubs(visit, video.id),
         "shorts": await _shorts(visit, video.id),
         "subtitles": _subtitles(transcript, found),
+        "publishing": await publishing_of(visit, video.id, found),
         "span": max(video.duration or 0.0, 1.0),
     }
 
@@ -133,10 +143,10 @@ async def _shorts(visit: Visit, video_id: str) -> list[ShownShorts]:
 
 
 async def _media_url(visit: Visit, video: Video) -> str | None:
-    """What to play: where it is hosted, else the file as it came in. A suspended library plays nothing."""
+    """The file as it came in: what is played until there is something better. A suspended library plays nothing."""
     if visit.me.principal.suspended or video.status != "ready":
         return None
-    return video.url or await visit.runtime.storage.read_url(source_path(visit.me.principal.library_id, video.id))
+    return await visit.runtime.storage.read_url(source_path(visit.me.principal.library_id, video.id))
 
 
 async def show_subtitles(visit: Visit) -> Response:
@@ -158,13 +168,19 @@ async def show_price(visit: Visit) -> Response:
     """The button of a product, with its exact price on it and what is left after."""
     form = Form(tuple(visit.request.query_params.multi_items()))
     kind = form.text("kind")
-    if not (languages_in(form, "dub") or languages_in(form, "captions") or shorts_in(form)):
+    named = languages_in(form, "dub") or languages_in(form, "captions") or shorts_in(form) or kind == "thumbnail"
+    if not named:
         return visit.page("make_button.html", quote=None, words="", kind=kind)
     try:
         quote = await visit.perform(credit.quote, visit.request.path_params["video_id"], bundle_of(form))
     except CutroomError as error:
         return visit.page("make_button.html", quote=None, words="", kind=kind, fault=sentence(error))
-    return visit.page("make_button.html", quote=quote, kind=kind, codes=languages_in(form, kind))
+    return visit.page(
+        "make_button.html",
+        quote=quote,
+        kind=kind,
+        codes=languages_in(form, kind) if kind in {"dub", "captions"} else [],
+    )
 
 
 async def make(visit: Visit) -> Response:

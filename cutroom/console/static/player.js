@@ -16,8 +16,9 @@
   };
 
   function offsets() {
-    const bars = document.querySelector("#tracks .bars");
-    return bars ? { left: bars.offsetLeft, width: bars.clientWidth } : { left: 0, width: 1 };
+    const bars = document.querySelector("#tracks .bars")?.getBoundingClientRect();
+    const frame = document.getElementById("tracks")?.getBoundingClientRect();
+    return bars && frame ? { left: bars.left - frame.left, width: bars.width } : { left: 0, width: 1 };
   }
 
   function follow() {
@@ -58,12 +59,19 @@
 
   // Another language: the film's own sound is silent, the dub runs beside it and is pulled back when it drifts.
   const dub = document.getElementById("dub-sound");
+  let stream = null; // the player of adaptive streams, once it has taken over
+  let beside = false; // whether the dub is a second sound
   function hear(choice) {
     if (!player) return;
     sound = choice.dataset.language || "";
-    player.muted = sound !== "";
+    const wanted = sound || stage.dataset.language;
+    const track = stream?.getAudioTracks().find((each) => each.language === wanted || each.language === wanted.split("-")[0]);
+    beside = sound !== "" && !track;
+    player.muted = beside;
+    stage.dataset.heard = beside ? "beside" : "stream";
     dub.pause();
-    if (sound) {
+    if (track) stream.selectAudioTrack(track);
+    if (beside) {
       dub.src = choice.dataset.sound;
       dub.currentTime = player.currentTime;
       if (!player.paused) dub.play().catch(() => {});
@@ -77,20 +85,36 @@
     }
   }
   if (player) {
-    player.addEventListener("play", () => { if (sound) { dub.currentTime = player.currentTime; dub.play().catch(() => {}); } });
+    player.addEventListener("play", () => { if (beside) { dub.currentTime = player.currentTime; dub.play().catch(() => {}); } });
     player.addEventListener("pause", () => dub.pause());
-    player.addEventListener("seeked", () => { if (sound) dub.currentTime = player.currentTime; });
+    player.addEventListener("seeked", () => { if (beside) dub.currentTime = player.currentTime; });
     player.addEventListener("ratechange", () => { dub.playbackRate = player.playbackRate; });
     player.addEventListener("volumechange", () => { dub.volume = player.volume; });
     player.addEventListener("timeupdate", () => {
-      if (sound && !player.paused && Math.abs(dub.currentTime - player.currentTime) > 0.12) dub.currentTime = player.currentTime;
+      if (beside && !player.paused && Math.abs(dub.currentTime - player.currentTime) > 0.12) dub.currentTime = player.currentTime;
     });
     player.addEventListener("loadedmetadata", () => {
       const start = Number(player.dataset.start);
       if (start > 0) seek(start);
     });
+    if (player.dataset.manifest) load();
     const tick = () => { follow(); requestAnimationFrame(tick); };
     requestAnimationFrame(tick);
+  }
+
+  // Adaptive playback; where that fails, the file as it came in.
+  async function load() {
+    const url = new URL(player.dataset.manifest);
+    const ours = url.pathname.startsWith("/media/") ? url.pathname : url.href;
+    try {
+      shaka.polyfill.installAll();
+      const made = new shaka.Player();
+      await made.attach(player);
+      await made.load(ours);
+      stream = made;
+    } catch {
+      player.src = player.dataset.source;
+    }
   }
 
   document.addEventListener("keydown", (event) => {
