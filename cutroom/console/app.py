@@ -7,7 +7,10 @@ from starlette.types import Scope
 
 from cutroom.console import (
     apps,
+    brand_voices,
+    characters,
     consent,
+    folders,
     keys,
     library,
     money,
@@ -15,6 +18,7 @@ from cutroom.console import (
     sign_in,
     tokens,
     video,
+    voices,
     webhooks,
     workspaces,
 )
@@ -43,6 +47,10 @@ def console_routes() -> list[BaseRoute]:
         *library.ROUTES,
         *video.ROUTES,
         *publishing.ROUTES,
+        *folders.ROUTES,
+        *voices.ROUTES,
+        *characters.ROUTES,
+        *brand_voices.ROUTES,
         *sign_in.ROUTES,
         *consent.ROUTES,
         *tokens.ROUTES,

@@ -5,7 +5,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from cutroom.console.page import Form, Visit, go, page, parse, sentence
+from cutroom.console.forms import Form
+from cutroom.console.page import Visit, go, page, parse, sentence
 from cutroom.console.recipes import bundle_of, dub_languages, may_produce, recipes_of
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
@@ -14,7 +15,7 @@ from cutroom.jobs import routes as jobs
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
 from cutroom.library import routes
-from cutroom.library.schemas import NewFolder, Video
+from cutroom.library.schemas import Video
 from cutroom.library.search import MAX_TEXT, Wanted, find_videos
 from cutroom.products.ingest import routes as ingest
 from cutroom.products.ingest.rules import SourceType, fault_in_source
@@ -49,6 +50,8 @@ async def show_library(visit: Visit) -> Response:
         "more": more,
         "q": text,
         "folder": folder_id,
+        "may_add": may_produce(visit.me.principal),
+        "may_arrange": visit.me.principal.may_write,
         "busy": any(tile.video.status in {"queued", "processing"} or tile.job for tile in tiles),
         "here": f"{path}?{asked}" if asked else path,
     }
@@ -60,7 +63,6 @@ async def show_library(visit: Visit) -> Response:
         **shown,
         folders=folders,
         languages=languages,
-        may_add=may_produce(visit.me.principal),
         base_url=visit.runtime.settings.base_url,
     )
 
@@ -138,17 +140,9 @@ def _source_type(url: str) -> SourceType:
     return next((each for each in _PROVIDERS if fault_in_source(each, url) is None), SourceType.HTTPS)
 
 
-async def create_folder(visit: Visit) -> Response:
-    wanted = {"name": visit.form.text("name"), "parentId": visit.form.text("folder") or None}
-    document = {name: value for name, value in wanted.items() if value is not None}
-    made = await visit.perform(routes.create_folder, parse(NewFolder, document))
-    return go("/library", folder=made.id)
-
-
 ROUTES = [
     page("/library", show_library),
     page("/library/price", show_price),
     page("/library/uploads", begin_upload, method="POST"),
     page("/library/imports", begin_import, method="POST"),
-    page("/library/folders", create_folder, method="POST"),
 ]

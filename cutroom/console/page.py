@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from cutroom.accounts.sessions import LibraryChoice, Reception, SignedIn
+from cutroom.console.forms import Form, read_form
 from cutroom.console.render import render
 from cutroom.console.security import (
     CSRF_FIELD,
@@ -33,31 +34,9 @@ from cutroom.web.problems import problem_of
 from cutroom.web.route import Call
 from cutroom.web.runtime import Runtime
 
-MAX_FORM_BYTES = 256 * 1024
-MAX_FIELDS = 500
 Made = TypeVar("Made")
 Model = TypeVar("Model", bound=BaseModel)
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The fields that a page sent; each may occur several times."""
-
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    def text(self, name: str) -> str:
-        return next((value for key, value in self.pairs if key == name), "").strip()
-
-    def secret(self, name: str) -> str:
-        """As it was typed: spaces at the ends of a password are part of it."""
-        return next((value for key, value in self.pairs if key == name), "")
-
-    def all(self, name: str) -> list[str]:
-        return [value for key, value in self.pairs if key == name]
-
-    def has(self, name: str) -> bool:
-        return any(key == name for key, _ in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +46,7 @@ class Visit:
     request: Request
     runtime: Runtime
     cookie: str  # what the page's token follows from
-    form: Form = Form()
+    form: Form = field(default_factory=Form)
     signed_in: SignedIn | None = None
     libraries: tuple[LibraryChoice, ...] = ()
     connection: "Connection | None" = None
@@ -112,13 +91,16 @@ class Visit:
 Handler = Callable[[Visit], Awaitable[Response]]
 
 
-def page(path: str, handler: Handler, *, method: str = "GET", is_open: bool = False) -> Route:
+def page(
+    path: str, handler: Handler, *, method: str = "GET", is_open: bool = False, takes_files: bool = False
+) -> Route:
     """A route of the console. An open one is shown to anybody; the others need a session."""
 
     async def answer(request: Request) -> Response:
         runtime: Runtime = request.app.state.runtime
         try:
-            response = await PageEnvelope(request, runtime, handler, is_open=is_open).answer()
+            envelope = PageEnvelope(request, runtime, handler, is_open=is_open, takes_files=takes_files)
+            response = await envelope.answer()
         except Exception as error:  # noqa: BLE001 (whatever it was, the person gets a page)
             response = fault_page(request, error)
         harden(response, runtime.settings)
@@ -130,11 +112,14 @@ def page(path: str, handler: Handler, *, method: str = "GET", is_open: bool = Fa
 class PageEnvelope:
     """One request on its way through: session, limits, forgery, work."""
 
-    def __init__(self, request: Request, runtime: Runtime, handler: Handler, *, is_open: bool) -> None:
+    def __init__(
+        self, request: Request, runtime: Runtime, handler: Handler, *, is_open: bool, takes_files: bool
+    ) -> None:
         self.request = request
         self.runtime = runtime
         self.handler = handler
         self.is_open = is_open
+        self.takes_files = takes_files
 
     async def answer(self) -> Response:
         token = self.request.cookies.get(cookie_name(self.runtime.settings, "session"), "")
@@ -161,9 +146,11 @@ class PageEnvelope:
 
     async def _write(self, visit: Visit) -> Response:
         check_origin(self.request, self.runtime.settings)
-        form = await read_form(self.request)
-        check_csrf(self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD), visit.csrf)
-        visit = replace(visit, form=form)
+        async with read_form(self.request, takes_files=self.takes_files) as form:
+            check_csrf(self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD), visit.csrf)
+            return await self._written(replace(visit, form=form))
+
+    async def _written(self, visit: Visit) -> Response:
         if visit.signed_in is None:
             return await self._admitted(visit)
         async with self.runtime.database.transaction(visit.me.principal.library_id) as connection:
@@ -187,25 +174,6 @@ def _to_sign_in(request: Request) -> Response:
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     query = urlencode({"next": target}) if request.method == "GET" and target != "/" else ""
     return RedirectResponse(f"/sign-in?{query}" if query else "/sign-in", status_code=303)
-
-
-async def read_form(request: Request) -> Form:
-    """A form's fields, or those of a small JSON object; bounded."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_FORM_BYTES:
-            raise invalid_fields([("body", "This form is too large.")])
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not raw or kind != "application/x-www-form-urlencoded":
-        return Form()
-    try:
-        pairs = parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
-    except ValueError as error:
-        raise invalid_fields([("body", "This form cannot be read.")]) from error
-    if any("\x00" in key or "\x00" in value for key, value in pairs):
-        raise invalid_fields([("body", "A text contains the NUL character.")])
-    return Form(tuple(pairs))
 
 
 def parse(model: type[Model], document: Mapping[str, Any]) -> Model:

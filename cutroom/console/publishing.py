@@ -18,10 +18,10 @@ from cutroom.products.hosting.schemas import Hosting
 from cutroom.products.packaging import routes as packaging
 from cutroom.products.packaging.schemas import Decision, NewPackaging, PackagingState
 from cutroom.products.thumbnails import routes as thumbnails
-from cutroom.products.thumbnails.schemas import ThumbnailRequest
+from cutroom.products.thumbnails.posters import DrawnPicture, choose_primary, pictures_of
+from cutroom.web.operation import operation_of
 
 MAX_DOWNLOADS = 5  # the newest, with their links
-MAX_THUMBNAILS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Publishing:
     """Everything that is made to publish a video, as it stands."""
 
     packaging: PackagingState
-    thumbnails: list[ThumbnailRequest]
+    pictures: list[DrawnPicture]
     downloads: list[Download]
     hosting: Hosting
 
@@ -41,10 +41,15 @@ class Publishing:
 async def publishing_of(visit: Visit, video_id: str, found: list[Job]) -> Publishing:
     return Publishing(
         packaging=await visit.perform(packaging.get_packaging, video_id),
-        thumbnails=(await visit.perform(thumbnails.list_thumbnails, video_id)).thumbnails[:MAX_THUMBNAILS],
+        pictures=await _pictures(visit, video_id),
         downloads=await _downloads(visit, found),
         hosting=await visit.perform(hosting.get_hosting, video_id),
     )
+
+
+async def _pictures(visit: Visit, video_id: str) -> list[DrawnPicture]:
+    operation_of(thumbnails.list_thumbnails).authorize(visit.me.principal)
+    return await pictures_of(visit.call.connection, visit.me.principal, video_id, storage=visit.runtime.storage)
 
 
 async def _downloads(visit: Visit, found: list[Job]) -> list[Download]:
@@ -127,7 +132,17 @@ async def review(visit: Visit) -> Response:
     return go(f"/videos/{video_id}", said="asked")
 
 
+async def choose_poster(visit: Visit) -> Response:
+    """Whoever may have thumbnails drawn may say which of them stands for the video."""
+    operation_of(thumbnails.create_thumbnail).authorize(visit.me.principal)
+    video_id = visit.request.path_params["video_id"]
+    chosen = visit.form.text("thumbnail")
+    await choose_primary(visit.call.connection, visit.me.principal, video_id, thumbnail_id=chosen)
+    return go(f"/videos/{video_id}", said="poster")
+
+
 ROUTES = [
     page("/videos/{video_id}/publish", publish, method="POST"),
     page("/videos/{video_id}/review", review, method="POST"),
+    page("/videos/{video_id}/poster", choose_poster, method="POST"),
 ]

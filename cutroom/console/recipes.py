@@ -3,7 +3,8 @@
 from typing import Any
 
 from cutroom.accounts.principals import Principal
-from cutroom.console.page import Form, Visit, parse
+from cutroom.console.forms import Form
+from cutroom.console.page import Visit, parse
 from cutroom.credits.schemas import CreditBundle
 from cutroom.engines.routes import available, language_of
 from cutroom.errors import invalid_field

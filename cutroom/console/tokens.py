@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from cutroom.accounts.oauth import ACCESS_LIFETIME, GRANTABLE, Granter, OAuthError, Tokens, find_client
-from cutroom.console.page import Form, read_form
+from cutroom.console.forms import Form, read_fields
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.web.problems import problem_of
@@ -52,7 +52,7 @@ async def _answer(request: Request, work: Work) -> Response:
 
 
 async def _read(request: Request) -> Form:
-    form = await read_form(request)
+    form = await read_fields(request)
     if not form.pairs:
         raise OAuthError("invalid_request", "Send a form: application/x-www-form-urlencoded.")
     if any(len(form.all(name)) > 1 for name in _ONCE):

@@ -6,8 +6,9 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
 
+from cutroom.console.forms import Form
 from cutroom.console.lanes import DubLane, dub_lane, speech_lane
-from cutroom.console.page import Form, Visit, go, page, parse, sentence
+from cutroom.console.page import Visit, go, page, parse, sentence
 from cutroom.console.publishing import publishing_of
 from cutroom.console.recipes import (
     bundle_of,
@@ -33,6 +34,7 @@ from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.dubs import routes as dubs
 from cutroom.products.dubs.schemas import Dub, DubItem, NewDubs
 from cutroom.products.ingest.service import source_path
+from cutroom.products.playback.service import is_coming
 from cutroom.products.shorts import routes as shorts
 from cutroom.products.shorts.schemas import NewClips, NewPromo, NewShorts, ShortsItem, ShortsRequest
 from cutroom.products.transcripts import routes as transcripts
@@ -57,6 +59,7 @@ class ShownDub:
     item: DubItem
     dub: Dub
     lane: DubLane
+    is_streamed: bool  # in the stream itself, which carries one dub of a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,9 @@ async def show_video(visit: Visit) -> Response:
         "video.html",
         **shown,
         media_url=await _media_url(visit, video),
-        manifest=None if visit.me.principal.suspended else video.url,
         start=visit.request.query_params.get("t", ""),
+        folders=(await visit.perform(routes.list_folders)).folders,
+        may_arrange=visit.me.principal.may_write,
         dub_choices=await dub_languages(visit, source),
         caption_choices=await caption_languages(visit, source),
         title_styles=list(TitleStyle),
@@ -106,8 +110,10 @@ async def _live(visit: Visit, video: Video, transcript: Transcript) -> dict[str,
         "labels": {each.id: each.label for each in transcript.speakers or []},
         "speech": speech_lane(transcript.segments or []),
         "jobs": found,
-        "busy": any(job.status in _RUNNING for job in found),
-        "dubs": await _dubs(visit, video.id),
+        "busy": any(job.status in _RUNNING for job in found) or await _stream_is_coming(visit, video),
+        "manifest": None if visit.me.principal.suspended else video.url,
+        "streamed": list(video.url_multi or []),
+        "dubs": await _dubs(visit, video),
         "shorts": await _shorts(visit, video.id),
         "subtitles": _subtitles(transcript, found),
         "publishing": await publishing_of(visit, video.id, found),
@@ -122,12 +128,20 @@ def _subtitles(transcript: Transcript, found: list[Job]) -> list[str]:
     return [*spoken, *(code for code in made if code)]
 
 
-async def _dubs(visit: Visit, video_id: str) -> list[ShownDub]:
-    listed = (await visit.perform(dubs.list_dubs, video_id)).dubs[:MAX_DUBS]
+async def _stream_is_coming(visit: Visit, video: Video) -> bool:
+    call = visit.call
+    return await is_coming(call.connection, call.principal.library_id, video.id, now=call.now)
+
+
+async def _dubs(visit: Visit, video: Video) -> list[ShownDub]:
+    listed = (await visit.perform(dubs.list_dubs, video.id)).dubs[:MAX_DUBS]
+    cloned = {each.language for each in listed if each.product == DubProduct.PREMIUM and each.status == "ready"}
     made = []
     for item in listed:
-        dub = await visit.perform(dubs.get_dub, video_id, item.language, DubProduct(item.product))
-        made.append(ShownDub(item, dub, dub_lane(dub.sync)))
+        dub = await visit.perform(dubs.get_dub, video.id, item.language, DubProduct(item.product))
+        is_first = item.product == DubProduct.PREMIUM or item.language not in cloned
+        is_streamed = is_first and item.language in (video.url_multi or {})
+        made.append(ShownDub(item, dub, dub_lane(dub.sync), is_streamed))
     return made
 
 

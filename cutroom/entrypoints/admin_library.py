@@ -1,15 +1,14 @@
 """The operator's commands for what thumbnails and descriptions draw on: characters and brand voices."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import BaseModel, ValidationError
 
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
-from cutroom.library.rules import character_path, is_color
-from cutroom.library.service import put_brand_voice, put_character
-from cutroom.media.pictures import decode_picture, encode_png
+from cutroom.library.branding import Brand, Darkroom, Named, put_brand_voice, put_character
+from cutroom.library.rules import MAX_CHARACTER_IMAGES
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Mode, Sandbox
 from cutroom.platform.clock import system_clock
@@ -21,7 +20,7 @@ from cutroom.platform.storage import Storage
 characters = typer.Typer(no_args_is_help=True, help="Figures that thumbnails may show.")
 brand_voices = typer.Typer(no_args_is_help=True, help="Guidelines for thumbnails and descriptions.")
 
-MAX_IMAGES = 10
+Model = TypeVar("Model", bound=BaseModel)
 Workspace = Annotated[str | None, typer.Option("--workspace", help="This workspace, not the personal library.")]
 Name = Annotated[str, typer.Argument(help="What it is called.")]
 
@@ -35,25 +34,22 @@ def create_character(
     workspace: Workspace = None,
 ) -> None:
     """Save a figure with pictures of it."""
-    if len(image) > MAX_IMAGES:
-        raise typer.BadParameter(f"a character has at most {MAX_IMAGES} pictures")
+    if len(image) > MAX_CHARACTER_IMAGES:
+        raise typer.BadParameter(f"a character has at most {MAX_CHARACTER_IMAGES} pictures")
+    called = _checked(Named, name=name)
 
     async def work(connection: Connection, settings: Settings) -> tuple[str, list[str]]:
         library_id = await library_id_of(connection, email, workspace)
-        storage = Storage.connect(settings)
         sandbox = Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
+        darkroom = Darkroom(Storage.connect(settings), sandbox)
         stored = []
         for file in image:
             image_id = new_id()
-            path = character_path(library_id, image_id)
             try:
-                with TemporaryDirectory() as scratch:
-                    picture = await decode_picture(file, scratch=Path(scratch), sandbox=sandbox)
+                stored.append((image_id, await darkroom.keep(file, library_id, image_id)))
             except MediaError as error:
                 raise typer.BadParameter(f"{file}: {error.sentence}") from error
-            await storage.put(path, encode_png(picture))
-            stored.append((image_id, path))
-        made = await put_character(connection, library_id, name=name, images=stored, now=system_clock())
+        made = await put_character(connection, library_id, name=called.name, images=stored, now=system_clock())
         return made, [image_id for image_id, _ in stored]
 
     character_id, image_ids = run(work)
@@ -70,13 +66,18 @@ def create_brand_voice(
     workspace: Workspace = None,
 ) -> None:
     """Save branding guidelines."""
-    if wrong := [each for each in color or [] if not is_color(each)]:
-        raise typer.BadParameter(f"{wrong[0]} is no colour such as #12ab9f")
+    brand = _checked(Brand, name=name, guidelines=guidelines, colors=color or [])
 
     async def work(connection: Connection, _settings: Settings) -> str:
         library_id = await library_id_of(connection, email, workspace)
-        return await put_brand_voice(
-            connection, library_id, name=name, guidelines=guidelines, colors=color, now=system_clock()
-        )
+        return await put_brand_voice(connection, library_id, brand, now=system_clock())
 
     show(brandVoiceId=run(work))
+
+
+def _checked(model: type[Model], **fields: Any) -> Model:  # noqa: ANN401 (whatever was typed)
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise typer.BadParameter(f"{fault['loc'][0]}: {fault['msg'].removeprefix('Value error, ')}") from error

@@ -20,6 +20,7 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.workflow import SweepJobs
+from cutroom.library.branding import Darkroom
 from cutroom.media.packager import find_packager
 from cutroom.media.sandbox import Mode, Sandbox
 from cutroom.media.workbench import Workbench
@@ -37,6 +38,8 @@ from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedule
 from cutroom.products.captions.activities import CaptionActivities
 from cutroom.products.captions.service import ROUTES_EVERY, tell_routes
 from cutroom.products.captions.workflow import MakeCaptions
+from cutroom.products.characters.activities import CharacterActivities
+from cutroom.products.characters.workflow import KeepPicture
 from cutroom.products.downloads.activities import DownloadActivities
 from cutroom.products.downloads.workflow import PrepareDownload
 from cutroom.products.dubs.activities import DubActivities
@@ -89,6 +92,7 @@ WORKFLOWS: dict[Queue, Sequence[type]] = {
         HostVideo,
         SweepJobs,
         ImportVideo,
+        KeepPicture,
         LookAtSource,
         MakeCaptions,
         MakeDub,
@@ -248,6 +252,12 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
         secrecy=secrecy,
         clock=parts.clock,
     )
+    characters = CharacterActivities(
+        database=parts.database,
+        workbench=workbench,
+        darkroom=Darkroom(parts.storage, sandbox),
+        clock=parts.clock,
+    )
     deliveries = DeliveryActivities(database=parts.database, sender=parts.egress, secrecy=secrecy, clock=parts.clock)
     gateway = Gateway(
         database=parts.database, multipart=parts.multipart, storage=parts.storage, secrecy=secrecy, clock=parts.clock
@@ -286,6 +296,8 @@ def _activities(parts: Parts) -> dict[Queue, list[Activity]]:
             playback.clear_ladder_pieces,
         ],
         Queue.VISION: [
+            characters.keep_character_picture,
+            characters.clear_character_picture,
             shorts.frame_output,
             thumbnails.look_for_frames,
             thumbnails.detect,

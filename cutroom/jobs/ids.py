@@ -27,6 +27,7 @@ class InnerType(StrEnum):
     SPEECH = "speech"
     REDUB = "redub"
     HOSTING = "hosting"
+    CHARACTER = "character"
 
 
 JobKind = JobType | InnerType

@@ -6,6 +6,10 @@ RESERVED_FOLDER = "All Videos"
 MAX_FOLDER_NAME = 120
 MAX_FOLDER_DEPTH = 3
 MAX_FOLDERS = 1_000  # in one library: the list is not paged
+MAX_NAME = 120  # of a character or a brand voice
+MAX_CHARACTER_IMAGES = 10
+MAX_GUIDELINES = 4_000
+MAX_COLORS = 8
 
 
 def is_reserved(name: str) -> bool:
@@ -29,6 +33,11 @@ def video_path(library_id: str, video_id: str, name: str) -> str:
 
 def character_path(library_id: str, image_id: str) -> str:
     return f"libraries/{library_id}/characters/{image_id}.png"
+
+
+def sent_picture_path(library_id: str, image_id: str) -> str:
+    """Where a picture waits as it was sent, until it has been looked at."""
+    return f"libraries/{library_id}/characters/{image_id}.sent"
 
 
 def is_color(text: str) -> bool:

@@ -1,6 +1,6 @@
 """Reading and arranging what is in a library."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -242,38 +242,3 @@ async def list_brand_voices(connection: Connection, principal: Principal) -> lis
         MAX_BRAND_VOICES,
     )
     return [BrandVoice(**dict(row), workspace_id=principal.workspace_id) for row in rows]
-
-
-async def put_character(
-    connection: Connection, library_id: str, *, name: str, images: Sequence[tuple[str, str]], now: datetime
-) -> str:
-    """Save a character; each picture is an id and where it is stored."""
-    character_id = new_id()
-    row = {"library_id": library_id, "id": character_id, "name": name, "created_at": now}
-    await insert(connection, "characters", row)
-    for image_id, path in images:
-        image = {"library_id": library_id, "id": image_id, "character_id": character_id, "storage_path": path}
-        await insert(connection, "character_images", image)
-    return character_id
-
-
-async def put_brand_voice(
-    connection: Connection,
-    library_id: str,
-    *,
-    name: str,
-    guidelines: str,
-    colors: Sequence[str] | None,
-    now: datetime,
-) -> str:
-    brand_voice_id = new_id()
-    row = {
-        "library_id": library_id,
-        "id": brand_voice_id,
-        "name": name,
-        "guidelines": guidelines,
-        "colors": list(colors) if colors else None,
-        "created_at": now,
-    }
-    await insert(connection, "brand_voices", row)
-    return brand_voice_id

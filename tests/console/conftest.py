@@ -37,6 +37,11 @@ class Browser:
         csrf = await self.token("/account" if signed_in else "/sign-in")
         return await self.client.post(path, data={"csrf": csrf, **(fields or {})})
 
+    async def send(self, path: str, fields: Mapping[str, str], *files: tuple[str, str, bytes]) -> httpx.Response:
+        """A form with files; each is a field, a name and what is in it."""
+        sent = [(field, (name, data)) for field, name, data in files]
+        return await self.client.post(path, data={"csrf": await self.token(), **fields}, files=sent)
+
     async def sign_in(self, person: Person, password: str = PASSWORD) -> httpx.Response:
         return await self.post("/sign-in", {"email": person.email, "password": password, "next": "/account"})
 

@@ -50,6 +50,34 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Chosen videos stay chosen, and open menus open, when a part of the page is drawn anew.
+const chosen = new Set();
+const opened = new Set();
+function showChosen() {
+  const form = document.getElementById("move");
+  if (!form) return;
+  form.hidden = chosen.size === 0;
+  document.getElementById("chosen-count").textContent = chosen.size;
+  document.body.classList.toggle("choosing", chosen.size > 0);
+}
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("input[form=move]")) return;
+  if (event.target.checked) chosen.add(event.target.value); else chosen.delete(event.target.value);
+  showChosen();
+});
+document.getElementById("choose-none")?.addEventListener("click", () => {
+  for (const each of document.querySelectorAll("input[form=move]")) each.checked = false;
+  chosen.clear();
+  showChosen();
+});
+document.addEventListener("htmx:beforeSwap", () => {
+  opened.clear();
+  for (const each of document.querySelectorAll("[data-keep][open]")) opened.add(each.dataset.keep);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const each of document.querySelectorAll("input[form=move]")) each.checked = chosen.has(each.value);
+  for (const each of document.querySelectorAll("[data-keep]")) if (opened.has(each.dataset.keep)) each.open = true;
+});
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.detail.target.parentNode || document));
 localTimes(document);
 if (window.location.hash === "#search") document.querySelector("input[type=search]")?.focus();

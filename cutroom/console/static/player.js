@@ -7,7 +7,7 @@
   const words = document.getElementById("words");
   const span = Number(stage.dataset.span);
   const lines = [...words.querySelectorAll("button[data-start]")];
-  let sound = ""; // the language that is heard; none is the film's own
+  let chosen = ""; // the dub that is heard; none is the film's own sound
 
   const clock = (seconds) => {
     const whole = Math.floor(seconds);
@@ -48,7 +48,7 @@
   document.addEventListener("click", (event) => {
     const jump = event.target.closest("[data-start]:not(video)");
     if (jump) return seek(Number(jump.dataset.start));
-    const choice = event.target.closest("[data-sound]");
+    const choice = event.target.closest("[data-choice]");
     if (choice) return hear(choice);
     const track = event.target.closest("#tracks .bars");
     if (track) {
@@ -57,31 +57,40 @@
     }
   });
 
-  // Another language: the film's own sound is silent, the dub runs beside it and is pulled back when it drifts.
+  // Another language is another sound of the stream. One that the stream does not carry runs beside it and is pulled
+  // back when it drifts; the film's own sound is silent then.
   const dub = document.getElementById("dub-sound");
   let stream = null; // the player of adaptive streams, once it has taken over
-  let beside = false; // whether the dub is a second sound
-  function hear(choice) {
+  let known = ""; // the languages that its lists had when it read them
+  let beside = false; // whether a dub is a second sound
+  let loading = null;
+  const told = () => document.getElementById("live").dataset;
+  const trackOf = (language) => stream?.getAudioTracks().find((each) => each.language === language || each.language === language.split("-")[0]);
+
+  async function hear(choice) {
     if (!player) return;
-    sound = choice.dataset.language || "";
-    const wanted = sound || stage.dataset.language;
-    const track = stream?.getAudioTracks().find((each) => each.language === wanted || each.language === wanted.split("-")[0]);
-    beside = sound !== "" && !track;
+    const { language, inStream } = choice.dataset;
+    chosen = choice.dataset.choice;
+    mark();
+    const isStreamed = inStream !== undefined && told().manifest !== "";
+    if (isStreamed && (stream === null || (!trackOf(language) && known !== told().streamed))) await load();
+    if (chosen !== choice.dataset.choice) return; // somebody chose again meanwhile
+    const track = isStreamed ? trackOf(language) : undefined;
+    if (track && !track.active) stream.selectAudioTrack(track);
+    beside = chosen !== "" && !track;
     player.muted = beside;
-    stage.dataset.heard = beside ? "beside" : "stream";
+    stage.dataset.heard = beside ? "beside" : `stream ${track?.language ?? ""}`.trim();
     dub.pause();
-    if (track) stream.selectAudioTrack(track);
     if (beside) {
       dub.src = choice.dataset.sound;
       dub.currentTime = player.currentTime;
       if (!player.paused) dub.play().catch(() => {});
-      for (const track of player.textTracks) if (track.mode === "showing" && track.language !== sound) track.mode = "disabled";
     }
-    mark();
+    for (const track of player.textTracks) if (chosen && track.mode === "showing" && track.language !== language) track.mode = "disabled";
   }
   function mark() {
-    for (const each of document.querySelectorAll("[data-sound]")) {
-      each.setAttribute("aria-pressed", String((each.dataset.language || "") === sound));
+    for (const each of document.querySelectorAll("[data-choice]")) {
+      each.setAttribute("aria-pressed", String(each.dataset.choice === chosen));
     }
   }
   if (player) {
@@ -96,25 +105,38 @@
     player.addEventListener("loadedmetadata", () => {
       const start = Number(player.dataset.start);
       if (start > 0) seek(start);
-    });
-    if (player.dataset.manifest) load();
+    }, { once: true });
+    if (told().manifest) load();
     const tick = () => { follow(); requestAnimationFrame(tick); };
     requestAnimationFrame(tick);
   }
 
-  // Adaptive playback; where that fails, the file as it came in.
-  async function load() {
-    const url = new URL(player.dataset.manifest);
-    const ours = url.pathname.startsWith("/media/") ? url.pathname : url.href;
+  // Adaptive playback, from where the film stands now; where that fails, the file as it came in.
+  function load() {
+    loading ??= takeOver().finally(() => { loading = null; });
+    return loading;
+  }
+  async function takeOver() {
+    const { manifest, streamed } = told();
+    const url = new URL(manifest);
+    const ours = url.pathname.startsWith("/media/");
+    const { currentTime, paused } = player;
+    const file = (player.dataset.source ||= player.src);
+    const made = stream ?? new shaka.Player();
     try {
       shaka.polyfill.installAll();
-      const made = new shaka.Player();
-      await made.attach(player);
-      await made.load(ours);
+      if (!stream) await made.attach(player);
+      // Lists may be kept for some seconds: with other languages they are others, and asked for anew.
+      await made.load(ours ? `${url.pathname}?languages=${streamed}` : url.href, currentTime || null);
       stream = made;
+      known = streamed;
     } catch {
-      player.src = player.dataset.source;
+      stream = null;
+      await made.destroy().catch(() => {});
+      player.src = file;
+      player.currentTime = currentTime;
     }
+    if (!paused) await player.play().catch(() => {});
   }
 
   document.addEventListener("keydown", (event) => {

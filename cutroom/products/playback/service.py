@@ -22,6 +22,21 @@ _TEXTS = """SELECT language, created_at FROM transcripts
     UNION ALL SELECT language, created_at FROM captions
         WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
 
+# A dub joins the stream some seconds after its job is ready; what did not within an hour is not waited for.
+_COMING = """SELECT EXISTS (SELECT FROM playbacks p WHERE p.library_id = $1 AND p.video_id = $2 AND p.state <> 'failed'
+    AND ((p.runner IS NOT NULL AND p.updated_at > $3) OR EXISTS (
+        SELECT FROM dubs d WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete'
+            AND d.audio_path IS NOT NULL AND d.updated_at > $3 AND NOT EXISTS (
+                SELECT FROM playback_tracks t WHERE t.library_id = $1 AND t.video_id = $2 AND t.kind = 'sound'
+                    AND t.language = d.language))))"""
+COMING_WITHIN = timedelta(hours=1)
+
+
+async def is_coming(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> bool:
+    """Whether the stream is about to become richer than it is."""
+    found: bool = await connection.fetchval(_COMING, library_id, video_id, now - COMING_WITHIN)
+    return found
+
 
 def playback_path(library_id: str, video_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"playback/{name}")

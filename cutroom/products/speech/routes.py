@@ -1,6 +1,7 @@
 """The speech API: voices, and text read aloud in them."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
@@ -40,7 +41,7 @@ from cutroom.products.speech.schemas import (
 from cutroom.products.speech.search import Search, page_of
 from cutroom.products.speech.service import Samples
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
+from cutroom.web.route import Call, CurrentCall, EnvelopeRoute
 
 router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Speech"])
 search_router = APIRouter(prefix="/v2", route_class=EnvelopeRoute, tags=["Speech"])
@@ -98,6 +99,11 @@ async def add_voice(call: CurrentCall, request: Request) -> AddedVoice:
     Whoever asks says with it that the person has agreed; who asked, when and with which key is kept.
     """
     wanted, files = await read_new_voice(request)
+    return await clone(call, wanted, files)
+
+
+async def clone(call: Call, wanted: NewVoice, files: Sequence[UploadFile]) -> AddedVoice:
+    """Keep the recordings, and begin; for whoever has been let in."""
     voice_id = new_voice_id()
     if files:
         hashes = await _store(call.runtime.storage, call.principal.library_id, voice_id, files)
@@ -116,7 +122,7 @@ async def add_voice(call: CurrentCall, request: Request) -> AddedVoice:
     return AddedVoice(voice_id=voice_id, requires_verification=False)
 
 
-async def _store(storage: Storage, library_id: str, voice_id: str, files: list[UploadFile]) -> list[str]:
+async def _store(storage: Storage, library_id: str, voice_id: str, files: Sequence[UploadFile]) -> list[str]:
     """Put the files where the workers find them; their hashes."""
     hashes = []
     for number, file in enumerate(files):

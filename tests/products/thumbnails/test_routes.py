@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.library.service import put_brand_voice, put_character
+from cutroom.library.branding import Brand, put_brand_voice, put_character
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.thumbnails.service import NewPicture, put_pictures
@@ -106,9 +106,8 @@ async def test_figures_and_brand_voices_of_others_are_not_found(
     theirs = await put_character(
         accounts.connection, stranger.library_id, name="Ada", images=images, now=system_clock()
     )
-    voice = await put_brand_voice(
-        accounts.connection, stranger.library_id, name="Loud", guidelines="Shout", colors=None, now=system_clock()
-    )
+    loud = Brand(name="Loud", guidelines="Shout")
+    voice = await put_brand_voice(accounts.connection, stranger.library_id, loud, now=system_clock())
     for body in (
         {**ZERO, "characters": [{"characterId": theirs}]},
         {**ZERO, "characters": [{"referenceImageIds": [images[0][0]]}]},
@@ -124,14 +123,8 @@ async def test_figures_and_brand_voices_of_the_library_are_taken(
 ) -> None:
     images = [(new_id(), "one"), (new_id(), "two")]
     own = await put_character(accounts.connection, spoken.library_id, name="Ada", images=images, now=system_clock())
-    voice = await put_brand_voice(
-        accounts.connection,
-        spoken.library_id,
-        name="Calm",
-        guidelines="Whisper",
-        colors=["#102030"],
-        now=system_clock(),
-    )
+    calm = Brand(name="Calm", guidelines="Whisper", colors=["#102030"])
+    voice = await put_brand_voice(accounts.connection, spoken.library_id, calm, now=system_clock())
     body = {
         **ZERO,
         "brandVoiceId": voice,

@@ -1,0 +1,74 @@
+"""What pages send: fields, and on some pages files."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+
+from cutroom.errors import invalid_fields
+from cutroom.web import body
+
+MAX_FORM_BYTES = 256 * 1024
+MAX_FIELDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields that a page sent; each may occur several times."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, UploadFile], ...] = ()
+
+    def text(self, name: str) -> str:
+        return next((value for key, value in self.pairs if key == name), "").strip()
+
+    def secret(self, name: str) -> str:
+        """As it was typed: spaces at the ends of a password are part of it."""
+        return next((value for key, value in self.pairs if key == name), "")
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self.pairs if key == name]
+
+    def has(self, name: str) -> bool:
+        return any(key == name for key, _ in self.pairs)
+
+    def uploads(self, name: str) -> list[UploadFile]:
+        """The files of a field; browsers send one without a name where none was chosen."""
+        return [file for key, file in self.files if key == name and file.filename]
+
+
+@asynccontextmanager
+async def read_form(request: Request, *, takes_files: bool = False) -> AsyncIterator[Form]:
+    """A form's fields, bounded; files lie on disk, and are gone when the page is done with them."""
+    if takes_files and body.is_form(request):
+        found = await body.read_form(request)
+        try:
+            items = found.multi_items()
+            fields = tuple((name, value) for name, value in items if isinstance(value, str))
+            yield Form(fields, tuple((name, value) for name, value in items if isinstance(value, UploadFile)))
+        finally:
+            await found.close()
+    else:
+        yield await read_fields(request)
+
+
+async def read_fields(request: Request) -> Form:
+    """The fields of an ordinary form."""
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > MAX_FORM_BYTES:
+            raise invalid_fields([("body", "This form is too large.")])
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not raw or kind != "application/x-www-form-urlencoded":
+        return Form()
+    try:
+        pairs = parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+    except ValueError as error:
+        raise invalid_fields([("body", "This form cannot be read.")]) from error
+    if any("\x00" in key or "\x00" in value for key, value in pairs):
+        raise invalid_fields([("body", "A text contains the NUL character.")])
+    return Form(tuple(pairs))
