@@ -16,13 +16,18 @@ from pydantic import SecretStr
 from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
+from cutroom.credits.pricing import load_prices
+from cutroom.library.branding import put_character
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
+from cutroom.platform.storage import Storage
 from cutroom.platform.temporal import connect
+from cutroom.products.characters.service import SentPicture, send_pictures
 from dev import services
 from dev.environment import PROJECT
-from proofs.dubs_stage import change_a_line
+from proofs.dubs_stage import change_a_line, owner_of
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
+from tests.engines.pictures import ensure_pictures, pictures_folder
 from tests.engines.speech_clips import clips_folder, ensure_clips
 from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, MuxServer, mux_server
 
@@ -89,6 +94,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_voices(stage, client, speech)
+    await record_characters(stage, client)
     await record_dubs(stage, client, spoken)
     await record_shorts(stage, client, spoken)
     await record_packaging(stage, client, spoken)
@@ -116,6 +122,36 @@ async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
     handle = await client.start_workflow("forget-speech", id=f"forget-speech_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "forget-speech")
+
+
+async def record_characters(stage: Stage, client: Client) -> None:
+    """A photograph that becomes a picture of a character, and one that is cut off."""
+    connection, library_id, now = stage.accounts.connection, stage.person.library_id, system_clock()
+    whole = (await asyncio.to_thread(ensure_pictures, pictures_folder()) / "coffee.png").read_bytes()
+    sent = [SentPicture("cup.png", whole), SentPicture("half.png", whole[: len(whole) // 2])]
+    async with connection.transaction():
+        character_id = await put_character(connection, library_id, name="Cup", images=[], now=now)
+        image_ids = await send_pictures(
+            connection,
+            owner_of(stage),
+            character_id,
+            pictures=sent,
+            storage=Storage.connect(stage.settings),
+            prices=load_prices(None),
+            now=now,
+        )
+    for image_id, name in zip(image_ids, ("character-ready", "character-failed"), strict=True):
+        job_id = f"character_{image_id}"
+        while (await job_state(stage, job_id)) not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+        await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+        await save(client, job_id, name)
+
+
+async def job_state(stage: Stage, job_id: str) -> str:
+    """Of work that is no job on the wire."""
+    found: str = await stage.accounts.connection.fetchval("SELECT status FROM jobs WHERE id = $1", job_id)
+    return found
 
 
 async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:

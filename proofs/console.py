@@ -8,12 +8,14 @@ from pathlib import Path
 from rich.markup import escape
 
 from dev.environment import PROJECT
+from proofs import console_people_steps as people
 from proofs import console_steps
 from proofs.console_browser import Notes, Steps, open_eyes
 from proofs.console_scene import Scene, connect, make_film
 from proofs.ingest_stage import open_stage
 from proofs.report import Report, prove
 from proofs.speech_client import wait_for_voices
+from tests.engines.speech_clips import clips_folder, ensure_clips
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
@@ -24,7 +26,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         async with open_stage("proof_console", folder, new_library_plan="creator", sign_up="open") as stage:
             await wait_for_voices(stage)
             film = make_film(folder / "film.mp4")
-            async with open_eyes(stage.api.url, pictures, short=short) as eyes:
+            speech = ensure_clips(clips_folder()) / "two_cities.wav"
+            async with open_eyes(stage.api.url, pictures, short=short, heard=speech) as eyes:
                 scene, steps = Scene(stage, eyes, film), Steps()
                 for words, act in STEPS:
                     async with steps.step(words, eyes):
@@ -72,7 +75,13 @@ STEPS: tuple[tuple[str, Callable[[Scene], Awaitable[None]]], ...] = (
     ("switch the language", console_steps.switch_language),
     ("open the sync report", console_steps.open_report),
     ("approve a reviewed thumbnail", console_steps.review_a_thumbnail),
-    ("find it by what is said, and make a folder", console_steps.search),
+    ("choose the thumbnail that stands for it", people.choose_a_thumbnail),
+    ("find it by what is said", console_steps.search),
+    ("make a folder, rename it, move the film there", people.arrange),
+    ("record a voice, with consent", people.clone_a_voice),
+    ("try a sentence, and delete the voice", people.try_a_sentence),
+    ("make a character from a photograph", people.make_a_character),
+    ("make and change a brand voice", people.make_a_brand_voice),
     ("connect a program to the workspace", connect),
     ("look at the rest", console_steps.look_at_the_rest),
     ("see markup as text everywhere", console_steps.show_markup_as_text),

@@ -116,12 +116,14 @@ class Eyes:
 
 
 @asynccontextmanager
-async def open_eyes(url: str, folder: Path, *, short: bool) -> AsyncIterator[Eyes]:
+async def open_eyes(url: str, folder: Path, *, short: bool, heard: Path | None = None) -> AsyncIterator[Eyes]:
+    """A browser; what is `heard` comes out of its microphone."""
+    arguments = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--use-fake-device-for-media-stream"]
+    if heard is not None:
+        arguments.append(f"--use-file-for-fake-audio-capture={heard}")
     async with async_playwright() as playwright:
-        browser: Browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--autoplay-policy=no-user-gesture-required"]
-        )
-        context: BrowserContext = await browser.new_context(viewport=WIDE)  # type: ignore[arg-type]  # a plain dict
+        browser: Browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        context: BrowserContext = await browser.new_context(viewport=WIDE, permissions=["microphone"])  # type: ignore[arg-type]  # a plain dict
         context.set_default_timeout(30_000)
         eyes = Eyes(await context.new_page(), Notes(), url, folder, short)
         eyes.watch()

@@ -133,9 +133,9 @@ async def _wait(
     return made, job, track, preview, time.monotonic() - started
 
 
-async def change_a_line(stage: Stage, video_id: str, *, language: str, line: int, text: str) -> str:
-    """By the internal call: nothing on the wire does it yet. The id of the work that it begins."""
-    principal = Principal(
+def owner_of(stage: Stage) -> Principal:
+    """The person as the API knows them, for calls that are on no wire."""
+    return Principal(
         id=stage.key.id,
         user_id=stage.person.user_id,
         library_id=stage.person.library_id,
@@ -145,10 +145,14 @@ async def change_a_line(stage: Stage, video_id: str, *, language: str, line: int
         suspended=False,
         scopes=frozenset(ALL_SCOPES),
     )
+
+
+async def change_a_line(stage: Stage, video_id: str, *, language: str, line: int, text: str) -> str:
+    """By the internal call: nothing on the wire does it yet. The id of the work that it begins."""
     change = LineChange(video_id, language, DubProduct.PLUS, line, text)
     connection = stage.accounts.connection
     async with connection.transaction():
-        return await change_line(connection, principal, change, prices=load_prices(None), now=system_clock())
+        return await change_line(connection, owner_of(stage), change, prices=load_prices(None), now=system_clock())
 
 
 def seconds_of(data: bytes) -> float:
