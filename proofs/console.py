@@ -23,7 +23,9 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        async with open_stage("proof_console", folder, new_library_plan="creator", sign_up="open") as stage:
+        async with open_stage(
+            "proof_console", folder, new_library_plan="creator", sign_up="open", playback="on"
+        ) as stage:
             await wait_for_voices(stage)
             film = make_film(folder / "film.mp4")
             speech = ensure_clips(clips_folder()) / "two_cities.wav"
