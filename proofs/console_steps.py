@@ -159,7 +159,7 @@ async def switch_language(scene: Scene) -> None:
     await page.evaluate("() => { const it = document.getElementById('player'); it.currentTime = 0; return it.play(); }")
     await eyes.until("document.getElementById('player').currentTime > 0.8")
     assert not await page.evaluate("document.getElementById('player').muted")
-    assert any("/media/" in url and "/a/es" in url for url in fetched), fetched
+    assert any("/media/" in url and "/s/es-" in url for url in fetched), fetched
     await page.click("#sounds button[data-language=en]")
     await eyes.until("document.querySelector('.stage').dataset.heard === 'stream en'")
     await page.evaluate("document.getElementById('player').pause()")
