@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from cutroom.credits.pricing import UNBUNDLED, Action
-from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Languages, Omittable, Wire, unique
+from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Languages, Omittable, Unique, Wire, unique
 
 MAX_BILLED_SECONDS = 10_000_000  # about four months
 MAX_DUBS = 20
@@ -15,7 +15,7 @@ MAX_REFERENCE_PRODUCTS = 100
 ActionKey = Annotated[
     Action, WithJsonSchema({"type": "string", "enum": [action.value for action in Action if action not in UNBUNDLED]})
 ]
-NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), AfterValidator(unique)]
+NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
 
 
 class DubWork(Wire):

@@ -39,9 +39,10 @@ class Exchange:
 def _methods(scope: Scope) -> list[str]:
     """What the path allows: each method is a route of its own, so the one that was met knows only its own."""
     routes = [route for route in scope["app"].routes if isinstance(route, Route)]
-    return sorted(
-        {method for route in routes if route.path_regex.match(scope["path"]) for method in route.methods or ()}
-    )
+    met = [route for route in routes if route.path_regex.match(scope["path"])]
+    # `/voices/add` is its own path, and no voice.
+    literal = [route for route in met if route.path == scope["path"]]
+    return sorted({method for route in literal or met for method in route.methods or ()})
 
 
 class Edge:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from cutroom.errors import MEANINGS, Code
+from cutroom.web.links import add_links
 from cutroom.web.operation import Operation
 from cutroom.web.schema import ErrorEnvelope
 
@@ -110,6 +111,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         )
         _drop_framework_errors(described)
         _drop_null_queries(described)
+        add_links(described)
         described["components"]["securitySchemes"] = _SECURITY_SCHEMES
         app.openapi_schema = described
     return app.openapi_schema

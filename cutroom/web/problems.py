@@ -61,6 +61,9 @@ def _validation(error: RequestValidationError) -> CutroomError:
         kind, *rest = fault["loc"]
         if kind == "body":
             rest = _present(rest, error.body, missing=fault["type"] == "missing")
+            # Which variant is meant is told by a field of its own; the schema library names only what holds it.
+            if (named := fault.get("ctx", {}).get("discriminator")) is not None:
+                rest.append(named.strip("'"))
         path = ".".join(str(piece) for piece in rest) or str(kind)
         message = _MESSAGES.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         faults.append((path, message))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -9,22 +10,62 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     StringConstraints,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
+
+
+def _refuse_words(type_: str, message: str) -> dict[str, Any]:
+    """A validator that comes before a number's own."""
+
+    def check(value: Any) -> Any:  # noqa: ANN401 (whatever JSON gave)
+        if isinstance(value, str | bool):
+            raise PydanticCustomError(type_, message)
+        return value
+
+    return {"type": "no-info", "function": check}
+
+
+_NUMBERS = {
+    "int": _refuse_words("int_type", "This must be a whole number."),
+    "float": _refuse_words("float_type", "This must be a number."),
+}
+
+
+def exact(schema: Any) -> None:  # noqa: ANN401 (a schema, or any part of one)
+    """Let a number be no string and no truth, and a truth be nothing else, as the document says."""
+    if isinstance(schema, list | tuple):
+        for part in schema:
+            exact(part)
+    elif isinstance(schema, dict) and schema.get("function") not in _NUMBERS.values():
+        for part in schema.values():
+            exact(part)
+        if (kind := schema.get("type")) == "bool":
+            schema["strict"] = True
+        elif isinstance(kind, str) and kind in _NUMBERS:
+            inside = dict(schema)
+            schema.clear()
+            schema.update({"type": "function-before", "function": _NUMBERS[kind], "schema": inside})
 
 
 class Wire(BaseModel):
     """A body of a request or a response. Unknown fields are ignored, as the contract's variants need."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        exact(schema)
+        return schema
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -75,8 +116,19 @@ def unique(items: list[H]) -> list[H]:
     return items
 
 
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """For a list: each item may occur once."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
+        return core_schema.no_info_after_validator_function(unique, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "uniqueItems": True}
+
+
 MAX_LANGUAGES = 50
-Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), AfterValidator(unique)]
+Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), Unique()]
 
 
 class ErrorBody(Wire):

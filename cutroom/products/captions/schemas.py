@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from cutroom.jobs.schemas import Job
-from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Omittable, Wire, unique
+from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Omittable, Unique, Wire
 
 
 class NewCaptions(Wire):
@@ -13,7 +13,7 @@ class NewCaptions(Wire):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt-BR"]}]})
 
-    languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), AfterValidator(unique)]
+    languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
     reservation_id: Annotated[Omittable[str], Field(description="A reservation that pays.")] = None
     reservation_line_item_id_by_language: Annotated[
         dict[LanguageCode, str],

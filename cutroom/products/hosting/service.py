@@ -51,8 +51,7 @@ async def activate(
     if before.reason == "plan_required":
         raise CutroomError(Code.PERMISSION_DENIED, details={"reason": before.reason})
     if before.reason == "missing_input":
-        message = "There is no source file that could be hosted."
-        raise CutroomError(Code.INVALID_ARGUMENT, message=message, details={"reason": before.reason})
+        raise CutroomError(Code.INVALID_ARGUMENT, details={"reason": before.reason})
     if not before.can_activate:
         message = "This installation has no hosting provider."
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})

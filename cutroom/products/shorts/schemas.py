@@ -90,6 +90,7 @@ NewRequest = Annotated[
         _kind,
         custom_error_type="kind",
         custom_error_message="`kind` is `shorts`, `promo` or `clips`.",
+        custom_error_context={"discriminator": "kind"},
     ),
 ]
 

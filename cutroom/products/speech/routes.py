@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query
 from starlette.datastructures import UploadFile
@@ -68,6 +68,7 @@ _NEW_VOICE = {
                         "name": {"type": "string", "minLength": 1, "maxLength": 100},
                         "files": {
                             "type": "array",
+                            "minItems": 1,
                             "items": {"type": "string", "format": "binary"},
                             "description": "Recordings of one person; the first usable one is taken.",
                         },
@@ -138,11 +139,9 @@ async def _store(storage: Storage, library_id: str, voice_id: str, files: Sequen
 @operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def list_voices(
     call: CurrentCall,
-    status: Annotated[str | None, Query(description="`ready` for clones that can be used now.")] = None,
+    status: Annotated[Literal["ready"] | None, Query(description="`ready` for clones that can be used now.")] = None,
 ) -> Voices:
     """The library's clones, newest first, 100 at most; those that failed or are being made as well unless told."""
-    if status not in {None, "ready"}:
-        raise invalid_field("status", "This may only be ready.")
     voices = await service.list_clones(
         call.connection,
         call.principal,

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, field_validator
+from pydantic_core import CoreSchema
 
 from cutroom.products.speech.rules import MAX_SPEED, MAX_TEXT, MIN_SPEED, MODEL_ID, is_model
-from cutroom.web.schema import Omittable, Uri, canonical_language, is_language
+from cutroom.web.schema import Omittable, Uri, canonical_language, exact, is_language
 
 MAX_LABELS = 16
 VoiceStatus = Literal["processing", "ready", "failed"]
@@ -17,6 +18,12 @@ class SpeechWire(BaseModel):
     """A body of the speech API. Its names keep their underscores; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, protected_namespaces=())
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        exact(schema)
+        return schema
 
 
 class NewVoice(SpeechWire):

@@ -17,7 +17,7 @@ from cutroom.products.thumbnails.rules import (
     Approval,
     Mode,
 )
-from cutroom.web.schema import LanguageCode, Omittable, Uri, Wire, unique
+from cutroom.web.schema import LanguageCode, Omittable, Unique, Uri, Wire
 
 Status = Literal["queued", "processing", "complete", "failed"]
 
@@ -32,7 +32,7 @@ def _fetchable(url: str) -> str:
 ImageUrl = Annotated[Uri, Field(max_length=MAX_URL_LENGTH), AfterValidator(_fetchable)]
 ShortText = Annotated[str, Field(max_length=MAX_OVERLAY)]
 BrandVoiceId = Annotated[str, Field(max_length=MAX_BRAND_VOICE_ID)]
-TranslationLanguages = Annotated[list[LanguageCode], Field(max_length=50), AfterValidator(unique)]
+TranslationLanguages = Annotated[list[LanguageCode], Field(max_length=50), Unique()]
 
 
 class CharacterReference(Wire):
