@@ -10,6 +10,10 @@ from cutroom.web.schema import LANGUAGE_PATTERN
 
 TABLE = Path(__file__).with_name("promises.txt")
 JSON = "application/json"
+# What only the running service can show: proofs/contract.py asks it.
+BEYOND_THE_DOCUMENT = frozenset({"behaves", "carries", "code"})
+# A path or a method that the document leaves out can be asked for all the same.
+UNDOCUMENTED = frozenset({"404", "405", "410"})
 Schema = Mapping[str, Any]
 Document = Mapping[str, Any]
 
@@ -44,12 +48,16 @@ def read_promises() -> list[Promise]:
 
 
 def fault_of(promise: Promise, document: Document) -> str | None:
-    """What of a promise does not hold, if anything."""
+    """What of a promise does not hold in the document, if anything."""
+    kind, _, field = promise.part.partition(" ")
+    if kind in BEYOND_THE_DOCUMENT:
+        return None
     method, _, path = promise.operation.partition(" ")
     declared = document["paths"].get(f"/v1{path}", {}).get(method.lower())
+    if kind == "asks":
+        return _fault_of_asked(declared, promise)
     if declared is None:
         return "there is no such operation"
-    kind, _, field = promise.part.partition(" ")
     match kind:
         case "open":
             fault = _unless(not declared.get("security"), "it needs a key")
@@ -68,6 +76,20 @@ def fault_of(promise: Promise, document: Document) -> str | None:
             body = declared["requestBody"]["content"][JSON]["schema"]
             fault = _fault_of_field(document, body, field, promise.holds, variant=variant.groups())
     return fault
+
+
+def _fault_of_asked(declared: Schema | None, promise: Promise) -> str | None:
+    """The document tells of the status and, where it is a refusal, of the code."""
+    status, _, rest = promise.holds.partition(" ")
+    if declared is None:
+        return _unless(status in UNDOCUMENTED, "there is no such operation")
+    answer = declared["responses"].get(status)
+    if answer is None:
+        return f"found {sorted(declared['responses'])}"
+    code = rest.split(" ")[0]
+    if not code.isupper() or promise.operation.startswith("GET /shorts/"):  # a failed request has its job's code
+        return None
+    return _unless(code in answer["content"][JSON]["examples"], sorted(answer["content"][JSON]["examples"]))
 
 
 def _fault_of_parameter(document: Document, declared: Schema, promise: Promise, *, place: str, name: str) -> str | None:
@@ -170,6 +192,7 @@ def _fault_of_schema(document: Document, schema: Schema, holds: str, *, required
         _unless(any(_is_of(type_, option) for option in solid), solid),
         _unless(required or "required" not in rest.split(), "it is not required"),
         _unless(is_nullable == ("nullable" in rest.split()), "null is treated otherwise"),
+        _unless("unique" not in rest.split() or any(each.get("uniqueItems") for each in solid), "not unique"),
     ]
     for bound in re.finditer(r"(at least|at most|above) ([\d.]+)", rest):
         bounds = {float(option[name]) for option in solid for name in _BOUNDS[bound[1]] if name in option}

@@ -4,6 +4,11 @@ import pytest
 
 from cutroom.entrypoints.api import build_app
 from cutroom.web.openapi import document
+from proofs.contract_asking import read_asked
+from proofs.contract_behaviour import BEHAVIOURS
+from proofs.contract_behaviour_voices import fault_of_behaviour
+from proofs.contract_rows import kind_of
+from proofs.contract_samples import SAMPLES
 from tests.contract.promises import Promise, fault_of, read_promises
 
 PROMISES = read_promises()
@@ -18,4 +23,18 @@ def test_what_is_promised_holds(promise: Promise) -> None:
 def test_no_promise_is_made_twice() -> None:
     said = [(promise.operation, promise.part, promise.holds) for promise in PROMISES]
     assert len(said) == len(set(said))
-    assert len(said) >= 600
+    assert len(said) >= 1_100
+
+
+def test_every_behaviour_is_promised_and_every_promise_of_one_can_be_shown() -> None:
+    assert fault_of_behaviour is not None  # it is where all of them are known
+    assert {promise.holds for promise in PROMISES if kind_of(promise) == "behaves"} == set(BEHAVIOURS)
+
+
+def test_every_request_of_the_table_can_be_read() -> None:
+    asked = [read_asked(promise) for promise in PROMISES if kind_of(promise) == "asks"]
+    assert len(asked) >= 150
+
+
+def test_every_operation_of_the_interface_has_a_sample() -> None:
+    assert {promise.operation for promise in PROMISES if kind_of(promise) == "success"} == set(SAMPLES)

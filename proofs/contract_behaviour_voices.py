@@ -1,0 +1,111 @@
+"""Promises that take more than one request to show, by their sentence: voices; and how a sentence is shown."""
+
+import asyncio
+import json
+from contextlib import suppress
+
+from cutroom.platform.ids import new_id
+from proofs.contract_behaviour import BEHAVIOURS, BrokenPromiseError, expect, promised
+from proofs.contract_behaviour_products import balance
+from proofs.contract_stage import OWNER, Answer, Stage
+from proofs.contract_states import VOICES
+from tests.contract.promises import Promise
+
+LOOKS = 300
+LOOK_SECONDS = 0.1
+
+
+async def fault_of_behaviour(stage: Stage, promise: Promise) -> str | None:
+    """Do what the sentence says; here, where all of them are known."""
+    try:
+        await BEHAVIOURS[promise.holds](stage)
+    except BrokenPromiseError as error:
+        return str(error)
+    except (LookupError, TypeError) as error:
+        return f"an answer of another shape ({error!r}): {stage.answers[-1]}"
+    return None
+
+
+@promised("a new clone is processing, and one that was deleted is nowhere")
+async def _clone(stage: Stage) -> None:
+    body = {"name": "Ana", "sample_url": "https://media.example.com/ana.wav"}
+    before = await balance(stage)
+    made = await stage.ask("POST /voices/add", body)
+    expect(made.status == 200 and await balance(stage) == before, "cloning is billed")
+    ids = {"voice_id": made.document["voice_id"]}
+    read = (await stage.ask("GET /voices/{voice_id}", ids=ids)).document
+    expect((read["status"], read["error"]) == ("processing", None), read)
+    await _gone(stage, ids)
+
+
+async def _gone(stage: Stage, ids: dict[str, str]) -> None:
+    deleted = await stage.ask("DELETE /voices/{voice_id}", ids=ids)
+    expect(deleted.status == 204, deleted)
+    for operation in ("GET /voices/{voice_id}", "DELETE /voices/{voice_id}"):
+        expect((await stage.ask(operation, ids=ids)).code == "NOT_FOUND", operation)
+    expect(ids["voice_id"] not in (await stage.ask("GET /voices")).text, "it is still listed")
+
+
+@promised("clones are listed newest first, a hundred at most, and only usable ones where that is asked")
+async def _voices(stage: Stage) -> None:
+    every = (await stage.ask("GET /voices")).document["voices"]
+    expect({voice["status"] for voice in every} == {"processing", "ready", "failed"}, "not every state is listed")
+    failed = [voice for voice in every if voice["status"] == "failed"]
+    expect(all(isinstance(voice["error"], str) for voice in failed), failed)
+    await stage.rows.many_voices()
+    listed = (await stage.ask("GET /voices", query={"status": "ready"})).document["voices"]
+    expect(len(listed) == VOICES - 1, len(listed))
+    expect({voice["status"] for voice in listed} == {"ready"}, "others are listed")
+    newest = await stage.rows.voice("ready")
+    expect((await stage.ask("GET /voices")).document["voices"][0]["voice_id"] == newest, "the newest is not first")
+
+
+@promised("clones of a workspace are everybody's there, and nobody's elsewhere")
+async def _workspace_voices(stage: Stage) -> None:
+    ids = stage.callers["a member"].ids
+    seen = await stage.ask("GET /voices", caller="a viewer")
+    expect(ids["voice_id"] in seen.text and seen.document["voices"][0]["workspace_id"] == ids["libraryId"], seen)
+    expect(ids["voice_id"] not in (await stage.ask("GET /voices")).text, "a personal key sees a workspace's clones")
+
+
+@promised("a synthesis holds one credit")
+async def _synthesis(stage: Stage) -> None:
+    before = await balance(stage)
+    body = {"text": f"Number {new_id()}.", "model_id": "cutroom_speech_v1"}
+    # Nobody reads it here, so its answer never comes; what it holds is seen meanwhile.
+    asking = asyncio.create_task(stage.ask("POST /text-to-speech/{voice_id}", body))
+    held = 0.0
+    for _ in range(LOOKS):
+        held = round(before - await balance(stage), 3)
+        if held:
+            break
+        await asyncio.sleep(LOOK_SECONDS)
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+    expect(held == 1, held)
+
+
+@promised("speech comes as WAV")
+async def _wav(stage: Stage) -> None:
+    spoken = [answer for answer in stage.answers if _is_spoken(answer)]
+    expect(bool(spoken) and {each.headers["Content-Type"] for each in spoken} == {"audio/wav"}, spoken)
+
+
+def _is_spoken(answer: Answer) -> bool:
+    return answer.operation == "POST /text-to-speech/{voice_id}" and answer.status == 200
+
+
+@promised("a clone can be made of files in a form, whose labels are a JSON string")
+async def _form(stage: Stage) -> None:
+    labels = {"language": "en", "gender": "female", "age": "young"}
+    form = {"name": "Ana", "labels": json.dumps(labels), "remove_background_noise": "false"}
+    sent = await stage.client.post(
+        "/v1/voices/add",
+        headers=dict(stage.callers[OWNER].headers),
+        data=form,
+        files=[("files", ("ana.wav", b"RIFF", "audio/wav"))],
+    )
+    expect(sent.status_code == 200, sent.text)
+    read = await stage.ask("GET /voices/{voice_id}", ids={"voice_id": sent.json()["voice_id"]})
+    expect((read.document["labels"], read.document["status"]) == (labels, "processing"), read)
