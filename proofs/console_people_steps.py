@@ -1,5 +1,7 @@
 """The steps of the console's proof that are about people: voices, characters, brands; and arranging the library."""
 
+from playwright.async_api import FilePayload
+
 from proofs.console_scene import JOB_SECONDS, MARKUP, Scene
 from tests.engines.pictures import ensure_pictures, pictures_folder
 
@@ -44,8 +46,8 @@ async def make_a_character(scene: Scene) -> None:
     await eyes.go("/characters")
     await eyes.look("characters-empty")
     await page.fill("#main [name=name]", f"Eileen {MARKUP}")
-    file = {"name": f"{MARKUP}.png", "mimeType": "image/png", "buffer": photograph.read_bytes()}
-    await page.set_input_files("#main input[type=file]", files=[file])  # type: ignore[list-item]  # as documented
+    file = FilePayload(name=f"{MARKUP}.png", mimeType="image/png", buffer=photograph.read_bytes())
+    await page.set_input_files("#main input[type=file]", files=[file])
     await page.click("#main button.main")
     await eyes.wait_for(".face img", seconds=JOB_SECONDS)
     await eyes.until("document.querySelector('.face img').naturalWidth > 100")

@@ -1,6 +1,7 @@
 """Characters: figures that thumbnails may show, with pictures of them."""
 
 from collections import defaultdict
+from typing import Any
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response
@@ -20,7 +21,7 @@ async def show_characters(visit: Visit) -> Response:
     pending: dict[str, list[PendingPicture]] = defaultdict(list)
     for each in await pending_pictures(visit.call.connection, visit.me.principal.library_id):
         pending[each.character_id].append(each)
-    shown = {
+    shown: dict[str, Any] = {
         "characters": figures,
         "pending": pending,
         "busy": any(each.fault is None for found in pending.values() for each in found),

@@ -1,5 +1,7 @@
 """Voices: cloned from a recording of somebody who has agreed, listened to, tried, deleted."""
 
+from typing import Any
+
 from starlette.responses import Response
 
 from cutroom.console.page import Visit, go, page, parse, sentence
@@ -24,7 +26,7 @@ async def _page(visit: Visit, *, fault: str | None = None, status: int = 200) ->
     if not principal.plan.speech:
         return visit.page("voices.html", status=status, speaks=False, fault=fault)
     clones = (await visit.perform(speech.list_voices)).voices
-    shown = {
+    shown: dict[str, Any] = {
         "speaks": True,
         "clones": clones,
         "busy": any(each.status == "processing" for each in clones),
