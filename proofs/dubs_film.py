@@ -73,7 +73,7 @@ def make_film(
     """As many turns as fill the time; a long film says everything several times, or says that it does so again."""
     turns, voice = _talk(speaker, seconds, is_varied=is_varied, pause_seconds=pause_seconds)
     length = len(voice)
-    music = _music(length, level=_level(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
+    music = make_music(length, level=level_of(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
     mix = music + voice
     sound = folder / f"{name}.wav"
     write_stereo(sound, mix)
@@ -97,7 +97,7 @@ def _talk(
         text = f"{AGAIN[turn % len(AGAIN)]} {TALK[line]}" if is_varied and turn else TALK[line]
         if text not in spoken:
             said = speaker.speak(text, voice=VOICES[line % 2], language="en-US")
-            spoken[text] = _doubled(said.samples)
+            spoken[text] = doubled(said.samples)
         sound = spoken[text]
         length = len(sound) / RATE
         if at + length > seconds - LEAD_SECONDS / 2 and placed:
@@ -115,7 +115,7 @@ def _talk(
     return turns, voice.T
 
 
-def _doubled(samples: "Sound") -> "Sound":
+def doubled(samples: "Sound") -> "Sound":
     """From the engine's rate to the film's, at the level of speech in it."""
     count = len(samples) * 2
     spectrum = np.zeros(count // 2 + 1, np.complex128)
@@ -126,7 +126,7 @@ def _doubled(samples: "Sound") -> "Sound":
     return np.asarray(wide * (SPEECH_LEVEL / np.sqrt(np.mean(loud**2))), np.float32)
 
 
-def _music(length: int, *, level: float) -> "Sound":
+def make_music(length: int, *, level: float) -> "Sound":
     """Chords of plucked strings, a bass and a soft drum, wider than the voices."""
     chance = np.random.default_rng(8)
     made = np.zeros((length, 2), np.float32)
@@ -142,10 +142,10 @@ def _music(length: int, *, level: float) -> "Sound":
             _add(made, first, 1.3 * _pluck(chord[0] / 2, 1.2, chance), (0.5, 0.5))
         if number % 4 == 2:
             _add(made, first, 0.5 * _drum(chance), (0.45, 0.55))
-    return np.asarray(made * (level / _level(made)), np.float32)
+    return np.asarray(made * (level / level_of(made)), np.float32)
 
 
-def _level(sound: "Sound") -> float:
+def level_of(sound: "Sound") -> float:
     return float(np.sqrt(np.mean(sound**2)))
 
 

@@ -1,4 +1,4 @@
-"""The command line `cutroom`: the models on this machine."""
+"""The command line `cutroom`: the models on this machine, and a demo out of a checkout."""
 
 import asyncio
 import os
@@ -24,6 +24,7 @@ from cutroom.engines.store import ModelStore, default_models_folder
 
 REDRAW_SECONDS = 0.1
 MEGABYTE = 1_000_000
+CHECKOUT = Path(__file__).resolve().parents[2]  # where the package lies in one
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 models = typer.Typer(no_args_is_help=True, help="Models: which there are, fetch them, check them.")
@@ -60,6 +61,23 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="NAMES", help="Models
 @app.callback()
 def cutroom() -> None:
     """Cutroom's command line."""
+
+
+@app.command("demo")
+def demo(
+    *,
+    exit_: Annotated[bool, typer.Option("--exit", help="End when everything is made, rather than at Ctrl-C.")] = False,
+    film: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Another film than the one that comes along.")
+    ] = None,
+) -> None:
+    """Start everything on this machine, and run a film through it; needs a checkout."""
+    if not (CHECKOUT / "dev" / "demo.py").is_file():
+        raise typer.BadParameter("the demo is part of a checkout of Cutroom, and not of its package")
+    options = [*(["--exit"] if exit_ else []), *(["--film", str(film.resolve())] if film else [])]
+    os.chdir(CHECKOUT)
+    # The demo starts and stops services: development code, which an installation has no part in.
+    os.execv(sys.executable, [sys.executable, "-m", "dev.demo", *options])  # noqa: S606 (our own module)
 
 
 @models.command("list")

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cutroom.engines.manifest import load_manifest
+from cutroom.entrypoints import cli
 from cutroom.entrypoints.cli import ProgressLine, app
 from tests.engines.made_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
 
@@ -221,3 +222,20 @@ def test_elsewhere_each_step_is_a_line() -> None:
         line.show_bytes(small().files[0], done)
     line.clear()
     assert stream.getvalue() == "small: fetching the npm package x 1\nsmall: fetching weights.bin from the hub\n"
+
+
+def test_the_demo_outside_a_checkout_says_that_it_needs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
+    result = CliRunner().invoke(app, ["demo"], env={"TERMINAL_WIDTH": "200"})
+    assert result.exit_code == 2
+    assert "part of a checkout" in result.output
+
+
+def test_the_demo_of_a_checkout_is_handed_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    film = tmp_path / "own.mp4"
+    film.touch()
+    handed: list[list[str]] = []
+    monkeypatch.setattr(os, "chdir", lambda _: None)
+    monkeypatch.setattr(os, "execv", lambda _, arguments: handed.append(arguments))
+    assert CliRunner().invoke(app, ["demo", "--exit", "--film", str(film)]).exit_code == 0
+    assert handed == [[sys.executable, "-m", "dev.demo", "--exit", "--film", str(film)]]

@@ -1,0 +1,205 @@
+"""Shows what Cutroom does, on this machine and within minutes: starts everything, and runs a film through it."""
+
+import argparse
+import asyncio
+import os
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import httpx
+from rich.console import Console
+
+from cutroom.accounts import service as accounts
+from cutroom.accounts.plans import PlanName, load_plans
+from cutroom.accounts.sessions import change_password
+from cutroom.credits import ledger
+from cutroom.credits.pricing import MILLICREDITS
+from cutroom.engines.pull import choose
+from cutroom.engines.store import ModelStore
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import speak_json
+from cutroom.platform.ids import new_id
+from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.settings import Settings
+from dev import services
+from dev.demo_walk import DemoError, Walk
+from dev.environment import PROJECT, data_dir
+from dev.process import ServiceError
+from dev.server import Server
+
+FILM = PROJECT / "examples" / "launch.mp4"
+MODELS = "demo"  # a set of the model list
+EMAIL = "demo@example.com"
+CREDITS = 100
+API = "cutroom.entrypoints.api"
+WORKER = "cutroom.entrypoints.worker"
+STOP_SECONDS = 60.0
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Whose library the film goes into."""
+
+    password: str
+    key: str
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="cutroom demo", description=__doc__)
+    parser.add_argument("--exit", action="store_true", help="end when everything is made, rather than at Ctrl-C")
+    parser.add_argument("--film", type=Path, default=FILM, help="another film than the one that comes with Cutroom")
+    arguments = parser.parse_args()
+    try:
+        with running() as (variables, url):
+            guest = asyncio.run(invite(Settings.model_validate(_settings(variables))))
+            _show(arguments.film, guest, url)
+            if not arguments.exit:
+                console.print("Ctrl-C ends it.")
+                threading.Event().wait()
+    except KeyboardInterrupt:
+        console.print("Ended.")
+    except (DemoError, ServiceError, httpx.HTTPError, subprocess.CalledProcessError) as error:
+        console.print(f"[bold red]error:[/] {error}")
+        console.print(f"The logs are in {_logs()}.")
+        return 1
+    return 0
+
+
+def _show(film: Path, guest: Guest, url: str) -> None:
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {guest.key}"}, timeout=120) as client:
+        walk = Walk(client, console, keep=data_dir() / "demo")
+        video_id = walk.go(film)
+    console.print(f"\nSee it all at [bold]{url}/videos/{video_id}[/]")
+    console.print(f"Sign in as [bold]{EMAIL}[/] with the password [bold]{guest.password}[/]")
+    console.print(f"The files are in {walk.keep}.")
+
+
+@contextmanager
+def running() -> Iterator[tuple[dict[str, str], str]]:
+    """Services, schema, API and worker; what was started here is stopped again."""
+    variables = {**os.environ, **services.environment(), "PYTHONUNBUFFERED": "1"}
+    fetch_models(Path(variables["CUTROOM_MODELS_FOLDER"]))
+    _logs().mkdir(parents=True, exist_ok=True)
+    with console.status("PostgreSQL, Redis, Temporal and SeaweedFS start ..."):
+        started = services.start_all(lambda report: console.print(str(report)))
+    url = f"http://{variables['CUTROOM_API_HOST']}:{variables['CUTROOM_API_PORT']}"
+    try:
+        with console.status("The database gets its tables ..."):
+            migration = (sys.executable, "-m", "alembic", "upgrade", "head")
+            subprocess.run(migration, env=variables, cwd=PROJECT, check=True, capture_output=True)
+        if _answers(url):
+            console.print(f"Cutroom already runs at {url}; it is used as it is.")
+            yield variables, url
+            return
+        with _processes(variables) as api:
+            console.print(f"Cutroom runs at {url}, and its pages say what it can do: {url}/docs")
+            yield variables, api.url
+    finally:
+        if all(report.word == "started" for report in started):  # else somebody else is using them
+            services.stop_all()
+
+
+@contextmanager
+def _processes(variables: dict[str, str]) -> Iterator[Server]:
+    """The API and a worker, with their logs in files."""
+    with (_logs() / "api.log").open("ab") as api_log, (_logs() / "worker.log").open("ab") as worker_log:
+        api = Server(variables, ("-m", API), port=int(variables["CUTROOM_API_PORT"]), log=os.dup(api_log.fileno()))
+        command = [sys.executable, "-m", WORKER]
+        with console.status("API and worker start ..."):
+            worker = subprocess.Popen(command, env=variables, cwd=PROJECT, stdout=worker_log, stderr=worker_log)
+            try:
+                api.start()
+            except BaseException:
+                _end(worker)
+                raise
+        try:
+            yield api
+        finally:
+            with console.status("API and worker end ..."):
+                _end(worker)
+                api.stop()
+
+
+def _end(worker: "subprocess.Popen[bytes]") -> None:
+    worker.terminate()
+    try:
+        worker.wait(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
+
+
+def fetch_models(folder: Path) -> None:
+    """Those that the demo needs and that are not there yet; each is verified."""
+    missing = missing_models(folder)
+    if missing:
+        console.print(f"{len(missing)} models are not there yet: {', '.join(missing)}. They are fetched once.")
+        pull = (sys.executable, "-m", "cutroom.entrypoints.cli", "models", "pull", *missing, "--folder", str(folder))
+        subprocess.run(pull, cwd=PROJECT, check=True)
+
+
+def missing_models(folder: Path) -> Sequence[str]:
+    store = ModelStore(folder)
+    wanted = choose(store.manifest, (), sets=(MODELS,), everything=False)
+    return [model.name for model in wanted if not store.holds(model)]
+
+
+async def invite(settings: Settings) -> Guest:
+    """Somebody with credits, a password for the web app and a key for the API; the same person each time."""
+    assert settings.owner_database_url is not None
+    connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
+    password = secrets.token_urlsafe(9)
+    try:
+        await speak_json(connection)
+        async with connection.transaction():
+            now = system_clock()
+            user_id = await connection.fetchval("SELECT id FROM users WHERE email = $1", EMAIL)
+            if user_id is None:
+                plan = PlanName.CREATOR
+                made = await accounts.create_user(connection, EMAIL, name="Demo", plan=plan, now=now)
+                user_id = made.user_id
+            library_id = await connection.fetchval(
+                """SELECT l.id FROM libraries l JOIN members m ON m.library_id = l.id
+                   WHERE l.kind = 'personal' AND m.user_id = $1""",
+                user_id,
+            )
+            await change_password(connection, user_id, password, now=now)
+            await ledger.grant(connection, library_id, millicredits=CREDITS * MILLICREDITS, reference=new_id(), now=now)
+            minter = accounts.KeyMinter(
+                secrecy=Secrecy(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
+            )
+            key = await minter.create_key(
+                connection, library_id, user_id=user_id, name=f"demo {now:%H:%M:%S}", scopes=[], now=now
+            )
+    finally:
+        await connection.close()
+    return Guest(password, key.secret)
+
+
+def _settings(variables: dict[str, str]) -> dict[str, str]:
+    prefix = "CUTROOM_"
+    return {key.removeprefix(prefix).lower(): value for key, value in variables.items() if key.startswith(prefix)}
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/v1/health", timeout=5).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+def _logs() -> Path:
+    return data_dir() / "logs"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
