@@ -49,6 +49,12 @@ def test_titles_are_those_that_were_spoken(
     assert writer.title(film(language), style=style).text == title
 
 
+def test_what_is_shown_of_a_thing_is_the_title_too(writer: ExtractiveWriter) -> None:
+    texts = ["Today, I want to show you how a rocket leaves the ground and who flies with it.", *TEXTS["en"][1:]]
+    title = writer.title(film(texts=texts), style=TitleStyle.INFORMATIONAL).text
+    assert title == "How a rocket leaves the ground and who flies with it"
+
+
 def test_no_title_ends_in_the_middle(writer: ExtractiveWriter) -> None:
     long = "Today I want to show you how to build a small but comfortable house for the birds of the park and the"
     for style in TitleStyle:
