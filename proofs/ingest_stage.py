@@ -19,6 +19,7 @@ from dev.scratch import Accounts, Keyring, Person, environment_of, scratch
 from dev.server import Server
 
 TERMINAL = {"ready", "failed"}
+WORKER_MODULE = "cutroom.entrypoints.worker"
 
 
 @dataclass
@@ -28,9 +29,10 @@ class WorkerProcess:
     environment: dict[str, str]
     log: int = field(default_factory=lambda: os.memfd_create("worker-log"))
     process: subprocess.Popen[bytes] | None = None
+    module: str = WORKER_MODULE
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "cutroom.entrypoints.worker"]
+        command = [sys.executable, "-m", self.module]
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log, stderr=self.log)
 
     @property
@@ -78,6 +80,7 @@ async def open_stage(
     folder: Path,
     *,
     environment: Mapping[str, str] | None = None,
+    worker_module: str = WORKER_MODULE,
     **changes: Any,  # noqa: ANN401 (settings)
 ) -> AsyncIterator[Stage]:
     """A fresh database with an API and a worker on it."""
@@ -85,7 +88,7 @@ async def open_stage(
     accounts = await Accounts.open(settings)
     person = await accounts.person()
     variables = {**environment_of(settings), **(environment or {})}
-    api, worker = Server(variables), WorkerProcess(variables)
+    api, worker = Server(variables), WorkerProcess(variables, module=worker_module)
     try:
         api.start()
         worker.start()

@@ -60,6 +60,7 @@ class Arrival:
     message_id: str
     at: float  # on the monotonic clock
     verified: bool
+    body: bytes = b""
 
 
 @dataclass
@@ -119,7 +120,8 @@ class Receiver:
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers["content-length"]))
         verified = path in self.secrets and _is_ours(self.secrets[path], body, headers)
-        self.arrivals.append(Arrival(path, headers.get("webhook-id", ""), at=time.monotonic(), verified=verified))
+        message_id = headers.get("webhook-id", "")
+        self.arrivals.append(Arrival(path, message_id, at=time.monotonic(), verified=verified, body=body))
         return path
 
     async def _answer(self, path: str, writer: asyncio.StreamWriter) -> None:
