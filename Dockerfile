@@ -19,6 +19,14 @@ COPY cutroom ./cutroom
 COPY migrations ./migrations
 RUN uv sync --frozen --no-dev --no-editable
 
+# Engines, translators, Shaka Packager and the host's SDK are for workers: the API loads none of them.
+FROM build AS build-worker
+RUN uv sync --frozen --no-dev --all-extras --no-install-project
+COPY README.md LICENSE ./
+COPY cutroom ./cutroom
+COPY migrations ./migrations
+RUN uv sync --frozen --no-dev --all-extras --no-editable
+
 FROM build AS build-services
 RUN uv sync --frozen --only-group services --no-install-project
 
@@ -44,15 +52,24 @@ ENV CUTROOM_API_HOST=0.0.0.0 \
     CUTROOM_API_PORT=8700
 USER 10001
 
-FROM cutroom AS worker
-USER 0
+FROM runtime AS worker
 # Debian keeps only the newest build of a package, so a pinned version would soon not install.
+# The same programs and fonts as dev/bootstrap installs, without those of tests and proofs; a test compares the two.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bubblewrap espeak-ng ffmpeg \
         fontconfig fonts-bebas-neue fonts-lato fonts-noto-cjk fonts-noto-core \
-    && rm -rf /var/lib/apt/lists/*
+        apertium apertium-eng-cat apertium-eng-spa apertium-es-pt apertium-fr-es apertium-fra-cat \
+        apertium-nno-nob apertium-por-cat apertium-spa-cat apertium-spa-ita \
+    && rm -rf /var/lib/apt/lists/* \
+    && fc-cache --system-only
+COPY --from=build-worker /srv/cutroom/.venv ./.venv
+RUN install --directory --owner=cutroom --group=cutroom --mode=0755 /models \
+    && install --directory --owner=cutroom --group=cutroom --mode=0700 /work
+ENV CUTROOM_MODELS_FOLDER=/models \
+    CUTROOM_WORK_FOLDER=/work
 USER 10001
+VOLUME ["/models", "/work"]
 CMD ["cutroom-worker"]
 
 # The last stage is what a plain `docker build .` makes.

@@ -1,4 +1,5 @@
-"""Checks the files that no Python tool reads: shell scripts, the Dockerfile and compose.yaml; needs no network."""
+"""Checks the files that no Python tool reads: shell scripts, the Dockerfile, compose.yaml and the manifests for
+Kubernetes; needs no network."""
 
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from dev.environment import PROJECT
 from dev.probe import program_beside_python
 
 SHELL_SCRIPTS = ("dev/bootstrap", ".ci/run")
+MANIFESTS = "deploy/kubernetes"
+KUBERNETES = "1.34"
 COMPOSE_SCHEMA = "vendor.compose-spec"  # comes with check-jsonschema
 
 
@@ -21,6 +24,9 @@ def commands() -> Iterator[tuple[str, ...]]:
             yield ("bash", "-n", script)
     yield (_tool("hadolint"), "--failure-threshold", "info", "Dockerfile")
     yield (_tool("check-jsonschema"), "--quiet", "--builtin-schema", COMPOSE_SCHEMA, "compose.yaml")
+    manifests = sorted(path.relative_to(PROJECT).as_posix() for path in (PROJECT / MANIFESTS).glob("*.yaml"))
+    # It carries the schemas of every version of Kubernetes; strict refuses names that it does not know.
+    yield (_tool("kubernetes-validate"), "--strict", "--quiet", "-k", KUBERNETES, *manifests)
 
 
 def _tool(name: str) -> str:
