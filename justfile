@@ -60,6 +60,20 @@ prove name *args:
 bench name *args:
     uv run python -m bench.{{replace(name, "-", "_")}} {{args}}
 
+# Build the documentation into .data/site; a broken link or anchor, or a page that no longer follows from the code, fails.
+docs:
+    uv run python -m dev.blocks --check
+    NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict --quiet
+
+# Write anew what pages take from code and figures: examples, settings, scaling.
+blocks:
+    uv run python -m dev.blocks
+
+# Record the requests and answers of the guides on a real run over every product; it takes some minutes.
+examples:
+    uv run python -m dev.examples
+    uv run python -m dev.blocks
+
 # Print the OpenAPI document.
 openapi:
     @uv run python -m cutroom.entrypoints.openapi

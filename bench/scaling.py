@@ -1,0 +1,173 @@
+"""What every product costs for a minute of media: processor time, memory, bytes and steps of Temporal.
+
+One worker makes one product after another out of one film, with real engines. Processor time is what the kernel
+wrote down for each process, so a machine that others use too tells the same. Programs that are loaded for the first
+time are counted with the product that needed them, which is on the careful side. The figures are the ground of
+docs/scaling.md: `--write` puts them into docs/figures/scaling.json.
+"""
+
+import argparse
+import asyncio
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.meters import SETTLE_SECONDS, Meters, Used
+from cutroom.platform.clock import system_clock
+from cutroom.platform.storage import Storage
+from dev import services
+from dev.environment import PROJECT
+from dev.examples import Recorder, ask_the_house, write
+from proofs.products_walk import STEPS, Step, Walk, open_walk, prepare
+from proofs.shorts_film import make_film
+
+FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
+UNMEASURED = frozenset({"quotes", "subtitles"})  # one request each: no more than any other
+READS, WRITES = 300, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How to measure."""
+
+    film: Path | None  # one's own, instead of the one that is made here
+    short: bool
+    keep: bool  # the figures, after each product
+    record: bool  # requests and answers too
+
+
+async def measure(asked: Asked) -> dict[str, Any]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        film = asked.film
+        if film is None:
+            film = (await asyncio.to_thread(lambda: make_film(folder, long=not asked.short))).path
+        async with open_walk("bench_scaling", film, folder / "stage") as walk:
+            meters = Meters(walk.stage, Storage.connect(walk.stage.settings))
+            recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
+            walk.client.event_hooks["response"].append(recorder.listen)
+            figures: dict[str, Any] = {"machine": _machine(), "film": {}, "products": {}, "requests": {}}
+            for step in STEPS:
+                recorder.begin(step.__name__)
+                await _measure_step(walk, meters, step, figures)
+                figures["film"] |= {"bytes": film.stat().st_size}
+                if asked.keep:
+                    keep(figures)
+                if asked.record:
+                    write(recorder.examples)
+            recorder.begin("house")
+            await ask_the_house(walk.client, walk.video_id)
+            if asked.record:
+                write(recorder.examples)
+            walk.client.event_hooks["response"].clear()
+            figures["requests"] = await _requests(walk, meters)
+    if asked.keep:
+        keep(figures)
+    return figures
+
+
+async def _measure_step(walk: Walk, meters: Meters, step: Step, figures: dict[str, Any]) -> None:
+    if prepare(walk, step):
+        await asyncio.sleep(SETTLE_SECONDS)
+    walk.notes, walk.polls = {}, 0
+    async with meters.measure() as used:
+        await step(walk)
+    name = step.__name__
+    if name == "ingest":
+        figures["film"]["minutes"] = round(walk.notes["minutes"], 4)
+    if name not in UNMEASURED:
+        minutes = walk.notes.get("minutes", figures["film"]["minutes"])
+        figures["products"][name] = {**_per_minute(used, minutes, walk.notes), "polls": walk.polls}
+        _tell(name, figures["products"][name])
+
+
+def keep(figures: Mapping[str, Any]) -> None:
+    FIGURES.parent.mkdir(exist_ok=True)
+    FIGURES.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+def _per_minute(used: Used, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
+    cpu = {part: round(seconds / minutes, 3) for part, seconds in used.cpu_seconds.items()}
+    return {
+        "minutes": round(minutes, 3),
+        "wall_seconds": round(used.wall_seconds, 1),
+        "cpu_seconds_a_minute": cpu,
+        "peak_mib": used.peak_mib,
+        "stored_bytes_a_minute": round(used.stored_bytes / minutes),
+        "workflows": used.workflows,
+        "transitions": used.transitions,
+        "history_bytes": used.history_bytes,
+        "row_bytes": used.row_bytes,
+        **({"outputs": int(notes["outputs"])} if "outputs" in notes else {}),
+    }
+
+
+async def _requests(walk: Walk, meters: Meters) -> dict[str, Any]:
+    """Processor time of a read and of a write, over the API and what stands behind it."""
+    async with meters.measure() as idle:
+        await asyncio.sleep(SETTLE_SECONDS)
+    found = {}
+    for name, count in (("read", READS), ("write", WRITES)):
+        async with meters.measure() as used:
+            for number in range(count):
+                if name == "read":
+                    await walk.get(f"/v1/videos/{walk.video_id}")
+                else:
+                    await walk.post("/v1/folders", {"name": f"Folder {number}"})
+        found[name] = {part: round(used.cpu_seconds[part] / count, 6) for part in ("api", "postgres", "redis")}
+    return {"cpu_seconds": found, "idle": asdict(idle)}
+
+
+def _machine() -> dict[str, Any]:
+    text = Path("/proc/cpuinfo").read_text()
+    models = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    cores = len(models)
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": cores,
+        "measured_on": system_clock().date().isoformat(),
+    }
+
+
+def _tell(name: str, told: Mapping[str, Any]) -> None:
+    worker, seconds = told["cpu_seconds_a_minute"]["worker"], told["wall_seconds"]
+    Console(stderr=True).print(
+        f"{name}: {worker:.1f} s of processor a minute, {told['peak_mib']:.0f} MiB, in {seconds:.0f} s", highlight=False
+    )
+
+
+def _show(figures: Mapping[str, Any]) -> None:
+    table = Table("product", "CPU s a minute", "of it the house", "peak MiB", "stored KiB a minute", "transitions")
+    for name, told in figures["products"].items():
+        cpu = told["cpu_seconds_a_minute"]
+        total, stored = sum(cpu.values()), told["stored_bytes_a_minute"] / 1024
+        row = (f"{total:.1f}", f"{total - cpu['worker']:.2f}", f"{told['peak_mib']:.0f}", f"{stored:.0f}")
+        table.add_row(name, *row, str(told["transitions"]))
+    Console().print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a film of about one minute instead of about two")
+    parser.add_argument("--film", type=Path, help="a film of your own")
+    parser.add_argument("--write", action="store_true", help="keep the figures for docs/scaling.md")
+    parser.add_argument("--record", action="store_true", help="also keep the requests and answers for the guides")
+    told = parser.parse_args()
+    services.start_all()
+    figures = asyncio.run(measure(Asked(told.film, told.short, keep=told.write, record=told.record)))
+    _show(figures)
+    products = figures["products"].items()
+    print(json.dumps({name: round(sum(each["cpu_seconds_a_minute"].values()), 2) for name, each in products}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
