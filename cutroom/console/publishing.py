@@ -71,16 +71,22 @@ async def _write_title(visit: Visit, video_id: str) -> None:
 
 async def _write_description(visit: Visit, video_id: str) -> None:
     text = {"enabled": True, "descriptionType": visit.form.text("style"), "overwriteMode": "always"}
-    await _package(visit, video_id, {"generateDescription": text})
+    await _package(visit, video_id, {"generateDescription": {**text, **_brand(visit)}})
 
 
 async def _draw_thumbnail(visit: Visit, video_id: str) -> None:
     """Without a prompt; whoever ticks it looks at the found pictures before anything is drawn."""
-    drawn: dict[str, Any] = {"enabled": True, "promoteToPrimary": visit.form.has("poster")}
+    drawn: dict[str, Any] = {"enabled": True, "promoteToPrimary": visit.form.has("poster"), **_brand(visit)}
     if visit.form.has("review"):
         precise = {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # who finds, works with plates
         drawn |= {**precise, "autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}
     await _package(visit, video_id, {"zeroPromptThumbnail": drawn})
+
+
+def _brand(visit: Visit) -> dict[str, str]:
+    """The brand voice that was chosen, if one was; one of another library is not found."""
+    chosen = visit.form.text("brand")
+    return {"brandVoiceId": chosen} if chosen else {}
 
 
 async def _package(visit: Visit, video_id: str, options: Mapping[str, Any]) -> None:

@@ -91,6 +91,7 @@ async def show_video(visit: Visit) -> Response:
         may_arrange=visit.me.principal.may_write,
         dub_choices=await dub_languages(visit, source),
         caption_choices=await caption_languages(visit, source),
+        brands=(await visit.perform(routes.list_brand_voices)).brand_voices,
         title_styles=list(TitleStyle),
         description_kinds=list(DescriptionKind),
     )

@@ -62,3 +62,19 @@ async def test_a_viewer_publishes_nothing(sign_in: SignIn, accounts: Accounts, p
     await browser.post("/switch", {"library": workspace_id})
     for path, fields in {"publish": {"kind": "title", "style": "funny"}, "review": {"answer": "approve"}}.items():
         assert (await browser.post(f"/videos/{video}/{path}", fields)).status_code == 403
+
+
+async def test_a_brand_voice_is_chosen_on_the_page_and_one_of_others_is_not_found(
+    browser: Browser, accounts: Accounts, person: Person, video_id: str
+) -> None:
+    await browser.post("/brand-voices", {"name": "Calm", "guidelines": "Whisper.", "colors": ""})
+    sql = "SELECT id FROM brand_voices WHERE library_id = $1"
+    brand_id = await accounts.connection.fetchval(sql, person.library_id)
+    page = (await browser.get(f"/videos/{video_id}")).text
+    assert page.count(f'<option value="{brand_id}">Calm</option>') == 2  # for the description and the thumbnail
+    fields = {"kind": "description", "style": "social-post"}
+    unknown = await browser.post(f"/videos/{video_id}/publish", {**fields, "brand": video_id})
+    assert unknown.status_code == 404
+    assert (await browser.post(f"/videos/{video_id}/publish", {**fields, "brand": brand_id})).status_code == 303
+    plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
+    assert (await accounts.connection.fetchval(plan, video_id))["brandVoiceId"] == brand_id
