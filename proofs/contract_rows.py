@@ -28,11 +28,12 @@ MISSING = {
     "POST /folders": {"name": "x", "parentId": "gone"},
 }
 SCOPES = {promise.operation: promise.holds for promise in read_promises() if promise.part == "scope"}
+NO_WORKER = "a worker looks at a source first, and none runs here; `just prove hostile` has one"
 SKIPPED = {
-    "POST /videos | error | 422": "a worker looks at a source before it is refused; `just prove ingest` shows it",
+    "POST /videos | error | 422": NO_WORKER,
     "POST /videos/{videoId}/professional-hosting | response reason": "whoever has one is refused, and told it in the "
     "details; GET shows the field",
-    "any | code UNSUPPORTED_SOURCE": "a worker looks at a source before it is refused; `just prove ingest` shows it",
+    "any | code UNSUPPORTED_SOURCE": NO_WORKER,
 }
 
 

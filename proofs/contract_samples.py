@@ -69,7 +69,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /videos/{videoId}/packaging": [
         Sample({"automationOptions": AUTOMATIONS}, status=202, fresh=True),
         Sample(AUTOMATIONS, status=202, fresh=True),
-        Sample({"automationOptions": AUTOMATIONS}, status=202, of="packaging"),
+        Sample({"automationOptions": AUTOMATIONS}, status=202, of="packaging again"),
     ],
     "GET /videos/{videoId}/packaging": [Sample(), Sample(of="packaging")],
     "POST /videos/{videoId}/dubs": [Sample({"languages": ["pt"]}, status=202, fresh=True)],

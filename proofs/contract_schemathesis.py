@@ -11,9 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proofs.contract_samples import SILENT
-from proofs.contract_stage import OWNER, Stage
+from proofs.contract_stage import LANGUAGES, OWNER, Stage
 
 SHORT_EXAMPLES, LONG_EXAMPLES = 3, 40  # generated requests for each operation, beside examples and edges
+SHORT_CHAINS, LONG_CHAINS = 40, 400
+SHORT_STEPS, LONG_STEPS = 4, 8
 SHORT_SEED = 20261115
 VICTIMS = 12
 REQUEST_SECONDS = 60
@@ -38,7 +40,6 @@ RULED = {
     "addVoice": "a recording has to be there",
     "speak": "text has words, models and languages are known",
     "stream": "text has words, models and languages are known",
-    "getDub": "a language has to be one",
     "getSubtitles": "a language has to be one",
 }
 ACCEPTED = [200, 201, 202, 204, 400, 401, 403, 404, 409, 422, 429]
@@ -108,20 +109,44 @@ async def _configured(stage: Stage, *, short: bool) -> list[str]:
         f"max-examples = {SHORT_EXAMPLES if short else LONG_EXAMPLES}",
         'database = "none"',
         "[phases.stateful]",
-        f"max-steps = {3 if short else 6}",
+        f"max-steps = {SHORT_STEPS if short else LONG_STEPS}",
+        *(["inference.algorithms = []"] if short else []),  # the document's own links, and nothing that is guessed
+        'generation.mode = "positive"',  # a chain ends at what is refused
+        f"generation.max-examples = {SHORT_CHAINS if short else LONG_CHAINS}",
     ]
     for name, values in known.items():
         lines += [f"[dictionaries.{name}]", f"values = {json.dumps(sorted(set(values)))}"]
     lines += ["[parameters]", *(f'"path.{name}" = {{ dictionary = "{name}" }}' for name in known)]
+    return [*lines, *_rules(stage), *await _own_ids(stage)]
+
+
+def _rules(stage: Stage) -> list[str]:
+    """What operations with rules of their own may answer."""
+    lines = ["[dictionaries.spoken]", f"values = {json.dumps(LANGUAGES)}"]
     for operation in RULED:
         lines += ["[[operations]]", f'include-operation-id = "{operation}"']
         lines += [f"checks.positive_data_acceptance.expected-statuses = {ACCEPTED}"]
         if operation in {"speak", "stream"}:  # in a voice that is not ready, for nobody reads aloud here
-            lines.append(f'parameters = {{ "path.voice_id" = "{states[SILENT]["voice_id"]}" }}')
+            lines.append(f'parameters = {{ "path.voice_id" = "{stage.states[SILENT]["voice_id"]}" }}')
             lines.append("phases.stateful.enabled = false")
-    # What may be deleted: others look at the rest.
-    victims = [await stage.rows.voice("ready") for _ in range(VICTIMS)]
-    lines += ["[dictionaries.victims]", f"values = {json.dumps(victims)}"]
-    lines += ["[[operations]]", 'include-operation-id = "deleteVoice"']
-    lines.append('parameters = { "path.voice_id" = { dictionary = "victims" } }')
+        if operation in {"createDubs", "createCaptions"}:
+            lines.append('parameters = { "body.languages.*" = { dictionary = "spoken", probability = 0.9 } }')
     return lines
+
+
+async def _own_ids(stage: Stage) -> list[str]:
+    """Ids that go together, and those that may be deleted: others look at the rest."""
+    dubbed = [stage.states[word] for word in ("a ready dub", "a preview", "a failed dub")]
+    victims = [await stage.rows.voice("ready") for _ in range(VICTIMS)]
+    return [
+        "[dictionaries.dubbed]",
+        f"values = {json.dumps([ids['lang'] for ids in dubbed])}",
+        "[dictionaries.victims]",
+        f"values = {json.dumps(victims)}",
+        "[[operations]]",
+        'include-operation-id = "getDub"',
+        f'parameters = {{ "path.videoId" = "{dubbed[0]["videoId"]}", "path.lang" = {{ dictionary = "dubbed" }} }}',
+        "[[operations]]",
+        'include-operation-id = "deleteVoice"',
+        'parameters = { "path.voice_id" = { dictionary = "victims" } }',
+    ]

@@ -177,12 +177,12 @@ async def _tell_languages(accounts: Accounts) -> None:
     for language in LANGUAGES:
         await accounts.connection.execute(
             """INSERT INTO translation_routes (translator, source, target, quality, via, seen_at)
-               VALUES ('proof', 'en', $1, 'good', '{}', now()) ON CONFLICT DO NOTHING""",
+               VALUES ('proof', 'en', $1, 'good', '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
             language,
         )
         await accounts.connection.execute(
             """INSERT INTO service_voices (id, speaker, name, title, language, gender, age, seen_at)
-               VALUES ($1, 'proof', $1, $1, $2, 'female', 'young', now()) ON CONFLICT DO NOTHING""",
+               VALUES ($1, 'proof', $1, $1, $2, 'female', 'young', now() + interval '1 day') ON CONFLICT DO NOTHING""",
             f"proof-{language}",
             language,
         )

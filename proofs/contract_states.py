@@ -222,6 +222,10 @@ class States:
         return found
 
     async def _automations(self) -> dict[str, Ids]:
+        """One to look at, and one to ask for again."""
+        return {word: await self._packaged() for word in ("packaging", "packaging again")}
+
+    async def _packaged(self) -> Ids:
         video_id = await self.video()
         for automation, status in (
             ("generateTitle", "queued"),
@@ -238,7 +242,7 @@ class States:
             )
         drawn = {"id": new_id(), "video_id": video_id, "job_id": f"packaging_{video_id}_zeroPromptThumbnail"}
         await self._insert("thumbnail_requests", drawn)
-        return {"packaging": {"videoId": video_id, "jobId": drawn["job_id"]}}
+        return {"videoId": video_id, "jobId": drawn["job_id"]}
 
     async def _many_thumbnails(self) -> Ids:
         video_id, request_id = await self.video(), ""

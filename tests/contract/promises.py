@@ -151,6 +151,7 @@ def _step(document: Document, schema: Schema, step: str) -> Iterator[tuple[Schem
         elif step == "{}":
             if isinstance(option.get("additionalProperties"), dict):
                 yield option["additionalProperties"], False
+            yield from ((each, False) for each in option.get("patternProperties", {}).values())
         elif step in option.get("properties", {}):
             yield option["properties"][step], step in option.get("required", [])
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, mode
 
 from cutroom.products.shorts.captions.looks import Look
 from cutroom.products.shorts.captions.zones import Position
-from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MIN_SECONDS, Aspect, Kind
+from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MAX_SHOWN, MIN_SECONDS, Aspect, Kind
 from cutroom.web.schema import Omittable, Uri, Wire
 
 State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
@@ -123,7 +123,7 @@ class ShortsRequest(Wire):
     status: State
     clips_expected: int
     job_id: str
-    outputs: list[Output]
+    outputs: Annotated[list[Output], Field(max_length=MAX_SHOWN)]
 
 
 class ShortsItem(Wire):

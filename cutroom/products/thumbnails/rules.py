@@ -16,6 +16,7 @@ MAX_BRAND_VOICE_ID = 128
 MAX_TEXT = 2_000  # of prompts
 MAX_OVERLAY = 200
 CANDIDATES = 3  # that a request makes
+MAX_LISTED = 50  # requests of a video, the newest
 PRECISION_SCHEMA = 2
 
 Fault = tuple[str, str]  # where, and what is wrong there

@@ -10,6 +10,7 @@ from cutroom.products.thumbnails.rules import (
     MAX_BRAND_VOICE_ID,
     MAX_CHARACTERS,
     MAX_IMAGE_URLS,
+    MAX_LISTED,
     MAX_OVERLAY,
     MAX_PLATES,
     MAX_REFERENCE_IDS,
@@ -141,4 +142,4 @@ class ThumbnailRequest(Wire):
 class ThumbnailRequests(Wire):
     """Requests of a video, newest first."""
 
-    thumbnails: list[ThumbnailRequest]
+    thumbnails: Annotated[list[ThumbnailRequest], Field(max_length=MAX_LISTED)]

@@ -23,6 +23,7 @@ from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage import Storage
 from cutroom.products.captions.service import check_translations
 from cutroom.products.thumbnails.rules import (
+    MAX_LISTED,
     CharacterRef,
     Mode,
     Wanted,
@@ -40,7 +41,6 @@ from cutroom.products.thumbnails.schemas import (
 )
 from cutroom.products.transcripts.service import transcript_before
 
-MAX_LISTED = 50
 REQUEST_ID = "request_id"  # in the plan of a job: which request it draws
 
 _REQUESTS = """SELECT r.id, r.job_id, j.status,
