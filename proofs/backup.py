@@ -23,7 +23,7 @@ from proofs.ingest_stage import TERMINAL, Stage, WorkerProcess, ends, make_film,
 from proofs.own_services import own_services
 from proofs.report import Report, prove
 
-PORT_BASE = 29400
+PORT_BASE = 31400
 WAIT_SECONDS = 300.0
 QUEUES = "control,media,egress,download"  # no engines: a transcript that waits is what a backup may well find
 
