@@ -23,7 +23,7 @@ from proofs.ingest_stage import Stage
 
 FILM_SECONDS = 70  # longer than a sample
 SPOKEN, DUBBED = "en", "pt"
-WAIT_SECONDS = 600.0
+WAIT_SECONDS = 1800.0  # five gigabytes take their time where others work too
 ENDED = frozenset({"ready", "failed"})
 MIB = 1024 * 1024
 
