@@ -78,7 +78,7 @@ async def arrange(scene: Scene) -> None:
     await page.click("text=Make it")
     await eyes.wait_for(".empty", has_text="This folder is empty")
     await page.click("text=Change this folder")
-    await page.fill(".sheet.left [name=name]", f"Folder {MARKUP}")
+    await page.fill("form[action$='/rename'] [name=name]", f"Folder {MARKUP}")
     await page.click("text=Rename it")
     await eyes.wait_for("h1", has_text="Folder")
     await eyes.go("/library")

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proofs.contract_samples import SILENT
-from proofs.contract_stage import LANGUAGES, OWNER, Stage
+from proofs.contract_stage import OWNER, Stage
 
 SHORT_EXAMPLES, LONG_EXAMPLES = 3, 40  # generated requests for each operation, beside examples and edges
 SHORT_CHAINS, LONG_CHAINS = 40, 400
@@ -122,15 +122,13 @@ async def _configured(stage: Stage, *, short: bool) -> list[str]:
 
 def _rules(stage: Stage) -> list[str]:
     """What operations with rules of their own may answer."""
-    lines = ["[dictionaries.spoken]", f"values = {json.dumps(LANGUAGES)}"]
+    lines: list[str] = []
     for operation in RULED:
         lines += ["[[operations]]", f'include-operation-id = "{operation}"']
         lines += [f"checks.positive_data_acceptance.expected-statuses = {ACCEPTED}"]
         if operation in {"speak", "stream"}:  # in a voice that is not ready, for nobody reads aloud here
             lines.append(f'parameters = {{ "path.voice_id" = "{stage.states[SILENT]["voice_id"]}" }}')
             lines.append("phases.stateful.enabled = false")
-        if operation in {"createDubs", "createCaptions"}:
-            lines.append('parameters = { "body.languages.*" = { dictionary = "spoken", probability = 0.9 } }')
     return lines
 
 

@@ -13,7 +13,7 @@ from cutroom.platform.egress import MAX_URL_LENGTH, fault_in_url
 from cutroom.products.speech.schemas import NewVoice
 from cutroom.web.body import is_form
 
-_WORDS = {"true": True, "1": True, "false": False, "0": False}
+_WORDS = {"true": True, "false": False}
 
 
 async def read_new_voice(request: Request) -> tuple[NewVoice, list[UploadFile]]:

@@ -105,7 +105,7 @@ async def test_a_viewer_cannot_put_videos_in(anonymous: httpx.AsyncClient, accou
     ("body", "path"),
     [
         ({}, "source"),
-        ({"source": {"type": "tape"}}, "source"),
+        ({"source": {"type": "tape"}}, "source.type"),
         ({"source": {"type": "https"}}, "source.url"),
         (url_source("youtube", "https://vimeo.com/1"), "source"),
         (url_source("dropbox", "https://youtu.be/dQw4w9WgXcQ"), "source"),
