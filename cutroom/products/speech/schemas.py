@@ -41,7 +41,12 @@ class NewVoice(SpeechWire):
     ] = None
     description: Annotated[str | None, StringConstraints(strip_whitespace=True, max_length=1_000)] = None
     labels: Annotated[
-        dict[Label, Label], Field(max_length=MAX_LABELS, description="`language`, `gender`, `age` and the like.")
+        dict[Label, Label],
+        Field(
+            max_length=MAX_LABELS,
+            description="`language`, `gender`, `age` and the like. The official client sends null for none.",
+            json_schema_extra={"type": ["object", "null"]},
+        ),
     ] = Field(default_factory=dict)
     remove_background_noise: bool = True
 
