@@ -275,7 +275,7 @@ def test_models_are_chosen_by_name_by_set_or_all_each_once() -> None:
     rest = [name for name in ci if name not in {"yunet", ci[1]}]
     assert [model.name for model in choose(bundled, ["yunet", ci[1]], sets=["ci"])] == ["yunet", ci[1], *rest]
     assert [model.name for model in choose(bundled, [], everything=True)] == list(bundled.models)
-    with pytest.raises(ValueError, match="no set nightly; there are ci"):
+    with pytest.raises(ValueError, match="no set nightly; there are demo, ci"):
         choose(bundled, [], sets=["nightly"])
     with pytest.raises(EngineUnavailableError, match="no model nothing"):
         choose(bundled, ["nothing"])
