@@ -26,6 +26,14 @@ class SpeechWire(BaseModel):
         return schema
 
 
+def _or_null(schema: dict[str, Any]) -> None:
+    """Null is taken for none, and the document says so."""
+    told: dict[str, Any] = {name: schema.pop(name) for name in ("title", "description", "default") if name in schema}
+    solid = dict(schema)
+    schema.clear()
+    schema.update({**told, "anyOf": [solid, {"type": "null"}]})
+
+
 class NewVoice(SpeechWire):
     """A voice to clone, from files or from a URL."""
 
@@ -45,7 +53,7 @@ class NewVoice(SpeechWire):
         Field(
             max_length=MAX_LABELS,
             description="`language`, `gender`, `age` and the like. The official client sends null for none.",
-            json_schema_extra={"type": ["object", "null"]},
+            json_schema_extra=_or_null,
         ),
     ] = Field(default_factory=dict)
     remove_background_noise: bool = True
