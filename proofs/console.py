@@ -53,7 +53,9 @@ def _tell(report: Report, steps: Steps, notes: Notes, *, short: bool) -> None:
     report.claim("foreign script that ran", wanted="0", measured=notes.dialogs, holds=not notes.dialogs)
     longest = round(notes.longest_ms)
     # CI runs other things beside this; the goal of a second is for a machine that is otherwise at rest.
-    report.claim("slowest answer", wanted="within 1 s", measured=f"{longest} ms", holds=short or not notes.slow)
+    wanted = "told only" if short else "within 1 s"
+    claim = "slowest answer but for uploads and speech"
+    report.claim(claim, wanted=wanted, measured=f"{longest} ms", holds=short or not notes.slow)
     report.figures(
         steps=len(STEPS),
         steps_ok=ok,

@@ -17,8 +17,8 @@ SLOW_MS = 1_000
 SERIOUS = frozenset({"serious", "critical"})
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-# The store's answers and the bytes of uploads take as long as they take.
-_UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/media/|\.mp4|\.flac")
+# The store's answers, the bytes of uploads and a sentence that is being spoken take as long as they take.
+_UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/media/|\.mp4|\.flac|/voices/speak$")
 
 
 @dataclass
