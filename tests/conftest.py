@@ -1,7 +1,7 @@
 """Real services, one fresh database a run, and a new person for every test that asks for one."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 
 import httpx
@@ -65,10 +65,10 @@ def session_clock() -> MovableClock:
 
 
 @pytest.fixture
-def clock(session_clock: MovableClock) -> MovableClock:
-    """The API's clock, set right again for each test."""
+def clock(session_clock: MovableClock) -> Iterator[MovableClock]:
+    """The API's clock, set right again after each test that moved it: those that follow do not live in its future."""
+    yield session_clock
     session_clock.shift = timedelta()
-    return session_clock
 
 
 @pytest.fixture(scope="session")
