@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from cutroom.console.page import Visit, go, page, parse
-from cutroom.console.recipes import languages_in
+from cutroom.console.recipes import figures_in, languages_in
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.jobs.ids import JobType, parse_job_id
 from cutroom.jobs.schemas import Job
@@ -77,6 +77,8 @@ async def _write_description(visit: Visit, video_id: str) -> None:
 async def _draw_thumbnail(visit: Visit, video_id: str) -> None:
     """Without a prompt; whoever ticks it looks at the found pictures before anything is drawn."""
     drawn: dict[str, Any] = {"enabled": True, "promoteToPrimary": visit.form.has("poster"), **_brand(visit)}
+    if figures := figures_in(visit.form):
+        drawn |= {"characterCount": len(figures), "characters": [{"characterId": each} for each in figures]}
     if visit.form.has("review"):
         precise = {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # who finds, works with plates
         drawn |= {**precise, "autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}

@@ -10,6 +10,7 @@ from cutroom.engines.routes import available, language_of
 from cutroom.errors import invalid_field
 from cutroom.products.captions.service import told_translators
 from cutroom.products.speech.service import told_voices
+from cutroom.products.thumbnails.rules import MAX_CHARACTERS
 from cutroom.web.schema import canonical_language, is_language
 
 MAX_SECONDS = 10_000_000
@@ -35,7 +36,11 @@ def bundle_of(form: Form) -> CreditBundle:
     if shorts := shorts_in(form):
         wanted["shorts"] = {"kind": shorts["kind"], "numClips": shorts.get("numClips", 1)}
     if form.text("kind") == "thumbnail":
-        wanted["zeroPromptThumbnail"] = {"enabled": True, "autoDetectContentMoments": form.has("review")}
+        wanted["zeroPromptThumbnail"] = {
+            "enabled": True,
+            "autoDetectContentMoments": form.has("review"),
+            "characterCount": len(figures_in(form)),
+        }
     try:
         seconds = float(form.text("seconds") or 0)
     except ValueError:
@@ -50,6 +55,16 @@ def languages_in(form: Form, field: str) -> list[str]:
     if not all(is_language(code) for code in found):
         raise invalid_field(field, "This is not a language.")
     return list(dict.fromkeys(canonical_language(code) for code in found))
+
+
+def figures_in(form: Form) -> list[str]:
+    """The characters that a thumbnail shall show; told beside its price, before anything is asked for."""
+    found = list(dict.fromkeys(each for each in form.all("figure") if each))
+    if len(found) > MAX_CHARACTERS:
+        raise invalid_field("figure", f"A thumbnail shows at most {MAX_CHARACTERS} characters.")
+    if found and form.has("review"):
+        raise invalid_field("figure", "Pictures of the film, or characters: one thumbnail cannot have both.")
+    return found
 
 
 def product_in(form: Form) -> str:

@@ -92,6 +92,7 @@ async def show_video(visit: Visit) -> Response:
         dub_choices=await dub_languages(visit, source),
         caption_choices=await caption_languages(visit, source),
         brands=(await visit.perform(routes.list_brand_voices)).brand_voices,
+        figures=[each for each in (await visit.perform(routes.list_characters)).characters if each.reference_images],
         title_styles=list(TitleStyle),
         description_kinds=list(DescriptionKind),
     )

@@ -4,6 +4,7 @@ import pytest
 
 from cutroom.accounts.principals import Role
 from cutroom.credits import ledger
+from cutroom.library.branding import put_character
 from cutroom.platform.clock import system_clock
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
@@ -78,3 +79,29 @@ async def test_a_brand_voice_is_chosen_on_the_page_and_one_of_others_is_not_foun
     assert (await browser.post(f"/videos/{video_id}/publish", {**fields, "brand": brand_id})).status_code == 303
     plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
     assert (await accounts.connection.fetchval(plan, video_id))["brandVoiceId"] == brand_id
+
+
+async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_others_are_not_found(
+    browser: Browser, accounts: Accounts, person: Person, video_id: str
+) -> None:
+    connection, now = accounts.connection, system_clock()
+    ada, bo, cy, di = [
+        await put_character(connection, person.library_id, name=name, images=[(f"{name}-1", "a/b.png")], now=now)
+        for name in ("Ada", "Bo", "Cy", "Di")
+    ]
+    await put_character(connection, person.library_id, name="Unseen", images=[], now=now)
+    page = (await browser.get(f"/videos/{video_id}")).text
+    assert page.count('name="figure"') == 4  # one without a picture cannot be drawn
+    price = f"/videos/{video_id}/price"
+    both = await browser.get(price, params={"kind": "thumbnail", "figure": [ada, bo]})
+    assert "Draw a thumbnail, 7 credits" in both.text
+    many = await browser.get(price, params={"kind": "thumbnail", "figure": [ada, bo, cy, di]})
+    assert "at most 3 characters" in many.text
+    mixed = await browser.get(price, params={"kind": "thumbnail", "figure": ada, "review": "on"})
+    assert "cannot have both" in mixed.text
+    publish = f"/videos/{video_id}/publish"
+    assert (await browser.post(publish, {"kind": "thumbnail", "figure": video_id})).status_code == 404
+    assert (await browser.post(publish, {"kind": "thumbnail", "figure": [ada, bo]})).status_code == 303
+    plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
+    told = (await connection.fetchval(plan, video_id))["characters"]
+    assert [each["characterId"] for each in told] == [ada, bo]
