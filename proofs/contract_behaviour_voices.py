@@ -2,17 +2,28 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 
+from cutroom.accounts.plans import PlanName
+from cutroom.accounts.scopes import Scope
+from cutroom.errors import CutroomError
 from cutroom.platform.ids import new_id
+from dev.scratch import Keyring
 from proofs.contract_behaviour import BEHAVIOURS, BrokenPromiseError, expect, promised
 from proofs.contract_behaviour_products import balance
-from proofs.contract_stage import OWNER, Answer, Stage
+from proofs.contract_stage import OWNER, Answer, Caller, Stage
 from proofs.contract_states import VOICES
 from tests.contract.promises import Promise
 
 LOOKS = 300
 LOOK_SECONDS = 0.1
+UNKNOWN = "AAAAAAAAAAAAAAAAAAAA"  # the id of no voice
+_BODIES: Mapping[str, dict[str, str]] = {
+    "POST /voices/add": {"name": "Ana", "sample_url": "https://media.example.com/ana.wav"},
+    "POST /text-to-speech/{voice_id}": {"text": "Hello.", "model_id": "cutroom_speech_v1"},
+}
+SPEECH = ("GET /voices", "GET /voices/{voice_id}", "DELETE /voices/{voice_id}", *_BODIES)
 
 
 async def fault_of_behaviour(stage: Stage, promise: Promise) -> str | None:
@@ -109,3 +120,36 @@ async def _form(stage: Stage) -> None:
     expect(sent.status_code == 200, sent.text)
     read = await stage.ask("GET /voices/{voice_id}", ids={"voice_id": sent.json()["voice_id"]})
     expect((read.document["labels"], read.document["status"]) == (labels, "processing"), read)
+
+
+@promised("speech needs a plan that includes it, when a key is made and when it is used")
+async def _plan(stage: Stage) -> None:
+    person = await stage.accounts.person(PlanName.FREE)
+    named: Keyring | None = None
+    with suppress(CutroomError):
+        named = await stage.accounts.key(person, scopes=[Scope.TTS_READ])
+    expect(named is None, "a key for speech was made on a plan without it")
+    for operation in SPEECH:  # each with a key of its own: this plan has one request a minute
+        everything = Caller((await stage.accounts.key(person)).headers, stage.callers[OWNER].ids)
+        refused = await stage.ask(operation, _BODIES.get(operation), caller=everything)
+        expect((refused.status, refused.code) == (403, "PERMISSION_DENIED"), refused)
+
+
+@promised("a key from before there were scopes, made for speech, opens all of speech and nothing else")
+async def _legacy(stage: Stage) -> None:
+    person = await stage.accounts.person()
+    key = await stage.accounts.key(person)
+    await stage.accounts.connection.execute(
+        "UPDATE api_keys SET scopes = '{}', legacy_speech = true WHERE id = $1", key.id
+    )
+    old = Caller(key.headers, {**stage.callers[OWNER].ids, "voice_id": UNKNOWN})
+    listed = await stage.ask("GET /voices", caller=old)
+    expect(listed.status == 200, listed)
+    made = await stage.ask("POST /voices/add", _BODIES["POST /voices/add"], caller=old)
+    expect(made.status == 200, made)
+    for operation in ("POST /text-to-speech/{voice_id}", "DELETE /voices/{voice_id}"):
+        unknown = await stage.ask(operation, _BODIES.get(operation), caller=old)
+        expect(unknown.code == "NOT_FOUND", unknown)  # let in, and no such voice
+    for operation in ("GET /videos", "POST /videos", "GET /characters"):
+        refused = await stage.ask(operation, caller=old)
+        expect((refused.status, refused.code) == (403, "INSUFFICIENT_SCOPE"), refused)
