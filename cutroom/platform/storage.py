@@ -18,6 +18,8 @@ PART_BYTES = 8 * 1024 * 1024
 MAX_PARTS = 9_000  # S3 takes ten thousand
 PARTS_AT_ONCE = 2  # bounds the memory of one upload
 READ_BYTES = 1024 * 1024
+ANSWER_LASTS = timedelta(seconds=30)  # at most, to its last byte
+SITTING_BYTES = 32 * 1024 * 1024  # of one answer of the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,10 @@ class Storage:
             region=settings.s3_region,
             access_key_id=settings.s3_access_key.get_secret_value(),
             secret_access_key=settings.s3_secret_key.get_secret_value(),
-            client_options={"allow_http": bool((settings.s3_endpoint or "").startswith("http://"))},
+            client_options={
+                "allow_http": bool((settings.s3_endpoint or "").startswith("http://")),
+                "timeout": ANSWER_LASTS,
+            },
         )
         return cls(store, signer=Signer.of(settings), bucket_url=bucket_url(settings))
 
@@ -55,10 +60,26 @@ class Storage:
         await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
 
     async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
-        """The object's bytes, or those of a span, a few megabytes at a time."""
+        """The object's bytes, or those of a span, about a megabyte at a time, however slowly they are taken.
+
+        The client ends an answer that lasts too long, so long objects are asked for in sittings.
+        One that is replaced meanwhile is an error: nobody gets half of each.
+        """
         found = await obstore.get_async(self.store, path, options={"range": span} if span is not None else None)
-        async for chunk in found.stream(min_chunk_size=READ_BYTES):
-            yield bytes(chunk)
+        version = found.meta["e_tag"]
+        place, end = found.range
+        while True:
+            sitting = 0
+            async for chunk in found.stream(min_chunk_size=READ_BYTES):
+                yield bytes(chunk)
+                sitting += len(chunk)
+                if sitting >= SITTING_BYTES:
+                    break
+            place += sitting
+            if place >= end:
+                return
+            rest = (place, min(place + SITTING_BYTES, end))
+            found = await obstore.get_async(self.store, path, options={"range": rest, "if_match": version})
 
     async def delete(self, path: str) -> None:
         with suppress(FileNotFoundError):

@@ -1,18 +1,26 @@
 """Read URLs of the object store, followed over HTTP as a caller would."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import TYPE_CHECKING, cast
 
 import httpx
 import obstore
 import pytest
+from obstore.exceptions import PreconditionError
+from obstore.store import S3Store
 
 from cutroom.platform import storage as module
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
 
+if TYPE_CHECKING:  # the library has these for type checkers only
+    from obstore import GetOptions, GetResult
+
+MIB = 1024 * 1024
 CONTENT = b"\x89PNG of a kind" * 100
 
 
@@ -96,3 +104,61 @@ async def test_a_read_url_only_reads(storage: Storage, path: str, browser: httpx
 async def test_the_bare_url_of_an_object_is_closed(storage: Storage, path: str, browser: httpx.AsyncClient) -> None:
     url = httpx.URL(await storage.read_url(path)).copy_with(query=None)
     assert (await browser.get(url)).status_code == 403
+
+
+@pytest.fixture
+async def long(storage: Storage) -> AsyncIterator[tuple[str, bytes]]:
+    """An object that takes many sittings to read, and what is in it."""
+    made, content = f"tests/{new_id()}/long", random.Random(1).randbytes(8 * MIB)
+    await storage.put(made, content)
+    yield made, content
+    await storage.delete(made)
+
+
+@pytest.mark.parametrize("span", [None, (0, 1), (5, 3 * MIB + 5), (MIB - 1, 8 * MIB), (8 * MIB - 7, 99 * MIB)])
+async def test_a_long_object_is_read_whole_in_many_sittings(
+    storage: Storage, long: tuple[str, bytes], span: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SITTING_BYTES", MIB)
+    path, content = long
+    read = b"".join([chunk async for chunk in storage.read(path, span=span)])
+    assert read == (content if span is None else content[slice(*span)])
+
+
+async def test_an_empty_object_is_read_as_nothing(storage: Storage, path: str) -> None:
+    await storage.put(path, b"")
+    assert [chunk async for chunk in storage.read(path)] == []
+
+
+async def test_no_answer_lasts_for_more_than_a_sitting(
+    storage: Storage, long: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However slowly it is taken: the client goes on only so often with an answer that lasted too long."""
+    monkeypatch.setattr(module, "SITTING_BYTES", 2 * MIB)
+    asked: list[tuple[int, int] | None] = []
+    get = obstore.get_async
+
+    async def told(store: S3Store, path: str, *, options: "GetOptions | None") -> "GetResult":
+        asked.append(cast("tuple[int, int] | None", (options or {}).get("range")))
+        return await get(store, path, options=options)
+
+    monkeypatch.setattr(obstore, "get_async", told)
+    path, content = long
+    assert b"".join([chunk async for chunk in storage.read(path)]) == content
+    first, *others = asked
+    assert first is None  # how long it is, the first answer tells
+    assert len(others) == 3  # the first may bring a little more: chunks of a stream are as they come
+    assert all(span is not None and span[1] - span[0] <= 2 * MIB for span in others)
+
+
+async def test_an_object_that_is_replaced_while_it_is_read_is_not_mixed_with_the_other(
+    storage: Storage, long: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SITTING_BYTES", MIB)
+    path, content = long
+    reading = storage.read(path)
+    await anext(reading)
+    await storage.put(path, content[::-1])
+    with pytest.raises(PreconditionError):
+        async for _ in reading:
+            pass

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.media.formats import Container, sniff_head
+from cutroom.media.formats import HEAD_BYTES, Container, sniff_head
 from cutroom.platform.db import Connection
 from cutroom.platform.storage import Storage
 from cutroom.products.downloads.archive import Entry
@@ -121,10 +121,7 @@ async def source_name(held: Holdings, storage: Storage) -> str:
     """The source's name, with the ending of what it really is."""
     ending = (held.file_name or "").rpartition(".")[2].lower()
     assert held.source_path is not None
-    head = b""
-    async for chunk in storage.read(held.source_path):
-        head = chunk
-        break
+    head = b"".join([chunk async for chunk in storage.read(held.source_path, span=(0, HEAD_BYTES))])
     found = Container.MP3 if head.startswith(b"ID3") else sniff_head(head)
     if found is None:
         return f"{held.title}.bin"
