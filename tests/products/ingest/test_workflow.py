@@ -10,12 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from cutroom.engines.registry import Engines
-from cutroom.entrypoints.worker import Parts, build_workers
+from cutroom.entrypoints.worker import build_workers
 from cutroom.jobs.service import satisfy
+from cutroom.jobs.work import Parts
 from cutroom.platform.clock import system_clock
 from cutroom.platform.egress import Egress
-from cutroom.platform.multipart import Multipart
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import Storage
@@ -34,12 +33,9 @@ async def _worker(
     """A worker with its relay, inside this process; it is given none of the imports that other tests asked for."""
     await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"work_folder": tmp_path_factory.mktemp("work")})
-    multipart = Multipart.connect(changed)
-    parts = Parts(
-        changed, await connect(changed), runtime.database, runtime.storage, Egress(), multipart, Engines(changed)
-    )
+    parts = Parts.of(changed, await connect(changed), runtime.database, egress=Egress())
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(multipart.close)
+        stack.push_async_callback(parts.multipart.close)
         for worker in build_workers(parts):
             await stack.enter_async_context(worker)
         relay = Relay(runtime.database, parts.client, running_jobs_per_library=4)
