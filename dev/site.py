@@ -39,7 +39,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
 def relinked(text: str) -> str:
     """Links as the root of the repository has them, as the site has them."""
     text = re.sub(r"\]\(docs/", "](", text)
-    text = text.replace("](README.md#quick-start)", "](quick-start.md)").replace("](README.md)", "](index.md)")
+    text = text.replace("](README.md)", "](index.md)")
     for source, page in ROOT_PAGES.items():
         text = text.replace(f"]({source}", f"]({page}")
     return text
