@@ -1,11 +1,12 @@
 """The envelope around a job's steps, inside its workflow; and the sweep."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import Priority, RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
@@ -22,35 +23,59 @@ SWEEP_TIMEOUT = timedelta(minutes=5)
 Steps = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-async def run_job(ref: JobRef, steps: Steps) -> None:
-    """Begin the job, take its steps, and end it one way or the other; its plan is given to the steps."""
-    plan = await workflow.execute_activity_method(
-        JobActivities.begin_job,
-        ref,
+@dataclass(frozen=True, slots=True)
+class Stepper:
+    """Takes a workflow's long steps: on which queue, and how long each may take, be tried again, and be silent."""
+
+    queue: Queue
+    one_try: timedelta
+    all_tries: timedelta = timedelta(hours=24)
+    silence: timedelta = timedelta(seconds=15)  # after which a worker counts as gone
+    longest_wait: timedelta = timedelta(seconds=15)  # between two tries
+
+    async def __call__(
+        self,
+        step: Any,  # noqa: ANN401 (any of the activities)
+        *arguments: Any,  # noqa: ANN401
+        queue: Queue | None = None,
+        one_try: timedelta | None = None,
+        priority: Priority = Priority.default,
+    ) -> Any:  # noqa: ANN401
+        return await workflow.execute_activity_method(
+            step,
+            args=list(arguments),
+            task_queue=queue or self.queue,
+            start_to_close_timeout=one_try or self.one_try,
+            schedule_to_close_timeout=self.all_tries,
+            heartbeat_timeout=self.silence,
+            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=self.longest_wait),
+            priority=priority,
+        )
+
+
+async def take_promptly(step: Any, *arguments: Any, priority: Priority = Priority.default) -> Any:  # noqa: ANN401
+    """Take a short step that must happen."""
+    return await workflow.execute_activity_method(
+        step,
+        args=list(arguments),
         task_queue=Queue.CONTROL,
         start_to_close_timeout=ENVELOPE_TIMEOUT,
         retry_policy=ENVELOPE_RETRY,
+        priority=priority,
     )
+
+
+async def run_job(ref: JobRef, steps: Steps) -> None:
+    """Begin the job, take its steps, and end it one way or the other; its plan is given to the steps."""
+    plan = await take_promptly(JobActivities.begin_job, ref)
     if plan is None:
         return
     try:
         result = await steps(plan)
     except FailureError as error:
-        await workflow.execute_activity_method(
-            JobActivities.fail_job,
-            args=[ref, failure_of(error)],
-            task_queue=Queue.CONTROL,
-            start_to_close_timeout=ENVELOPE_TIMEOUT,
-            retry_policy=ENVELOPE_RETRY,
-        )
+        await take_promptly(JobActivities.fail_job, ref, failure_of(error))
         return
-    await workflow.execute_activity_method(
-        JobActivities.finish_job,
-        args=[ref, result],
-        task_queue=Queue.CONTROL,
-        start_to_close_timeout=ENVELOPE_TIMEOUT,
-        retry_policy=ENVELOPE_RETRY,
-    )
+    await take_promptly(JobActivities.finish_job, ref, result)
 
 
 def failure_of(error: FailureError) -> Failure:

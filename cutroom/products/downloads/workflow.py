@@ -5,18 +5,14 @@ from functools import partial
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import run_job
+    from cutroom.jobs.workflow import Stepper, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.downloads.activities import DownloadActivities, DownloadRef
 
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-HEARTBEAT = timedelta(seconds=15)
-STEP_TIMEOUT = timedelta(hours=3)
-DOWNLOAD_TIMEOUT = timedelta(hours=24)
+_take = Stepper(Queue.MEDIA, one_try=timedelta(hours=3))
 
 
 @workflow.defn(name="download")
@@ -36,12 +32,5 @@ class PrepareDownload:
             language=plan["language"],
             tier=plan["tier"],
         )
-        return await workflow.execute_activity_method(
-            DownloadActivities.prepare_download,
-            args=[ref, wanted],
-            task_queue=Queue.MEDIA,
-            start_to_close_timeout=STEP_TIMEOUT,
-            schedule_to_close_timeout=DOWNLOAD_TIMEOUT,
-            heartbeat_timeout=HEARTBEAT,
-            retry_policy=RETRY,
-        )
+        made: dict[str, Any] = await _take(DownloadActivities.prepare_download, ref, wanted)
+        return made

@@ -6,21 +6,17 @@ from functools import partial
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import parse_job_id
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import run_job
+    from cutroom.jobs.workflow import Stepper, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.dubs.activities import DubActivities, Planned
     from cutroom.products.dubs.script import Spoken
     from cutroom.products.dubs.shelf import DubRef
 
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-HEARTBEAT = timedelta(seconds=15)
-STEP_TIMEOUT = timedelta(minutes=60)
-DUB_TIMEOUT = timedelta(hours=24)
+_take = Stepper(Queue.SPEECH, one_try=timedelta(hours=1))
 STEPS_AT_ONCE = 16  # of one dub, over all workers
 FIRST, WHOLE = "first-layout", "layout"
 
@@ -52,27 +48,27 @@ class RemakeDub:
 
 
 async def make_dub(ref: JobRef, dub: DubRef) -> dict[str, Any]:
-    planned: Planned = await _do(DubActivities.plan_dub, ref, dub)
-    await _do(DubActivities.part_dub_piece, ref, dub, 0, 8)
+    planned: Planned = await _take(DubActivities.plan_dub, ref, dub)
+    await _take(DubActivities.part_dub_piece, ref, dub, 0, 8)
     if dub.product == "premium":  # clones are made from speech that was parted from the rest, wherever it is
-        await _all([partial(_do, DubActivities.part_dub_piece, ref, dub, at, 10) for at in range(1, planned.pieces)])
+        await _all([partial(_take, DubActivities.part_dub_piece, ref, dub, at, 10) for at in range(1, planned.pieces)])
     if planned.lines:
-        await _do(DubActivities.cast_dub, ref, dub)
+        await _take(DubActivities.cast_dub, ref, dub)
     first = [number for number, piece in enumerate(planned.lines) if piece == 0]
     rest = [number for number, piece in enumerate(planned.lines) if piece > 0]
     spoken = await _speak(ref, dub, first, planned)
     if planned.pieces > 1:
-        await _do(DubActivities.lay_out_dub, ref, dub, spoken, FIRST)
-        mixed = await _do(DubActivities.mix_dub_piece, ref, dub, 0, FIRST, 29)
-        await _do(DubActivities.publish_dub_preview, ref, dub, mixed)
-        await _all([partial(_do, DubActivities.part_dub_piece, ref, dub, at, 35) for at in range(1, planned.pieces)])
+        await _take(DubActivities.lay_out_dub, ref, dub, spoken, FIRST)
+        mixed = await _take(DubActivities.mix_dub_piece, ref, dub, 0, FIRST, 29)
+        await _take(DubActivities.publish_dub_preview, ref, dub, mixed)
+        await _all([partial(_take, DubActivities.part_dub_piece, ref, dub, at, 35) for at in range(1, planned.pieces)])
         spoken += await _speak(ref, dub, rest, planned)
     spoken.sort(key=lambda each: each.number)
-    await _do(DubActivities.lay_out_dub, ref, dub, spoken, WHOLE)
+    await _take(DubActivities.lay_out_dub, ref, dub, spoken, WHOLE)
     pieces = range(planned.pieces)
-    mixed_pieces = await _all([partial(_do, DubActivities.mix_dub_piece, ref, dub, at, WHOLE, 88) for at in pieces])
-    heard = await _all([partial(_do, DubActivities.hear_dub_piece, ref, dub, at, WHOLE, 93) for at in pieces])
-    result: dict[str, Any] = await _do(DubActivities.publish_dub, ref, dub, mixed_pieces, heard, WHOLE)
+    mixed_pieces = await _all([partial(_take, DubActivities.mix_dub_piece, ref, dub, at, WHOLE, 88) for at in pieces])
+    heard = await _all([partial(_take, DubActivities.hear_dub_piece, ref, dub, at, WHOLE, 93) for at in pieces])
+    result: dict[str, Any] = await _take(DubActivities.publish_dub, ref, dub, mixed_pieces, heard, WHOLE)
     return result
 
 
@@ -80,7 +76,7 @@ async def _speak(ref: JobRef, dub: DubRef, numbers: list[int], planned: Planned)
     whole = len(planned.lines)
     return await _all(
         [
-            partial(_do, DubActivities.speak_dub_line, ref, dub, number, 12 + 66 * (number + 1) // whole)
+            partial(_take, DubActivities.speak_dub_line, ref, dub, number, 12 + 66 * (number + 1) // whole)
             for number in numbers
         ]
     )
@@ -95,15 +91,3 @@ async def _all(steps: list[Any]) -> list[Any]:
             return await step()
 
     return list(await asyncio.gather(*(take(step) for step in steps)))
-
-
-async def _do(step: Any, *arguments: Any) -> Any:  # noqa: ANN401 (any of the activities)
-    return await workflow.execute_activity_method(
-        step,
-        args=list(arguments),
-        task_queue=Queue.SPEECH,
-        start_to_close_timeout=STEP_TIMEOUT,
-        schedule_to_close_timeout=DUB_TIMEOUT,
-        heartbeat_timeout=HEARTBEAT,
-        retry_policy=RETRY,
-    )

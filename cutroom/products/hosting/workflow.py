@@ -6,21 +6,24 @@ from functools import partial
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import run_job
+    from cutroom.jobs.workflow import Stepper, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.hosting.activities import HostingActivities
 
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
-HEARTBEAT = timedelta(seconds=30)
-CALL_TIMEOUT = timedelta(minutes=2)
 SEND_TIMEOUT = timedelta(hours=8)
 HOSTING_TIMEOUT = timedelta(hours=24)
+_take = Stepper(
+    Queue.EGRESS,
+    one_try=timedelta(minutes=2),
+    all_tries=HOSTING_TIMEOUT,
+    silence=timedelta(seconds=30),
+    longest_wait=timedelta(minutes=1),
+)
 FIRST_LOOK, LAST_LOOK = timedelta(seconds=2), timedelta(minutes=1)
 
 
@@ -41,10 +44,10 @@ class HostVideo:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["hosted_video_id"]
-        await _do(HostingActivities.open_hosting_upload, ref, video_id, at_most=CALL_TIMEOUT, queue=Queue.EGRESS)
-        await _do(HostingActivities.send_hosting_source, ref, video_id, at_most=SEND_TIMEOUT, queue=Queue.DOWNLOAD)
+        await _take(HostingActivities.open_hosting_upload, ref, video_id)
+        await _take(HostingActivities.send_hosting_source, ref, video_id, queue=Queue.DOWNLOAD, one_try=SEND_TIMEOUT)
         started, pause = workflow.now(), FIRST_LOOK
-        while not await _do(HostingActivities.check_hosting, ref, video_id, at_most=CALL_TIMEOUT, queue=Queue.EGRESS):
+        while not await _take(HostingActivities.check_hosting, ref, video_id):
             if workflow.now() - started > HOSTING_TIMEOUT:
                 sentence = "The host did not finish within a day."
                 raise ApplicationError(sentence, {"reason": "TOO_SLOW"}, type=Code.INTERNAL.value)
@@ -56,15 +59,3 @@ class HostVideo:
         with suppress(TimeoutError):
             await workflow.wait_condition(lambda: self._nudged, timeout=longest)
         self._nudged = False
-
-
-async def _do(step: Any, *arguments: Any, at_most: timedelta, queue: Queue) -> Any:  # noqa: ANN401
-    return await workflow.execute_activity_method(
-        step,
-        args=list(arguments),
-        task_queue=queue,
-        start_to_close_timeout=at_most,
-        schedule_to_close_timeout=HOSTING_TIMEOUT,
-        heartbeat_timeout=HEARTBEAT,
-        retry_policy=RETRY,
-    )

@@ -10,18 +10,15 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import run_job
+    from cutroom.jobs.workflow import Stepper, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.ingest.activities import Glance, Glimpse, IngestActivities, Inspected, Kind, PieceOrder
 
 # Our own parts may be away for a while: the work waits for them, for hours if need be, and goes on soon after.
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-HEARTBEAT = timedelta(seconds=15)
-STEP_TIMEOUT = timedelta(minutes=30)
 FETCH_TIMEOUT = timedelta(hours=8)
-IMPORT_TIMEOUT = timedelta(hours=24)
 LOOK_TIMEOUT = timedelta(seconds=10)
 PIECES_AT_ONCE = 4
+_take = Stepper(Queue.MEDIA, one_try=timedelta(minutes=30))
 
 
 @workflow.defn(name="import")
@@ -34,40 +31,23 @@ class ImportVideo:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["video_id"]
-        await self._do(IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, at_most=FETCH_TIMEOUT)
-        found: Inspected = await self._do(IngestActivities.inspect_source, ref, video_id)
+        await _take(IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, one_try=FETCH_TIMEOUT)
+        found: Inspected = await _take(IngestActivities.inspect_source, ref, video_id)
         if found.picture_pieces:
-            await self._do(IngestActivities.make_poster, ref, video_id, found.info)
+            await _take(IngestActivities.make_poster, ref, video_id, found.info)
         gate = asyncio.Semaphore(PIECES_AT_ONCE)
         orders = _orders(found)
         await asyncio.gather(*(self._piece(ref, video_id, order, gate) for order in orders))
         if found.sound_pieces:
-            await self._do(IngestActivities.join_sound, ref, video_id, found.info)
+            await _take(IngestActivities.join_sound, ref, video_id, found.info)
         if found.picture_pieces:
-            await self._do(IngestActivities.join_picture, ref, video_id, found.info)
-        await self._do(IngestActivities.clear_pieces, ref, video_id)
+            await _take(IngestActivities.join_picture, ref, video_id, found.info)
+        await _take(IngestActivities.clear_pieces, ref, video_id)
         return {"durationSeconds": round(found.info["duration_seconds"], 3), "mediaType": found.info["media_type"]}
 
     async def _piece(self, ref: JobRef, video_id: str, order: PieceOrder, gate: asyncio.Semaphore) -> None:
         async with gate:
-            await self._do(IngestActivities.make_piece, ref, video_id, order)
-
-    async def _do(
-        self,
-        step: Any,  # noqa: ANN401 (any of the activities)
-        *arguments: Any,  # noqa: ANN401
-        queue: Queue = Queue.MEDIA,
-        at_most: timedelta = STEP_TIMEOUT,
-    ) -> Any:  # noqa: ANN401
-        return await workflow.execute_activity_method(
-            step,
-            args=list(arguments),
-            task_queue=queue,
-            start_to_close_timeout=at_most,
-            schedule_to_close_timeout=IMPORT_TIMEOUT,
-            heartbeat_timeout=HEARTBEAT,
-            retry_policy=RETRY,
-        )
+            await _take(IngestActivities.make_piece, ref, video_id, order)
 
 
 @workflow.defn(name="look-at-source")

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.products.packaging.activities import PackagingActivities
     from cutroom.products.thumbnails.activities import ThumbnailActivities
     from cutroom.products.thumbnails.material import ThumbnailRef
-    from cutroom.products.thumbnails.workflow import do, draw, gather
+    from cutroom.products.thumbnails.workflow import draw, gather, take
 
 LOOK_AGAIN = timedelta(hours=1)  # at a decision, in case nobody woke us; a sign of life for the sweep as well
 REVIEW_DAYS = 14
@@ -42,12 +42,12 @@ class MakePackaging:
         key = parse_job_id(ref.job_id)
         assert key is not None
         if key.automation is not AutomationType.THUMBNAIL:
-            written: dict[str, Any] = await do(PackagingActivities.write_text, Queue.SPEECH, ref, plan)
+            written: dict[str, Any] = await take(PackagingActivities.write_text, ref, plan, queue=Queue.SPEECH)
             return written
         thumbnail = ThumbnailRef.of(ref.library_id, plan)
         await gather(ref, thumbnail)
         if thumbnail.wanted.detects:
-            await do(ThumbnailActivities.detect, Queue.VISION, ref, thumbnail)
+            await take(ThumbnailActivities.detect, ref, thumbnail)
         if thumbnail.wanted.needs_review:
             await self._review(ref, thumbnail)
         return await draw(ref, thumbnail)
@@ -55,7 +55,7 @@ class MakePackaging:
     async def _review(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         for _ in range(REVIEW_DAYS * 24):
             self._woken = False
-            approved: bool | None = await do(PackagingActivities.read_decision, Queue.CONTROL, ref, thumbnail)
+            approved: bool | None = await take(PackagingActivities.read_decision, ref, thumbnail, queue=Queue.CONTROL)
             if approved is not None:
                 break
             try:

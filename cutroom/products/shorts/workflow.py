@@ -6,22 +6,18 @@ from functools import partial
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import UNDONE, JobRef
-    from cutroom.jobs.workflow import failure_of, run_job
+    from cutroom.jobs.workflow import Stepper, failure_of, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.shorts.activities import ShortsActivities, ShortsRef
     from cutroom.products.shorts.rules import wanted_of
     from cutroom.products.shorts.service import FAILURES
 
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-HEARTBEAT = timedelta(seconds=15)
-STEP_TIMEOUT = timedelta(minutes=90)
-SHORTS_TIMEOUT = timedelta(hours=24)
 CHOSEN_PERCENT = 10
+_take = Stepper(Queue.MEDIA, one_try=timedelta(minutes=90))
 
 
 @workflow.defn(name="shorts")
@@ -34,7 +30,7 @@ class MakeShorts:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         shorts = ShortsRef(ref.library_id, plan["video_id"], ref.job_id.partition("_")[2], plan)
-        count: int = await _do(ShortsActivities.choose_moments, Queue.SPEECH, ref, shorts)
+        count: int = await _take(ShortsActivities.choose_moments, ref, shorts, queue=Queue.SPEECH)
         ends = await asyncio.gather(*(self._output(ref, shorts, number, count) for number in range(count)))
         failures = [end for end in ends if end is not None]
         if len(failures) == count:
@@ -52,20 +48,8 @@ class MakeShorts:
         """One output that cannot be made leaves the others alone."""
         done = CHOSEN_PERCENT + (100 - CHOSEN_PERCENT) * (number + 1) // count
         try:
-            await _do(ShortsActivities.frame_output, Queue.VISION, ref, shorts, number, min(done, 40))
-            await _do(ShortsActivities.render_output, Queue.MEDIA, ref, shorts, number, done)
+            await _take(ShortsActivities.frame_output, ref, shorts, number, min(done, 40), queue=Queue.VISION)
+            await _take(ShortsActivities.render_output, ref, shorts, number, done)
         except FailureError as error:
             return error
         return None
-
-
-async def _do(step: Any, queue: Queue, *arguments: Any) -> Any:  # noqa: ANN401 (any of the activities)
-    return await workflow.execute_activity_method(
-        step,
-        args=list(arguments),
-        task_queue=queue,
-        start_to_close_timeout=STEP_TIMEOUT,
-        schedule_to_close_timeout=SHORTS_TIMEOUT,
-        heartbeat_timeout=HEARTBEAT,
-        retry_policy=RETRY,
-    )

@@ -10,17 +10,20 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import run_job
+    from cutroom.jobs.workflow import Stepper, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.speech.activities import SpeechActivities
 
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-HEARTBEAT = timedelta(seconds=10)  # somebody waits: a worker that died is noticed soon
-STEP_TIMEOUT = timedelta(minutes=10)
-WHOLE_TIMEOUT = timedelta(hours=1)
 # Of one reading, over all workers. Whoever listens waits for the next one, and queues keep no strict order.
 PASSAGES_AT_ONCE = 3
 FORGET_TIMEOUT = timedelta(minutes=30)
+_take = Stepper(
+    Queue.VOICE,
+    one_try=timedelta(minutes=10),
+    all_tries=timedelta(hours=1),
+    silence=timedelta(seconds=10),  # somebody waits: a worker that died is noticed soon
+)
 
 
 @workflow.defn(name="voice")
@@ -33,9 +36,9 @@ class MakeVoice:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         voice_id = plan["voice_id"]
-        await _do(SpeechActivities.fetch_voice_sample, ref, voice_id, queue=Queue.DOWNLOAD)
-        await _do(SpeechActivities.prepare_voice, ref, voice_id)
-        result: dict[str, Any] = await _do(SpeechActivities.preview_voice, ref, voice_id)
+        await _take(SpeechActivities.fetch_voice_sample, ref, voice_id, queue=Queue.DOWNLOAD)
+        await _take(SpeechActivities.prepare_voice, ref, voice_id)
+        result: dict[str, Any] = await _take(SpeechActivities.preview_voice, ref, voice_id)
         return result
 
 
@@ -49,16 +52,16 @@ class ReadAloud:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         count = plan["passages"]
-        await _do(SpeechActivities.speak_passage, ref, 0, 90 // count)
+        await _take(SpeechActivities.speak_passage, ref, 0, 90 // count)
         gate = asyncio.Semaphore(PASSAGES_AT_ONCE)
 
         async def speak(number: int) -> None:
             async with gate:
-                await _do(SpeechActivities.speak_passage, ref, number, 90 * (number + 1) // count)
+                await _take(SpeechActivities.speak_passage, ref, number, 90 * (number + 1) // count)
 
         await asyncio.gather(*(speak(number) for number in range(1, count)))
         if plan["joins_last"]:
-            await _do(SpeechActivities.join_reading, ref, count)
+            await _take(SpeechActivities.join_reading, ref, count)
         return {"passages": count}
 
 
@@ -75,15 +78,3 @@ class ForgetSpeech:
             heartbeat_timeout=timedelta(minutes=1),
             retry_policy=RETRY,
         )
-
-
-async def _do(step: Any, *arguments: Any, queue: Queue = Queue.VOICE) -> Any:  # noqa: ANN401 (any of the activities)
-    return await workflow.execute_activity_method(
-        step,
-        args=list(arguments),
-        task_queue=queue,
-        start_to_close_timeout=STEP_TIMEOUT,
-        schedule_to_close_timeout=WHOLE_TIMEOUT,
-        heartbeat_timeout=HEARTBEAT,
-        retry_policy=RETRY,
-    )
