@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -16,6 +17,8 @@ from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 
+Tell = Callable[[int], Awaitable[None]]  # how far a job is, in per cent
+
 _log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
@@ -25,15 +28,17 @@ OWN_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, Name
 
 
 @asynccontextmanager
-async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[Tell]:
     """Show the stage, beat while the work goes on, and show the progress once it is done.
 
-    What media programs and engines fail with is told in the job's own words.
+    A step that takes long can tell how far it has come meanwhile; a step's share is given in the same per cent as its
+    end. What media programs and engines fail with is told in the job's own words.
     """
-    await _report(database, clock, ref, stage, progress=0)
+    tell = partial(_report, database, clock, ref, stage)
+    await tell(0)
     async with beating():
-        yield
-    await _report(database, clock, ref, stage, progress=progress)
+        yield tell
+    await tell(progress)
 
 
 @asynccontextmanager
@@ -56,7 +61,7 @@ async def beating() -> AsyncIterator[None]:
         beats.cancel()
 
 
-async def _report(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> None:
+async def _report(database: Database, clock: Clock, ref: JobRef, stage: str, progress: int) -> None:
     async with database.transaction(ref.library_id) as connection:
         await lifecycle.report(connection, ref, stage=stage, progress=progress, now=clock())
 

@@ -1,16 +1,18 @@
 """Preparing a download. What is made lies under the request's own name, so a repeat writes the same again."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from temporalio import activity
 
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import Tell, failure, working
 from cutroom.library.rules import video_path
 from cutroom.media.formats import Container
 from cutroom.media.language_video import SoundTrack, SubtitleTrack, Tracks, make_language_video
@@ -26,6 +28,10 @@ from cutroom.products.downloads.archive import Archive, Entry
 from cutroom.products.downloads.contents import Holdings, derived_entries, holdings_of, source_name
 from cutroom.products.downloads.rules import Artifact, DubState, Ground, Tier, cap_of
 
+Maker = Callable[["DownloadRef", Holdings], Awaitable[tuple[str, str]]]
+
+PREPARED_PERCENT = 95
+TELL_SECONDS = 2.0
 SAMPLED_KINDS = frozenset({"poster"})  # of what is derived, these are given whole with a sample
 
 
@@ -66,14 +72,14 @@ class DownloadActivities:
         """One file that can be fetched; what the job's result tells of it."""
         async with self.database.transaction(ref.library_id) as connection:
             held = await holdings_of(connection, ref.library_id, wanted.video_id)
-        async with working(self.database, self.clock, ref, "preparing", progress=95):
+        async with working(self.database, self.clock, ref, "preparing", progress=PREPARED_PERCENT) as tell:
             if held.source_path is None or await self.storage.size(held.source_path) is None:
                 sentence = "The source of this video is not there any more."
                 raise failure(Code.FAILED_PRECONDITION, sentence, reason="NO_SOURCE", retry=False)
-            makers = {
+            makers: dict[Artifact, Maker] = {
                 Artifact.SOURCE: self._source,
                 Artifact.LANGUAGE_VIDEO: self._language_video,
-                Artifact.BUNDLE: self._bundle,
+                Artifact.BUNDLE: partial(self._bundle, tell),
             }
             path, name = await makers[Artifact(wanted.artifact)](wanted, held)
             size = await self.storage.size(path)
@@ -167,7 +173,7 @@ class DownloadActivities:
             await self.storage.put(path, made)
         return path, f"{name}{made.suffix}"
 
-    async def _bundle(self, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
+    async def _bundle(self, tell: Tell, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
         """Streamed from the store through the archive into the store."""
         entries = derived_entries(held)
         if wanted.cap_seconds is None:
@@ -187,7 +193,8 @@ class DownloadActivities:
         sizes = [len(entry.content) or (await self.storage.size(entry.path or "")) or 0 for entry in entries]
         path = wanted.path("bundle.zip")
         archive = Archive(self.storage, entries, about)
-        await self.storage.put(path, archive.chunks(), expected_bytes=sum(sizes))
+        chunks = counted(archive.chunks(), tell, expected_bytes=sum(sizes))
+        await self.storage.put(path, chunks, expected_bytes=sum(sizes))
         return path, f"{held.title}.zip"
 
     async def _sampled(self, wanted: DownloadRef, held: Holdings, entries: list[Entry]) -> list[Entry]:
@@ -212,3 +219,14 @@ class DownloadActivities:
             info = await probe_header(source.path, sandbox=self.sandbox)
             has_picture = await self.storage.size(wanted.film("proxy.mp4")) is not None
             yield source.path, info if has_picture else replace(info, media_type="audio")
+
+
+async def counted(chunks: AsyncIterator[bytes], tell: Tell, *, expected_bytes: int) -> AsyncIterator[bytes]:
+    """The same chunks; how much of them has been taken is told every few seconds."""
+    taken, told_at = 0, monotonic()
+    async for chunk in chunks:
+        yield chunk
+        taken += len(chunk)
+        if monotonic() - told_at >= TELL_SECONDS:
+            await tell(min(PREPARED_PERCENT * taken // max(expected_bytes, 1), PREPARED_PERCENT))
+            told_at = monotonic()

@@ -12,7 +12,7 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.routes import Plan, carry_out, choose
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import working
+from cutroom.jobs.steps import Tell, working
 from cutroom.library.service import duration_of
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
@@ -230,7 +230,7 @@ class DubActivities:
                 found={**found, "updated_at": self.clock()},
             )
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
         return working(self.database, self.clock, ref, stage, progress=progress)
 
 

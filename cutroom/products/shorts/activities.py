@@ -12,7 +12,7 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import Tell, failure, working
 from cutroom.library.rules import video_path
 from cutroom.media.captions import captions_filter
 from cutroom.media.framing import framing_filter
@@ -197,5 +197,5 @@ class ShortsActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
         return working(self.database, self.clock, ref, stage, progress=progress)

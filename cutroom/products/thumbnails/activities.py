@@ -14,7 +14,7 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.routes import carry_out, choose
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import Tell, failure, working
 from cutroom.media.pictures import decode_picture, encode_jpeg, encode_png
 from cutroom.media.probe import probe_header
 from cutroom.media.sandbox import Sandbox
@@ -258,7 +258,7 @@ class ThumbnailActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
         return working(self.database, self.clock, ref, stage, progress=progress)
 
 

@@ -15,7 +15,7 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.sound import read_blocks, read_samples, seconds_of
 from cutroom.engines.speakers import speaker_of, tell_apart, turns
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import working
+from cutroom.jobs.steps import Tell, working
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
 from cutroom.media.sandbox import Sandbox
@@ -178,7 +178,7 @@ class TranscriptActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[None]:
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
         return working(self.database, self.clock, ref, stage, progress=progress)
 
 

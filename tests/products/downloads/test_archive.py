@@ -9,6 +9,7 @@ import pytest
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage import Storage
+from cutroom.products.downloads import activities
 from cutroom.products.downloads.archive import MANIFEST, Archive, Entry
 from cutroom.web.runtime import Runtime
 
@@ -59,3 +60,19 @@ async def test_a_stream_is_stored_under_its_path(archive: Archive, runtime: Runt
     await storage.put(path, archive.chunks(), expected_bytes=len(BIG))
     assert await storage.size(path) == len(await packed(archive))
     await storage.delete(path)
+
+
+async def test_how_much_of_an_archive_is_packed_is_told_on_the_way(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activities, "TELL_SECONDS", 0.0)
+    plain = b"".join([chunk async for chunk in archive.chunks()])
+    told: list[int] = []
+
+    async def tell(progress: int) -> None:
+        told.append(progress)
+
+    counted = activities.counted(archive.chunks(), tell, expected_bytes=len(plain))
+    assert b"".join([chunk async for chunk in counted]) == plain
+    assert told == sorted(told)
+    assert told[-1] == activities.PREPARED_PERCENT
