@@ -9,7 +9,7 @@ import numpy as np
 
 from cutroom.engines.compositor.grounds import head_of
 from cutroom.engines.compositor.headline import MAX_LINES, MIN_LETTER, Setting, lay_out
-from cutroom.engines.compositor.subjects import find_faces
+from cutroom.engines.compositor.subjects import PERHAPS_SCORE, find_faces
 from cutroom.engines.compositor.writing import Hand, Written, Zone, room_for, spaced, write
 from cutroom.engines.picture_ports import THUMBNAIL_HEIGHT, THUMBNAIL_WIDTH, Drawn
 from cutroom.engines.ports import Box, FaceFinder
@@ -60,7 +60,7 @@ def finish(sketch: Sketch, design: "Design", finder: FaceFinder, *, least: float
             _calm(canvas, zone, setting)
         written = write(canvas, setting, zone, sketch.hand)
     picture = np.clip(np.rint(canvas), 0, 255).astype(np.uint8)
-    faces = find_faces(picture, finder)
+    faces = find_faces(picture, finder, least=PERHAPS_SCORE)
     if written is not None and _hides(written, [*faces, *sketch.kept_free]):
         return None
     return Drawn(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cutroom.engines.ports import Picture
 
 FACE_SCORE = 0.7  # from which a finding counts as a face
+PERHAPS_SCORE = 0.55  # from which it may be one, an animal's among them: worth keeping whole
 MIN_AREA, MAX_AREA = 0.03, 0.85  # of a picture that a subject covers
 MIN_SOLID = 0.75  # of a mask that is nearly all or nothing: else nobody could tell what the subject is
 PART_SHARE = 0.08  # of the largest part, from which another part belongs to the subject
@@ -73,10 +74,10 @@ class Placed:
         return self.y + self.subject.height * self.scale
 
 
-def find_faces(picture: "Picture", finder: FaceFinder) -> list[Box]:
+def find_faces(picture: "Picture", finder: FaceFinder, *, least: float = FACE_SCORE) -> list[Box]:
     """In pixels, the largest first."""
     height, width = picture.shape[:2]
-    found = [face.box for face in finder.find(picture) if face.score >= FACE_SCORE]
+    found = [face.box for face in finder.find(picture) if face.score >= least]
     boxes = [Box(b.x * width, b.y * height, b.width * width, b.height * height) for b in found]
     return sorted(boxes, key=lambda box: -box.width * box.height)
 
