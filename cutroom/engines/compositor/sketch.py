@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MARGIN = 44  # pixels that letters stay away from the edges
 DURATION = Box(1080, 640, 200, 80)  # where players write how long a film is
-EDGE_SHARE = 0.003  # nearer than that, an edge cuts a face
+EDGE_SHARE = 0.01  # nearer than that, an edge cuts a face: its box ends where the chin does, and before the ears
 GOOD_LETTER = 120.0
 GOOD_CONTRAST = 7.0
 EYE_WEIGHT = 0.8
