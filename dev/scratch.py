@@ -43,7 +43,7 @@ async def scratch(name: str) -> Settings:
     database = f"cutroom_{name}"
     connection = await asyncpg.connect(owner_url)
     try:
-        await connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
+        await _drop(connection, database)
         await connection.execute(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
     finally:
         await connection.close()
@@ -67,9 +67,17 @@ async def drop_scratch(name: str) -> None:
     """Remove a scratch database; its Temporal namespace is left, for a namespace costs nothing."""
     connection = await asyncpg.connect(services.environment()["CUTROOM_OWNER_DATABASE_URL"])
     try:
-        await connection.execute(f'DROP DATABASE IF EXISTS "cutroom_{name}" WITH (FORCE)')
+        await _drop(connection, f"cutroom_{name}")
     finally:
         await connection.close()
+
+
+async def _drop(connection: "asyncpg.Connection[asyncpg.Record]", database: str) -> None:
+    try:
+        await connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
+    except asyncpg.InsufficientPrivilegeError as error:  # the application's own connections are not ours to end
+        message = f"an API or a worker of an earlier run still uses the database {database}: end it, and try again"
+        raise RuntimeError(message) from error
 
 
 async def _namespace(address: str, name: str) -> str:
