@@ -47,6 +47,12 @@ def maker() -> Compositor:
     return compositor()
 
 
+@pytest.fixture(scope="module")
+def quick() -> Compositor:
+    """For what has nothing to do with cutting out, which takes seconds for each picture."""
+    return Compositor(YuNetFinder(model_folder("yunet")), None)
+
+
 class TestCompositor(ThumbnailSuite):
     """The conformance suite."""
 
@@ -69,20 +75,20 @@ def mean_colour(drawn: Drawn) -> "np.typing.NDArray[np.float64]":
     return np.asarray(drawn.picture.reshape(-1, 3).mean(axis=0), np.float64)
 
 
-def test_a_brand_counts_as_much_as_it_is_said_to(maker: Compositor) -> None:
+def test_a_brand_counts_as_much_as_it_is_said_to(quick: Compositor) -> None:
     design = replace(cooking(), headline=None, brand=np.full((90, 160, 3), (20, 40, 230), np.uint8))
     blue = []
     for influence in (0.0, 0.5, 1.0):
-        [drawn] = maker.draw(replace(design, brand_influence=influence), count=1)
+        [drawn] = quick.draw(replace(design, brand_influence=influence), count=1)
         red, _, most = mean_colour(drawn)
         blue.append(most - red)
     assert blue[0] < blue[1] < blue[2]
 
 
-def test_a_style_carries_its_tone_over(maker: Compositor) -> None:
+def test_a_style_carries_its_tone_over(quick: Compositor) -> None:
     cold = cv2.resize(photograph("rocket.jpg"), (320, 180)).astype(np.uint8)
-    [plain] = maker.draw(replace(cooking(), headline=None), count=1)
-    [styled] = maker.draw(replace(cooking(), headline=None, style=cold), count=1)
+    [plain] = quick.draw(replace(cooking(), headline=None), count=1)
+    [styled] = quick.draw(replace(cooking(), headline=None, style=cold), count=1)
     assert mean_colour(styled)[2] - mean_colour(styled)[0] > mean_colour(plain)[2] - mean_colour(plain)[0] + 10
 
 
