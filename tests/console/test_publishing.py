@@ -100,7 +100,9 @@ async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_oth
     mixed = await browser.get(price, params={"kind": "thumbnail", "figure": ada, "review": "on"})
     assert "cannot have both" in mixed.text
     publish = f"/videos/{video_id}/publish"
-    assert (await browser.post(publish, {"kind": "thumbnail", "figure": video_id})).status_code == 404
+    other = (await accounts.person()).library_id
+    theirs = await put_character(connection, other, name="Theirs", images=[("Theirs-1", "a/b.png")], now=now)
+    assert (await browser.post(publish, {"kind": "thumbnail", "figure": theirs})).status_code == 404
     assert (await browser.post(publish, {"kind": "thumbnail", "figure": [ada, bo]})).status_code == 303
     plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
     told = (await connection.fetchval(plan, video_id))["characters"]

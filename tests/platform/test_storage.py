@@ -1,4 +1,4 @@
-"""Read URLs of the object store, followed over HTTP as a caller would."""
+"""The object store: read URLs, followed over HTTP as a caller would, and long objects read in sittings."""
 
 import asyncio
 import random
