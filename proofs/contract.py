@@ -5,8 +5,9 @@ import sys
 from rich.markup import escape
 
 from proofs.contract_breakage import broken_database
-from proofs.contract_rows import Outcome, check_rows, needs_breakage, needs_everything
+from proofs.contract_rows import Outcome, check_rows, needs_breakage, needs_everything, needs_worker
 from proofs.contract_schemathesis import run_schemathesis
+from proofs.contract_sources import looking
 from proofs.contract_stage import Stage, open_stage
 from proofs.report import Report, prove
 from tests.contract.promises import Promise, fault_of, read_promises
@@ -63,11 +64,14 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 async def _check(stage: Stage, promises: list[Promise], outcome: Outcome) -> None:
-    """What can be asked, then what a broken database is needed for, then what holds for all answers together."""
+    """What can be asked, then what needs a worker or a broken database, then what holds for all answers together."""
     last = [promise for promise in promises if needs_everything(promise) and "behaves" not in promise.part]
     breaking = [promise for promise in promises if needs_breakage(promise)]
-    rest = [promise for promise in promises if promise not in last and promise not in breaking]
+    looked = [promise for promise in promises if needs_worker(promise)]
+    rest = [promise for promise in promises if promise not in (*last, *breaking, *looked)]
     await check_rows(stage, rest, outcome)
+    async with looking(stage) as other:
+        await check_rows(other, looked, outcome)
     async with broken_database(stage):
         await check_rows(stage, breaking, outcome)
     await check_rows(stage, last, outcome)

@@ -12,6 +12,7 @@ from proofs.contract_behaviour import is_replay, keyed
 from proofs.contract_behaviour_voices import fault_of_behaviour
 from proofs.contract_fields import fault_of_field, fault_of_query
 from proofs.contract_samples import SAMPLES, SILENT, Sample, send
+from proofs.contract_sources import send_useless_source
 from proofs.contract_stage import Answer, Stage
 from tests.contract.promises import Promise, read_promises
 
@@ -28,12 +29,9 @@ MISSING = {
     "POST /folders": {"name": "x", "parentId": "gone"},
 }
 SCOPES = {promise.operation: promise.holds for promise in read_promises() if promise.part == "scope"}
-NO_WORKER = "a worker looks at a source first, and none runs here; `just prove hostile` has one"
 SKIPPED = {
-    "POST /videos | error | 422": NO_WORKER,
     "POST /videos/{videoId}/professional-hosting | response reason": "whoever has one is refused, and told it in the "
     "details; GET shows the field",
-    "any | code UNSUPPORTED_SOURCE": NO_WORKER,
 }
 
 
@@ -116,6 +114,8 @@ async def _at_odds(stage: Stage, operation: str) -> list[Answer]:
 async def _unworkable(stage: Stage, operation: str) -> list[Answer]:
     if operation.startswith("GET /shorts"):
         return [await stage.ask(operation, ids=stage.states["failed shorts"])]
+    if operation == "POST /videos":
+        return await send_useless_source(stage)
     return [await stage.ask(operation, {"dubs": [{"languages": ["pt"]}]}, ids=stage.states["waiting"])]
 
 
@@ -228,6 +228,10 @@ def _skipped(promise: Promise) -> str | None:
 
 def needs_breakage(promise: Promise) -> bool:
     return kind_of(promise) == "error" and promise.holds == "500"
+
+
+def needs_worker(promise: Promise) -> bool:
+    return str(promise).startswith("POST /videos | error | 422")
 
 
 def needs_everything(promise: Promise) -> bool:

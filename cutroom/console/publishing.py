@@ -126,7 +126,7 @@ async def publish(visit: Visit) -> Response:
     if act is None:
         raise invalid_field("kind", "There is no such product.")
     await act(visit, video_id)
-    return go(f"/videos/{video_id}", said="asked")
+    return go(f"/videos/{video_id}")
 
 
 async def review(visit: Visit) -> Response:
@@ -137,7 +137,7 @@ async def review(visit: Visit) -> Response:
     if chosen:
         document["detectedIds"] = chosen
     await visit.perform(packaging.review_packaging, video_id, parse(Decision, document))
-    return go(f"/videos/{video_id}", said="asked")
+    return go(f"/videos/{video_id}")
 
 
 async def choose_poster(visit: Visit) -> Response:

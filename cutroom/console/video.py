@@ -218,7 +218,7 @@ async def make(visit: Visit) -> Response:
             await visit.perform(shorts.create_shorts, video_id, body)
         case _:
             raise invalid_field("kind", "There is no such product.")
-    return go(f"/videos/{video_id}", said="asked")
+    return go(f"/videos/{video_id}")
 
 
 ROUTES = [
