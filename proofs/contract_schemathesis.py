@@ -30,6 +30,7 @@ RULED = {
     "createDubs": "languages are unique whatever their case, and must be spoken by the engines",
     "createCaptions": "languages are unique whatever their case, and must be known to the engines",
     "createShorts": "the shortest is no longer than the longest",
+    "getShorts": "a request that failed is told with 422",
     "createThumbnail": "modes and pipelines exclude each other's fields",
     "createPackaging": "at least one automation, in one of two places",
     "reviewPackaging": "only what was detected can be picked",

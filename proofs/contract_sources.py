@@ -24,7 +24,11 @@ async def looking(stage: Stage) -> AsyncIterator[Stage]:
     with TemporaryDirectory() as folder:
         queues = f"{Queue.CONTROL},{Queue.EGRESS}"
         other = ingest_stage.open_stage(
-            "proof_contract_sources", Path(folder), preflight_seconds=LOOK_SECONDS, worker_queues=queues
+            "proof_contract_sources",
+            Path(folder),
+            worker_module="proofs.contract_worker",
+            preflight_seconds=LOOK_SECONDS,
+            worker_queues=queues,
         )
         async with other as opened, httpx.AsyncClient(base_url=opened.api.url, timeout=60) as client:
             owner = Caller(opened.key.headers, {})
@@ -32,9 +36,9 @@ async def looking(stage: Stage) -> AsyncIterator[Stage]:
 
 
 async def send_useless_source(stage: Stage) -> list[Answer]:
-    """A name that leads to this machine and so to nothing that may be fetched: no packet leaves it."""
+    """A name that leads nowhere."""
     answers: list[Answer] = []
     while len(answers) < TRIES and (not answers or answers[-1].status == ACCEPTED):
-        source = {"type": "url", "url": f"https://localhost/{new_id()}.mp4"}
+        source = {"type": "https", "url": f"https://films.example.com/{new_id()}.mp4"}
         answers.append(await stage.ask("POST /videos", {"source": source}))
     return answers[-1:]
