@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.onnx import open_session
 from cutroom.engines.ports import SAMPLE_RATE, Span, VoicePrint
-from cutroom.engines.voice_profiles import _chunks, _cut, _message, _open, _to_unit, _triangles
+from cutroom.engines.voice_profiles import _chunks, _cut, _message, _to_unit, _triangles
 from tests.engines.speech_clips import FETCH_SECONDS, clips_folder
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Resemblyzer:
             self._weights = self._read((folder / self._FILE).read_bytes())
         except (ImportError, OSError, ValueError) as error:
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-        self._session = _open(_lstm_graph(self._LAYERS, self._UNITS), name=name, cpu_threads=cpu_threads)
+        self._session = open_session(_lstm_graph(self._LAYERS, self._UNITS), name=name, cpu_threads=cpu_threads)
         self._mel = _mel_slaney(self._BANDS)
 
     def profile(self, samples: "Samples", *, speech: Sequence[Span]) -> list[VoicePrint]:

@@ -2,9 +2,10 @@
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError
+from cutroom.engines.onnx import open_session
 
 if TYPE_CHECKING:
     from cutroom.engines.picture_ports import Mask
@@ -16,19 +17,13 @@ _INPUT, _OUTPUT = "input", "output"  # it gives steps on the way to its output t
 FAINT = 0.02  # of what it finds: below that is nothing
 
 
-class _Session(Protocol):
-    """What we use of onnxruntime, which has no types."""
-
-    def run(self, outputs: list[str], inputs: dict[str, Any]) -> list[Any]: ...
-
-
 class IsnetCutter:
     """One network for all calls of the process; calls from several threads wait for each other."""
 
     def __init__(self, folder: Path, *, name: str, cpu_threads: int) -> None:
         """The model's folder, as the store gives it."""
         self.name = name
-        self._session = _open(folder / f"{name}.onnx", name=name, cpu_threads=cpu_threads)
+        self._session = open_session(folder / f"{name}.onnx", name=name, cpu_threads=cpu_threads)
         self._running = threading.Lock()  # a run takes all the threads there are, and a gigabyte
 
     def cut(self, picture: "Picture") -> "Mask":
@@ -47,18 +42,3 @@ class IsnetCutter:
         share = np.where(share < FAINT, 0.0, np.clip(share, 0.0, 1.0)).astype(np.float32)
         large = cv2.resize(share, (width, height), interpolation=cv2.INTER_LINEAR)
         return np.rint(large * 255).astype(np.uint8)
-
-
-def _open(path: Path, *, name: str, cpu_threads: int) -> "_Session":
-    try:
-        import onnxruntime  # type: ignore[import-untyped] # noqa: PLC0415
-    except ImportError as error:
-        raise EngineUnavailableError("onnxruntime is not installed.") from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = cpu_threads
-    options.log_severity_level = 3  # errors only
-    try:
-        opened: _Session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors have no public class in common
-        raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-    return opened

@@ -2,13 +2,14 @@
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.kokoro_voices import VOICES
+from cutroom.engines.onnx import open_session
 from cutroom.engines.phonemes import ENDS_OF_CLAUSES, ENDS_OF_SENTENCES, NUMBERS, PROGRAM, Espeak
 from cutroom.engines.ports import ServiceVoice, Speech
 from cutroom.engines.spoken_text import spoken
@@ -29,13 +30,8 @@ SILENCE = 10 ** (-45 / 20)  # against the loudest moment
 FRAME_SECONDS = 0.01
 
 _FILE = "kokoro-v1.0.int8.onnx"
+_SPINNING = "session.intra_op.allow_spinning"  # off: waiting threads leave the processor
 _STYLE_SIZE = 256
-
-
-class _Session(Protocol):
-    """What we use of onnxruntime, which has no types."""
-
-    def run(self, outputs: Sequence[str] | None, inputs: Mapping[str, Any]) -> list["Samples"]: ...
 
 
 class KokoroSpeaker:
@@ -56,7 +52,9 @@ class KokoroSpeaker:
         self._voices = {voice.name: voice for voice in VOICES if (voices_folder / f"{voice.name}.bin").is_file()}
         if not self._voices:
             raise EngineUnavailableError("There are no voices for Kokoro.")
-        self._session = _open(model_folder / _FILE, cpu_threads)
+        self._session = open_session(
+            model_folder / _FILE, name=_FILE, cpu_threads=cpu_threads, entries={_SPINNING: "0"}
+        )
         self._running = threading.Lock()
         self._espeak = Espeak(program)
 
@@ -88,10 +86,10 @@ class KokoroSpeaker:
         }
         try:
             with self._running:
-                (samples,) = self._session.run(None, given)
+                (found,) = self._session.run(None, given)
         except Exception as error:  # onnxruntime's own errors have no public class in common
             raise EngineError(f"The model {self.name} failed.") from error
-        samples = samples.reshape(-1).astype(np.float32)
+        samples: Samples = np.asarray(found, np.float32).reshape(-1)
         if not len(samples) or not np.isfinite(samples).all():
             raise EngineError(f"The model {self.name} gave no sound.")
         return np.clip(samples, -1.0, 1.0)
@@ -157,23 +155,3 @@ def _styles(path: Path) -> "Samples":
     if len(rows) < MAX_PHONEMES:
         raise EngineUnavailableError(f"The voice {path.stem} is not whole.")
     return rows.astype(np.float32)
-
-
-def _open(path: Path, cpu_threads: int) -> "_Session":
-    try:
-        import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
-    except ImportError as error:
-        raise EngineUnavailableError("onnxruntime is not installed.") from error
-    options = onnxruntime.SessionOptions()
-    options.inter_op_num_threads = 1
-    options.intra_op_num_threads = cpu_threads
-    # Texts differ in length; the arena would keep memory for each length it has seen.
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads leave the processor
-    options.log_severity_level = 4
-    try:
-        opened: _Session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors have no public class in common
-        raise EngineUnavailableError(f"The model {path.name} cannot be loaded.") from error
-    return opened

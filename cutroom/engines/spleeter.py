@@ -5,13 +5,13 @@ become one mask of speech. What the mask leaves out is the rest, so nothing that
 """
 
 import threading
-from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from cutroom.engines import spleeter_graph
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.onnx import Session, open_session
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,13 +35,8 @@ LEVEL = 300.0  # of a frame: the root of the sum over both sides and all bins
 MAX_GAIN = 100.0  # so that the noise of silence is not taken for sound
 
 _TINY = 1e-10
+_WEIGHTS = "session.model_external_initializers_file_folder_path"
 _FILES = ("vocals.safetensors", "accompaniment.safetensors")
-
-
-class _Session(Protocol):
-    """What we use of onnxruntime, which has no types."""
-
-    def run(self, outputs: Sequence[str] | None, inputs: Mapping[str, "Floats"]) -> list["Floats"]: ...
 
 
 class SpleeterSeparator:
@@ -126,22 +121,9 @@ def _gain(loudness: "Floats") -> "np.float32":
     return np.float32(min(MAX_GAIN, LEVEL / (level + _TINY)))
 
 
-def _open(folder: Path, *, name: str, cpu_threads: int) -> _Session:
-    try:
-        import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
-    except ImportError as error:
-        raise EngineUnavailableError("onnxruntime is not installed.") from error
-    options = onnxruntime.SessionOptions()
-    options.inter_op_num_threads = 1
-    options.intra_op_num_threads = cpu_threads
-    # The last window is shorter than others; the arena would keep memory for each length it has seen.
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+def _open(folder: Path, *, name: str, cpu_threads: int) -> Session:
     try:
         model = spleeter_graph.model([folder / file for file in _FILES], bins=BINS)
-        opened: _Session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors have no public class in common
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-    return opened
+    return open_session(model, name=name, cpu_threads=cpu_threads, entries={_WEIGHTS: str(folder)})

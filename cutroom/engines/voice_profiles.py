@@ -1,10 +1,11 @@
 """How voices sound: two unrelated networks behind one port, in onnxruntime, each with features of its own in numpy."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.onnx import open_session
 from cutroom.engines.ports import SAMPLE_RATE, Span, VoicePrint
 
 if TYPE_CHECKING:
@@ -40,12 +41,6 @@ def lay_windows(speech: Sequence[Span], *, duration_seconds: float) -> list[list
     return laid
 
 
-class _Session(Protocol):
-    """What we use of onnxruntime, which has no types."""
-
-    def run(self, outputs: Sequence[str] | None, inputs: Mapping[str, "Floats"]) -> list["Floats"]: ...
-
-
 class WeSpeakerProfiler:
     """ResNet34 of the WeSpeaker project."""
 
@@ -69,7 +64,7 @@ class WeSpeakerProfiler:
         except OSError as error:
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
         outputs = (self._FRAMES, self._WEIGHT, self._BIAS)
-        self._session = _open(_with_outputs(model, outputs), name=name, cpu_threads=cpu_threads)
+        self._session = open_session(_with_outputs(model, outputs), name=name, cpu_threads=cpu_threads)
         self._mel = _mel_kaldi()
         given = self._mel[: self._SHRINK]  # anything will do, since constants do not depend on it
         self._weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: given[None]})
@@ -157,25 +152,6 @@ def _triangles(bins: "NDArray[Any]", edges: "NDArray[Any]") -> "Floats":
     rise, fall = (bins - left) / (middle - left), (right - bins) / (right - middle)
     bands: Floats = np.maximum(0, np.minimum(rise, fall)).astype(np.float32)
     return bands
-
-
-def _open(model: bytes, *, name: str, cpu_threads: int) -> "_Session":
-    try:
-        import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
-    except ImportError as error:
-        raise EngineUnavailableError("onnxruntime is not installed.") from error
-    options = onnxruntime.SessionOptions()
-    options.inter_op_num_threads = 1
-    options.intra_op_num_threads = cpu_threads
-    # Chunks differ in length; the arena would keep memory for each length it has seen.
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.log_severity_level = 4
-    try:
-        opened: _Session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own errors have no public class in common
-        raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-    return opened
 
 
 def _with_outputs(model: bytes, names: Sequence[str]) -> bytes:
