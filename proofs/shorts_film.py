@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutroom.engines.ports import SAMPLE_RATE, Box
+from tests.engines.dialogue import ALLISON, prompt
 from tests.engines.pictures import FACE, HOPPER_FACE, HOPPER_TOP, photograph
-from tests.engines.speech_clips import clips_folder, sentences, two_cities
+from tests.engines.speech_clips import clips_folder, ensure_clips, sentences, two_cities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,10 +191,10 @@ def _page() -> "Picture":
 
 def _sound(folder: Path, *, long: bool) -> tuple[Path, float]:
     """A woman who explains a telephone exchange and a man who reads Dickens; more of both in a long film."""
-    clips = clips_folder()
-    parts = [_telephone(clips / "allison-demo-congrats.g722"), two_cities(clips).samples]
+    clips = ensure_clips(clips_folder())
+    parts = [prompt(ALLISON, "demo-congrats"), two_cities(clips).samples]
     if long:
-        parts += [_telephone(clips / "allison-demo-instruct.g722"), *(clip.samples for clip in sentences(clips))]
+        parts += [prompt(ALLISON, "demo-instruct"), *(clip.samples for clip in sentences(clips))]
     pause = np.zeros(round(PAUSE_SECONDS * SAMPLE_RATE), np.float32)
     samples = np.concatenate([pause, *(piece for part in parts for piece in (part / np.abs(part).max() * 0.5, pause))])
     seconds = int(len(samples) / SAMPLE_RATE * FPS) / FPS
@@ -204,8 +205,3 @@ def _sound(folder: Path, *, long: bool) -> tuple[Path, float]:
         file.setframerate(SAMPLE_RATE)
         file.writeframes((samples[: round(seconds * SAMPLE_RATE)] * 32767).astype("<i2").tobytes())
     return path, seconds
-
-
-def _telephone(path: Path) -> "NDArray[np.float32]":
-    command = ["ffmpeg", "-v", "error", "-i", str(path), "-ar", str(SAMPLE_RATE), "-ac", "1", "-f", "f32le", "-"]
-    return np.frombuffer(subprocess.run(command, check=True, capture_output=True).stdout, "<f4")

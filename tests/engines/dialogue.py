@@ -94,7 +94,7 @@ WOMEN = tuple(
 def recording(speaker: str, name: str) -> Samples:
     """One recording as it came, at our rate."""
     if speaker in _FOLDERS:
-        return _decoded(_prompt(speaker, name))
+        return prompt(speaker, name)
     return read_wav(ensure_clips(clips_folder()) / f"{name}.wav")
 
 
@@ -224,7 +224,12 @@ def _some_of(samples: Samples, chance: np.random.Generator) -> Samples:
     return samples[round(start * SAMPLE_RATE) : round((start + length) * SAMPLE_RATE)]
 
 
-def _prompt(speaker: str, name: str) -> Path:
+def prompt(speaker: str, name: str) -> Samples:
+    """What somebody says for a telephone exchange."""
+    return _decoded(_kept_prompt(speaker, name))
+
+
+def _kept_prompt(speaker: str, name: str) -> Path:
     """The file from the installed package, else from one that is fetched and opened, but not installed."""
     kept = clips_folder() / f"{speaker}-{name}.g722"
     if not kept.exists():
