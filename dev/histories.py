@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
@@ -29,7 +28,7 @@ from proofs.dubs_stage import change_a_line, owner_of
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
 from tests.engines.pictures import ensure_pictures, pictures_folder
 from tests.engines.speech_clips import clips_folder, ensure_clips
-from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, MuxServer, mux_server
+from tests.products.hosting.mux_server import MuxServer, mux_server
 
 FOLDER = PROJECT / "tests" / "histories"
 _HOST = re.compile(r"\d+@[\w.-]+")
@@ -243,9 +242,7 @@ def settings_of(mux: MuxServer) -> dict[str, Any]:
     return {
         "preflight_seconds": 3.0,
         "playback": "on",
-        "mux_url": mux.url,
-        "mux_token_id": TOKEN_ID,
-        "mux_token_secret": SecretStr(TOKEN_SECRET),
+        **mux.settings,
         "environment": {"CUTROOM_RESERVATION_SECONDS": "2"},
     }
 

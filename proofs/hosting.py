@@ -10,11 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 
 from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
 from proofs.report import Report, prove
-from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, WEBHOOK_SECRET, Faults, MuxServer, mux_server
+from tests.products.hosting.mux_server import Faults, MuxServer, mux_server
 
 WAIT_SECONDS = 180.0
 AT_ONCE = 10
@@ -66,23 +65,16 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     with TemporaryDirectory() as name:
         folder = Path(name)
         film = await asyncio.to_thread(make_film, folder / "film.mp4", 4 if short else 40)
-        async with mux_server() as mux:
-            changes: dict[str, Any] = {
-                "mux_url": mux.url,
-                "mux_token_id": TOKEN_ID,
-                "mux_token_secret": SecretStr(TOKEN_SECRET),
-                "mux_webhook_secret": SecretStr(WEBHOOK_SECRET),
-            }
-            async with open_stage("proof_hosting", folder / "stage", **changes) as stage:
-                headers = stage.key.headers
-                async with httpx.AsyncClient(base_url=stage.api.url, headers=headers, timeout=60) as client:
-                    videos = [await upload(client, film) for _ in range(9)]
-                    await ends(stage, videos, seconds=300)
-                    bench = Bench(stage, client, mux, videos)
-                    await _prove_rules(bench)
-                    await _prove_life(report, bench, film)
-                    await _prove_replay(bench)
-                    await _prove_faults(bench)
+        async with mux_server() as mux, open_stage("proof_hosting", folder / "stage", **mux.settings) as stage:
+            headers = stage.key.headers
+            async with httpx.AsyncClient(base_url=stage.api.url, headers=headers, timeout=60) as client:
+                videos = [await upload(client, film) for _ in range(9)]
+                await ends(stage, videos, seconds=300)
+                bench = Bench(stage, client, mux, videos)
+                await _prove_rules(bench)
+                await _prove_life(report, bench, film)
+                await _prove_replay(bench)
+                await _prove_faults(bench)
     _tell(report, bench)
 
 

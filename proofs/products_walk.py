@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 from temporalio.client import Client
 
 from cutroom.platform.settings import Settings
@@ -17,7 +16,7 @@ from cutroom.platform.temporal import connect
 from proofs.dubs_stage import fund
 from proofs.ingest_stage import TERMINAL, Stage, open_stage
 from tests.engines.speech_clips import clips_folder, ensure_clips
-from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, WEBHOOK_SECRET, mux_server
+from tests.products.hosting.mux_server import mux_server
 
 WAIT_SECONDS = 3600.0
 POLL_SECONDS = 0.5
@@ -227,10 +226,7 @@ async def open_walk(name: str, film: Path, folder: Path) -> AsyncIterator[Walk]:
     """A stage whose host of videos is a local server that speaks Mux's protocol."""
     async with mux_server() as mux:
         changes: dict[str, Any] = {
-            "mux_url": mux.url,
-            "mux_token_id": TOKEN_ID,
-            "mux_token_secret": SecretStr(TOKEN_SECRET),
-            "mux_webhook_secret": SecretStr(WEBHOOK_SECRET),
+            **mux.settings,
             "sandbox": "off",  # bubblewrap hides from the kernel's books what runs inside it
         }
         async with open_stage(name, folder, **changes) as stage:

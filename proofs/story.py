@@ -16,7 +16,6 @@ from typing import Any
 
 import asyncpg
 import httpx
-from pydantic import SecretStr
 
 from cutroom.platform.db import speak_json
 from dev.environment import PROJECT, port_base
@@ -31,7 +30,7 @@ from proofs.story_chaos import chaos
 from proofs.story_products import take
 from proofs.story_worker import CERTIFICATE
 from proofs.webhooks_receiver import Receiver
-from tests.products.hosting.mux_server import TOKEN_ID, TOKEN_SECRET, WEBHOOK_SECRET, MuxServer, mux_server
+from tests.products.hosting.mux_server import MuxServer, mux_server
 
 EXAMPLE = PROJECT / "examples" / "launch.mp4"
 SHORT_SECONDS = 21.2  # of the example, for CI: seven sentences. A short has at least 15 seconds
@@ -137,10 +136,7 @@ async def _scene(folder: Path, *, playback: str) -> AsyncIterator[Scene]:
     await receiver.start()
     async with mux_server() as mux:
         changes: dict[str, Any] = {
-            "mux_url": mux.url,
-            "mux_token_id": TOKEN_ID,
-            "mux_token_secret": SecretStr(TOKEN_SECRET),
-            "mux_webhook_secret": SecretStr(WEBHOOK_SECRET),
+            **mux.settings,
             "playback": playback,
         }
         variables = {CERTIFICATE: str(folder / "certificate.pem")}

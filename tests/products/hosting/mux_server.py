@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -72,6 +73,16 @@ class MuxServer:
                 Route("/storage/{id}", self.store, methods=["PUT"]),
             ]
         )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes an installation use this account."""
+        return {
+            "mux_url": self.url,
+            "mux_token_id": TOKEN_ID,
+            "mux_token_secret": SecretStr(TOKEN_SECRET),
+            "mux_webhook_secret": SecretStr(WEBHOOK_SECRET),
+        }
 
     def _refusal(self, request: Request) -> Response | None:
         self.calls.append(f"{request.method} {request.url.path.rpartition('/')[0]}")
