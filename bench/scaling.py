@@ -11,7 +11,7 @@ import asyncio
 import json
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,12 +26,13 @@ from cutroom.platform.storage import Storage
 from dev import services
 from dev.environment import PROJECT
 from dev.examples import Recorder, ask_the_house, write
-from proofs.products_walk import STEPS, Step, Walk, open_walk, prepare
+from proofs.products_walk import STEPS, Step, Walk, ingest, open_walk, prepare, transcripts
 from proofs.shorts_film import make_film
 
 FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
 UNMEASURED = frozenset({"quotes", "subtitles"})  # one request each: no more than any other
 READS, WRITES = 300, 100
+HOUSE = "house"  # what is asked beside the products
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,16 @@ class Asked:
     short: bool
     keep: bool  # the figures, after each product
     record: bool  # requests and answers too
+    only: frozenset[str] = frozenset()  # these products; the others stay as they were measured before
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """A product needs a film that has come in, with its transcript."""
+        names = {*self.only, ingest.__name__, transcripts.__name__}
+        return [step for step in STEPS if not self.only or step.__name__ in names]
+
+    def is_wanted(self, name: str) -> bool:
+        return not self.only or name in {*self.only, HOUSE}
 
 
 async def measure(asked: Asked) -> dict[str, Any]:
@@ -55,22 +66,16 @@ async def measure(asked: Asked) -> dict[str, Any]:
             recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
             walk.client.event_hooks["response"].append(recorder.listen)
             figures: dict[str, Any] = {"machine": _machine(), "film": {}, "products": {}, "requests": {}}
-            for step in STEPS:
+            for step in asked.steps:
                 recorder.begin(step.__name__)
                 await _measure_step(walk, meters, step, figures)
                 figures["film"] |= {"bytes": film.stat().st_size}
-                if asked.keep:
-                    keep(figures)
-                if asked.record:
-                    write(recorder.examples)
-            recorder.begin("house")
+                keep(figures, recorder, asked)
+            recorder.begin(HOUSE)
             await ask_the_house(walk.client, walk.video_id)
-            if asked.record:
-                write(recorder.examples)
             walk.client.event_hooks["response"].clear()
             figures["requests"] = await _requests(walk, meters)
-    if asked.keep:
-        keep(figures)
+    keep(figures, recorder, asked)
     return figures
 
 
@@ -89,9 +94,19 @@ async def _measure_step(walk: Walk, meters: Meters, step: Step, figures: dict[st
         _tell(name, figures["products"][name])
 
 
-def keep(figures: Mapping[str, Any]) -> None:
-    FIGURES.parent.mkdir(exist_ok=True)
-    FIGURES.write_text(json.dumps(figures, indent=2) + "\n")
+def keep(figures: Mapping[str, Any], recorder: Recorder, asked: Asked) -> None:
+    """Whatever was asked to be kept, after each product, so that a run that ends early was not for nothing."""
+    if asked.keep:
+        kept = {**figures}
+        if asked.only:
+            known = json.loads(FIGURES.read_text())
+            measured = {name: told for name, told in figures["products"].items() if asked.is_wanted(name)}
+            kept = {**known, "products": {**known["products"], **measured}}
+            kept["requests"] = figures["requests"] or known["requests"]
+        FIGURES.parent.mkdir(exist_ok=True)
+        FIGURES.write_text(json.dumps(kept, indent=2) + "\n")
+    if asked.record:
+        write([each for each in recorder.examples if asked.is_wanted(each.step)])
 
 
 def _per_minute(used: Used, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
@@ -160,9 +175,13 @@ def main() -> int:
     parser.add_argument("--film", type=Path, help="a film of your own")
     parser.add_argument("--write", action="store_true", help="keep the figures for docs/scaling.md")
     parser.add_argument("--record", action="store_true", help="also keep the requests and answers for the guides")
+    parser.add_argument("--only", nargs="+", default=(), metavar="PRODUCT", help="these; the others stay as they are")
     told = parser.parse_args()
+    if unknown := set(told.only) - {step.__name__ for step in STEPS}:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
     services.start_all()
-    figures = asyncio.run(measure(Asked(told.film, told.short, keep=told.write, record=told.record)))
+    asked = Asked(told.film, told.short, keep=told.write, record=told.record, only=frozenset(told.only))
+    figures = asyncio.run(measure(asked))
     _show(figures)
     products = figures["products"].items()
     print(json.dumps({name: round(sum(each["cpu_seconds_a_minute"].values()), 2) for name, each in products}))

@@ -38,6 +38,15 @@ class Example:
     answer: Any
     answer_type: str
 
+    @property
+    def step(self) -> str:
+        return step_of(self.name)
+
+
+def step_of(name: str) -> str:
+    """Examples are numbered within their step."""
+    return name.rpartition("-")[0]
+
 
 def read_examples(folder: Path = FOLDER) -> dict[str, Example]:
     found = [Example(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
@@ -59,6 +68,7 @@ class Recorder:
     async def listen(self, response: httpx.Response) -> None:
         await response.aread()
         request = response.request
+        await request.aread()  # a form goes out as a stream
         parts = urlsplit(str(request.url))
         if not parts.path.startswith(("/v1/", "/v2/")):
             return
@@ -148,9 +158,12 @@ async def ask_the_house(client: httpx.AsyncClient, video_id: str) -> None:
 
 
 def write(examples: list[Example], folder: Path = FOLDER) -> None:
+    """Instead of what was recorded of the same steps before."""
     folder.mkdir(parents=True, exist_ok=True)
+    steps = {each.step for each in examples}
     for old in folder.glob("*.json"):
-        old.unlink()
+        if step_of(old.stem) in steps:
+            old.unlink()
     for each in examples:
         text = json.dumps(asdict(each), indent=2, ensure_ascii=False)
         (folder / f"{each.name}.json").write_text(text + "\n")
