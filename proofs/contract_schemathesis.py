@@ -114,8 +114,6 @@ async def _configured(stage: Stage, *, short: bool) -> list[str]:
         *(["inference.algorithms = []"] if short else []),  # the document's own links, and nothing that is guessed
         'generation.mode = "positive"',  # a chain ends at what is refused
         f"generation.max-examples = {SHORT_CHAINS if short else LONG_CHAINS}",
-        # Wrong requests are sent before; here a link may bring null for what may be left out, and that is taken.
-        "checks.negative_data_rejection.enabled = false",
     ]
     for name, values in known.items():
         lines += [f"[dictionaries.{name}]", f"values = {json.dumps(sorted(set(values)))}"]
@@ -132,6 +130,8 @@ def _rules(stage: Stage) -> list[str]:
         if operation in {"speak", "stream"}:  # in a voice that is not ready, for nobody reads aloud here
             lines.append(f'parameters = {{ "path.voice_id" = "{stage.states[SILENT]["voice_id"]}" }}')
             lines.append("phases.stateful.enabled = false")
+        if operation == "createFolder":  # a chain may bring the null of a root folder, and it is taken
+            lines.append("phases.stateful.checks.negative_data_rejection.enabled = false")
     return lines
 
 
