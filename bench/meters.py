@@ -6,7 +6,6 @@ import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import obstore
 import psutil
@@ -48,7 +47,7 @@ class Meters:
     @asynccontextmanager
     async def measure(self) -> AsyncIterator[Used]:
         used = Used()
-        before = await self._state()
+        before, steps_before = await self._state(), await self._steps()
         began = system_clock()
         peak = _Peak(self.stage.worker.pid)
         peak.start()
@@ -61,7 +60,12 @@ class Meters:
         used.wall_seconds = (system_clock() - began).total_seconds()
         used.cpu_seconds = {part: round(after[0][part] - before[0][part], 3) for part in after[0]}
         used.stored_bytes, used.row_bytes = after[1] - before[1], after[2] - before[2]
-        await self._histories(used, began)
+        steps = await self._steps()
+        used.workflows = len(steps.keys() - steps_before.keys())
+        # Also of those that had begun before: a transcript's workflow begins with its import.
+        used.transitions, used.history_bytes = (
+            sum(each[of] for each in steps.values()) - sum(each[of] for each in steps_before.values()) for of in (0, 1)
+        )
 
     async def _state(self) -> tuple[Mapping[str, float], int, int]:
         processes = {"worker": self.stage.worker.pid, "api": self.stage.api.pid}
@@ -72,17 +76,17 @@ class Meters:
         rows = await self.stage.accounts.connection.fetchval("SELECT pg_database_size(current_database())")
         return cpu, stored, int(rows)
 
-    async def _histories(self, used: Used, began: datetime) -> None:
+    async def _steps(self) -> dict[str, tuple[int, int]]:
+        """State transitions and bytes of history, by run; the namespace has nobody else's."""
         client = await connect(self.stage.settings)
-        query = f"StartTime >= '{began.strftime('%Y-%m-%dT%H:%M:%S.%fZ')}'"
-        async for found in client.list_workflows(query):
+        steps = {}
+        async for found in client.list_workflows(""):
             if found.workflow_type in SWEEPS:
                 continue
             told = await client.get_workflow_handle(found.id, run_id=found.run_id).describe()
             info = told.raw_description.workflow_execution_info
-            used.workflows += 1
-            used.transitions += info.state_transition_count
-            used.history_bytes += info.history_size_bytes
+            steps[found.run_id] = (info.state_transition_count, info.history_size_bytes)
+        return steps
 
 
 def cpu_seconds(process: psutil.Process) -> float:

@@ -48,9 +48,10 @@ async def _states(shopper: Shopper, video_id: str) -> list[Case]:
     """What is answered at once: every artifact, tier and state of what it needs."""
     cases: list[Case] = []
     connection = shopper.stage.accounts.connection
-    # Nobody recognises speech here. Once the transcript has begun, nothing undoes what is set here.
-    begun = "SELECT status <> 'queued' FROM jobs WHERE id = $1"
-    while not await connection.fetchval(begun, f"transcript_{video_id}"):
+    # Nobody recognises speech here. A job that has ended is not begun again, so nothing undoes what is set here.
+    ended = """UPDATE jobs SET status = 'ready', result = '{}', progress = 100, finished_at = now()
+               WHERE id = $1 AND status = 'processing'"""
+    while await connection.execute(ended, f"transcript_{video_id}") != "UPDATE 1":
         await asyncio.sleep(0.3)
     await connection.execute(
         "UPDATE videos SET default_language_code = $2, transcript_status = 'ready' WHERE id = $1", video_id, SPOKEN

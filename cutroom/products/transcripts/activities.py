@@ -39,6 +39,8 @@ from cutroom.products.transcripts.subtitles import store_subtitles
 
 _log = logging.getLogger(__name__)
 
+LISTENED, HEARD = 8, 90  # progress of the job when all speech is found, and when all of it is recognised
+
 
 @dataclass(frozen=True, slots=True)
 class SpeechFound:
@@ -54,7 +56,7 @@ class PieceOrder:
 
     piece: SpeechPiece
     language: str | None
-    progress: int  # of the whole job once it is done
+    of: int = 0  # so many pieces; orders of earlier releases do not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class TranscriptActivities:
         path = service.speech_path(ref.library_id, video_id)
         if await self.storage.size(path) is None:
             return SpeechFound(0.0, [])
-        async with self._working(ref, "finding speech", progress=8), self.workbench.copy_of(path) as copy:
+        async with self._working(ref, "finding speech", progress=LISTENED), self.workbench.copy_of(path) as copy:
             with self.workbench.drawer() as drawer:
                 raw = await decode_speech(copy.path, output=drawer, sandbox=self.sandbox)
                 detector = await asyncio.to_thread(self.engines.voice_detector)
@@ -90,10 +92,13 @@ class TranscriptActivities:
         stored = _work_path(ref, video_id, f"piece-{order.piece.index:05}.json")
         if await self.storage.size(stored) is not None:  # by a worker that died before it could say so
             return read_piece(await self._read(stored)).language
-        async with self._working(ref, "recognising speech", progress=order.progress):
+        async with self._working(ref, "recognising speech", progress=LISTENED) as tell:
             _log.info("recognising a piece", extra={"job_id": ref.job_id, "piece": order.piece.index})
             heard = await self._hear(ref, video_id, order)
             await self.storage.put(stored, await asyncio.to_thread(write_piece, heard))
+            # Pieces end in any order: what counts is how many have.
+            done = [name for name in await self.storage.names(_work_path(ref, video_id, "")) if "piece-" in name]
+            await tell(LISTENED + (HEARD - LISTENED) * len(done) // max(order.of, len(done)))
         return heard.language
 
     async def _hear(self, ref: JobRef, video_id: str, order: PieceOrder) -> HeardPiece:

@@ -52,9 +52,7 @@ class MakeTranscript:
         self, ref: JobRef, video_id: str, found: SpeechFound, piece: SpeechPiece, language: str | None
     ) -> str | None:
         """The language that was heard, if any was."""
-        spoken = sum(each.speech_seconds for each in found.pieces)
-        before = sum(each.speech_seconds for each in found.pieces[: piece.index + 1])
         known = language if language != UNKNOWN_LANGUAGE else None
-        order = PieceOrder(piece, known, progress=8 + int(82 * before / spoken))
+        order = PieceOrder(piece, known, of=len(found.pieces))
         heard: str = await _take(TranscriptActivities.recognise_piece, ref, video_id, order)
         return heard if heard != UNKNOWN_LANGUAGE else None
