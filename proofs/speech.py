@@ -25,7 +25,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             voices = await prove_client(report, stage)
             await prove_languages(report, stage, voices)
             await prove_clone(report, stage, people=1 if short else 2)
-            await prove_latency(report, stage, voices, rounds=4 if short else 9)
+            await prove_latency(report, stage, voices, rounds=6 if short else 9)
             await prove_long(report, stage, voices, characters=420 if short else 10_000)
             await prove_kills(report, stage, voices, kills=1 if short else 5, characters=240 if short else 700)
 
