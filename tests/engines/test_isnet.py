@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from cutroom.engines.isnet import IsnetCutter
 from tests.engines.pictures import FACE, photograph
 from tests.engines.recogniser_suite import model_folder
 
+if TYPE_CHECKING:
+    from cutroom.engines.picture_ports import Mask
+
 MODEL = "isnet-small"
 
 
@@ -19,10 +23,15 @@ def cutter() -> IsnetCutter:
     return IsnetCutter(model_folder(MODEL), name=MODEL, cpu_threads=2)
 
 
-def test_a_person_is_parted_from_the_wall(cutter: IsnetCutter) -> None:
-    picture = photograph("astronaut.png")
-    mask = cutter.cut(picture)
-    assert mask.shape == picture.shape[:2]
+@pytest.fixture(scope="module")
+def masks(cutter: IsnetCutter) -> "dict[str, Mask]":
+    """Of the photographs, one after another; a mask takes seconds."""
+    return {name: cutter.cut(photograph(name)) for name in ("astronaut.png", "coffee.png")}
+
+
+def test_a_person_is_parted_from_the_wall(masks: "dict[str, Mask]") -> None:
+    mask = masks["astronaut.png"]
+    assert mask.shape == photograph("astronaut.png").shape[:2]
     assert mask.dtype == np.uint8
     x, y, width, height = (round(512 * share) for share in FACE)
     assert mask[y : y + height, x : x + width].mean() > 235  # the face
@@ -32,20 +41,18 @@ def test_a_person_is_parted_from_the_wall(cutter: IsnetCutter) -> None:
     assert ((mask > 20) & (mask < 235)).mean() < 0.05  # an edge, not a mist
 
 
-def test_a_cup_is_parted_from_the_table_at_any_size(cutter: IsnetCutter) -> None:
-    picture = photograph("coffee.png")
-    for shown in (picture, np.repeat(np.repeat(picture, 3, axis=0), 3, axis=1)):
-        mask = cutter.cut(shown)
+def test_a_cup_is_parted_from_the_table_at_any_size(cutter: IsnetCutter, masks: "dict[str, Mask]") -> None:
+    larger = np.repeat(np.repeat(photograph("coffee.png"), 3, axis=0), 3, axis=1)
+    for mask in (masks["coffee.png"], cutter.cut(larger)):
         rows, columns = mask.shape
         assert mask[rows * 2 // 5 : rows * 3 // 5, columns * 2 // 5 : columns * 3 // 5].mean() > 240
         assert mask[: rows // 6, : columns // 6].mean() < 10
 
 
-def test_several_threads_may_ask_at_once(cutter: IsnetCutter) -> None:
-    pictures = [photograph("astronaut.png"), photograph("coffee.png")]
-    alone = [cutter.cut(picture) for picture in pictures]
+def test_several_threads_may_ask_at_once(cutter: IsnetCutter, masks: "dict[str, Mask]") -> None:
     with ThreadPoolExecutor(2) as pool:
-        assert all(np.array_equal(a, b) for a, b in zip(alone, pool.map(cutter.cut, pictures), strict=True))
+        together = pool.map(cutter.cut, [photograph(name) for name in masks])
+    assert all(np.array_equal(a, b) for a, b in zip(masks.values(), together, strict=True))
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (9, 9, 4)])
