@@ -60,12 +60,11 @@ class Meters:
         used.wall_seconds = (system_clock() - began).total_seconds()
         used.cpu_seconds = {part: round(after[0][part] - before[0][part], 3) for part in after[0]}
         used.stored_bytes, used.row_bytes = after[1] - before[1], after[2] - before[2]
-        steps = await self._steps()
-        used.workflows = len(steps.keys() - steps_before.keys())
-        # Also of those that had begun before: a transcript's workflow begins with its import.
-        used.transitions, used.history_bytes = (
-            sum(each[of] for each in steps.values()) - sum(each[of] for each in steps_before.values()) for of in (0, 1)
-        )
+        for run, (transitions, size) in (await self._steps()).items():
+            had = steps_before.get(run, (0, 0))  # a transcript's workflow begins with its import
+            used.workflows += run not in steps_before
+            used.transitions += transitions - had[0]
+            used.history_bytes += size - had[1]
 
     async def _state(self) -> tuple[Mapping[str, float], int, int]:
         processes = {"worker": self.stage.worker.pid, "api": self.stage.api.pid}

@@ -74,7 +74,8 @@ async def measure(asked: Asked) -> dict[str, Any]:
             recorder.begin(HOUSE)
             await ask_the_house(walk.client, walk.video_id)
             walk.client.event_hooks["response"].clear()
-            figures["requests"] = await _requests(walk, meters)
+            if not asked.only:
+                figures["requests"] = await _requests(walk, meters)
     keep(figures, recorder, asked)
     return figures
 
@@ -102,7 +103,6 @@ def keep(figures: Mapping[str, Any], recorder: Recorder, asked: Asked) -> None:
             known = json.loads(FIGURES.read_text())
             measured = {name: told for name, told in figures["products"].items() if asked.is_wanted(name)}
             kept = {**known, "products": {**known["products"], **measured}}
-            kept["requests"] = figures["requests"] or known["requests"]
         FIGURES.parent.mkdir(exist_ok=True)
         FIGURES.write_text(json.dumps(kept, indent=2) + "\n")
     if asked.record:
@@ -171,7 +171,7 @@ def _show(figures: Mapping[str, Any]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a film of about one minute instead of about two")
+    parser.add_argument("--short", action="store_true", help="a film of about one minute instead of about three")
     parser.add_argument("--film", type=Path, help="a film of your own")
     parser.add_argument("--write", action="store_true", help="keep the figures for docs/scaling.md")
     parser.add_argument("--record", action="store_true", help="also keep the requests and answers for the guides")

@@ -32,14 +32,12 @@ from cutroom.products.transcripts.alignment import (
     write_alignment,
     write_piece,
 )
-from cutroom.products.transcripts.pieces import SpeechPiece, plan_pieces, within
+from cutroom.products.transcripts.pieces import LISTENED, SpeechPiece, plan_pieces, progress_after, within
 from cutroom.products.transcripts.sentences import Segment, segments
 from cutroom.products.transcripts.service import NewTranscript
 from cutroom.products.transcripts.subtitles import store_subtitles
 
 _log = logging.getLogger(__name__)
-
-LISTENED, HEARD = 8, 90  # progress of the job when all speech is found, and when all of it is recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class PieceOrder:
 
     piece: SpeechPiece
     language: str | None
-    of: int = 0  # so many pieces; orders of earlier releases do not say
+    of: int  # so many pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +94,8 @@ class TranscriptActivities:
             _log.info("recognising a piece", extra={"job_id": ref.job_id, "piece": order.piece.index})
             heard = await self._hear(ref, video_id, order)
             await self.storage.put(stored, await asyncio.to_thread(write_piece, heard))
-            # Pieces end in any order: what counts is how many have.
             done = [name for name in await self.storage.names(_work_path(ref, video_id, "")) if "piece-" in name]
-            await tell(LISTENED + (HEARD - LISTENED) * len(done) // max(order.of, len(done)))
+            await tell(progress_after(len(done), of=order.of))
         return heard.language
 
     async def _hear(self, ref: JobRef, video_id: str, order: PieceOrder) -> HeardPiece:

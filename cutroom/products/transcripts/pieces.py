@@ -9,6 +9,7 @@ from cutroom.engines.ports import Span
 TARGET_SECONDS = 300.0
 LEAST_SECONDS = 240.0
 MOST_SECONDS = 360.0
+LISTENED, HEARD = 8, 90  # progress of the job when all speech is found, and when all of it is recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ def within(speech: Sequence[Span], piece: SpeechPiece) -> list[Span]:
 def leader(pieces: Sequence[SpeechPiece], *, among: int = 3) -> SpeechPiece:
     """The piece that tells the language: of the first few, the one with the most speech."""
     return max(pieces[:among], key=lambda piece: piece.speech_seconds)
+
+
+def progress_after(done: int, *, of: int) -> int:
+    """Of the job; pieces end in any order, so what counts is how many have."""
+    return LISTENED + (HEARD - LISTENED) * done // of
 
 
 def _best_cut(speech: Sequence[Span], start: float) -> float:

@@ -6,11 +6,14 @@ from hypothesis import strategies as st
 
 from cutroom.engines.ports import Span
 from cutroom.products.transcripts.pieces import (
+    HEARD,
     LEAST_SECONDS,
+    LISTENED,
     MOST_SECONDS,
     SpeechPiece,
     leader,
     plan_pieces,
+    progress_after,
     within,
 )
 
@@ -98,3 +101,15 @@ def test_the_piece_with_most_speech_among_the_first_tells_the_language() -> None
         SpeechPiece(at, at * 300.0, (at + 1) * 300.0, speech) for at, speech in enumerate([5.0, 90.0, 20.0, 280.0])
     ]
     assert leader(pieces) is pieces[1]
+
+
+def test_progress_counts_the_pieces_that_are_done() -> None:
+    told = [progress_after(done, of=5) for done in range(6)]
+    assert told == [8, 24, 40, 57, 73, 90]
+    assert (told[0], told[-1]) == (LISTENED, HEARD)
+
+
+@given(of=st.integers(1, 500), data=st.data())
+def test_progress_never_goes_back_or_past_what_is_left_to_do(of: int, data: st.DataObject) -> None:
+    done = data.draw(st.integers(1, of))
+    assert LISTENED <= progress_after(done - 1, of=of) <= progress_after(done, of=of) <= HEARD
