@@ -26,7 +26,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         ]
         await _check(stage, promises, outcome)
         found = await run_schemathesis(stage, short=short)
-    for line in (*outcome.skipped, *undocumented[:TOLD], *outcome.failed[:TOLD], *found.failures[:TOLD]):
+    for line in (*outcome.skipped, *undocumented[:TOLD], *outcome.failed[:TOLD], *found.failures[:TOLD], *found.notes):
         report.note(escape(line))
     report.claim(
         "every promise is in the document",
