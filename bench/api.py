@@ -20,9 +20,9 @@ from rich.table import Table
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
-from dev import services
 from dev.scratch import Accounts, environment_of, scratch
 from dev.server import Server
+from dev.services import control
 
 GOAL = 2.0
 CONNECTIONS = 16
@@ -76,7 +76,7 @@ async def _stage(accounts: Accounts) -> list[bytes]:
 
 
 async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float, float]]:
-    services.start_all()
+    control.start_all()
     settings = await scratch("bench_api")
     accounts = await Accounts.open(settings)
     requests = await _stage(accounts)

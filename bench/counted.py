@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from proofs.ingest_stage import Stage, WorkerProcess
+from tests.support.stage import Stage, WorkerProcess
 
 SETTLE_SECONDS = 8.0
 

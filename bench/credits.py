@@ -29,11 +29,11 @@ from cutroom.credits import escrow, ledger
 from cutroom.credits.pricing import Action, Work, load_prices
 from cutroom.credits.rules import Bill
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Database, speak_json
+from cutroom.platform.db import Database, register_json_codec
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.settings import Settings
-from dev import services
 from dev.scratch import Accounts, scratch
+from dev.services import control
 
 GOAL = 0.5
 CLIENTS = 16  # at once, on as many connections
@@ -102,7 +102,7 @@ async def record(settings: Settings, library_id: str) -> Cycle:
         settings.database_url.get_secret_value(),
         min_size=1,
         max_size=1,
-        init=speak_json,
+        init=register_json_codec,
         connection_class=RecordingConnection,
     )
     RecordingConnection.recorded.clear()
@@ -201,7 +201,7 @@ Rounds = dict[int, list[tuple[Measured, Measured]]]
 
 async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], int]:
     """For one wallet and for many: rounds both ways, what ours waits for, and the statements of a payment."""
-    services.start_all()
+    control.start_all()
     settings = await scratch("bench_credits")
     accounts = await Accounts.open(settings)
     libraries = await _libraries(accounts)

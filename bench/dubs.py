@@ -21,17 +21,18 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.counted import counted_worker
-from cutroom.engines.ports import SAMPLE_RATE, Speech
 from cutroom.engines.registry import Engines
-from cutroom.engines.routes import carry_out, choose
-from cutroom.products.speech.sound import at_rate, to_pcm
-from dev import services
-from proofs.dubs_film import make_film
-from proofs.dubs_stage import Dubbed, dub, fund, samples_of, send
-from proofs.ingest_stage import Stage, open_stage
+from cutroom.engines.synthesis.port import SynthesizedSpeech
+from cutroom.engines.translation.routing import choose, translate_along
+from cutroom.engines.types import SAMPLE_RATE
+from cutroom.products.speech.encoding import at_rate, to_pcm
+from dev.services import control
+from tests.support.dialogue_video import make_film
+from tests.support.dub_stage import Dubbed, dub, fund, samples_of, send
+from tests.support.stage import Stage, open_stage
 
 if TYPE_CHECKING:
-    from proofs.dubs_stage import Sound
+    from tests.support.dub_stage import Sound
 
 GOAL = 1.15
 LINE_RATE = 24_000
@@ -62,7 +63,7 @@ def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, f
 
     def translate() -> None:
         plan = choose(engines.translators(), source="en", target="pt")
-        carry_out(plan, [each["text"] for each in dubbed.source])
+        translate_along(plan, [each["text"] for each in dubbed.source])
 
     def part() -> None:
         separator = engines.separator()
@@ -81,9 +82,9 @@ def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, f
 
     def hear() -> None:
         for sound in _minutes(spoken):
-            recording = at_rate(Speech(sound, LINE_RATE), SAMPLE_RATE)
+            recording = at_rate(SynthesizedSpeech(sound, LINE_RATE), SAMPLE_RATE)
             speech = list(engines.voice_detector().detect([recording]))
-            engines.recogniser().recognise(recording, language="pt", speech=speech)
+            engines.recogniser().transcribe(recording, language="pt", speech=speech)
 
     def encode() -> None:
         track = folder / "track.m4a"
@@ -134,7 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="a film of one minute instead of three")
     short = parser.parse_args().short
-    services.start_all()
+    control.start_all()
     ours, bare = asyncio.run(measure(62.0 if short else 185.0))
     total = sum(bare.values())
     table = Table("what", "CPU seconds")

@@ -12,10 +12,10 @@ import psutil
 
 from cutroom.entrypoints.worker import RECURRING
 from cutroom.platform.clock import system_clock
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
-from dev import services
-from proofs.ingest_stage import Stage
+from dev.services import control
+from tests.support.stage import Stage
 
 SAMPLE_SECONDS = 0.2
 SETTLE_SECONDS = 6.0  # the end of a job is told before its last row is written
@@ -68,7 +68,7 @@ class Meters:
 
     async def _state(self) -> tuple[Mapping[str, float], int, int]:
         processes = {"worker": self.stage.worker.pid, "api": self.stage.api.pid}
-        processes |= {name: pid for name in services.NAMES if (pid := services.look(name).pid) is not None}
+        processes |= {name: pid for name in control.NAMES if (pid := control.look(name).pid) is not None}
         cpu = {name: cpu_seconds(psutil.Process(pid)) for name, pid in processes.items()}
         prefix = f"libraries/{self.stage.person.library_id}/"
         stored = sum([each["size"] async for batch in obstore.list(self.storage.store, prefix) for each in batch])

@@ -25,8 +25,8 @@ from cutroom.media.packager import find_packager
 from cutroom.media.probe import probe
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.temporal import connect
-from dev import services
-from proofs.ingest_stage import Stage, ends, make_film, open_stage, upload
+from dev.services import control
+from tests.support.stage import Stage, ends, make_film, open_stage, upload
 
 GOAL = 1.15
 
@@ -94,7 +94,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=120, help="length of the film, in whole minutes")
     seconds = parser.parse_args().seconds
-    services.start_all()
+    control.start_all()
     (ours, wall), (bare, bare_wall) = asyncio.run(measure(seconds))
     ratio = round(ours / bare, 2)
     table = Table("", "processor, s", "wall, s", title=f"A ladder of a film of {seconds} s in 720p")

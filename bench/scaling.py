@@ -22,12 +22,12 @@ from rich.table import Table
 
 from bench.meters import SETTLE_SECONDS, Meters, Used
 from cutroom.platform.clock import system_clock
-from cutroom.platform.storage import Storage
-from dev import services
+from cutroom.platform.storage.objects import Storage
 from dev.environment import PROJECT
-from dev.examples import Recorder, ask_the_house, write
-from proofs.products_walk import STEPS, Step, Walk, ingest, open_walk, prepare, transcripts
-from proofs.shorts_film import make_film
+from dev.services import control
+from tests.recording.examples import Recorder, ask_the_house, write
+from tests.support.product_walk import STEPS, Step, Walk, ingest, open_walk, prepare, transcripts
+from tests.support.shorts_video import make_film
 
 FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
 UNMEASURED = frozenset({"quotes", "subtitles"})  # one request each: no more than any other
@@ -179,7 +179,7 @@ def main() -> int:
     told = parser.parse_args()
     if unknown := set(told.only) - {step.__name__ for step in STEPS}:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
-    services.start_all()
+    control.start_all()
     asked = Asked(told.film, told.short, keep=told.write, record=told.record, only=frozenset(told.only))
     figures = asyncio.run(measure(asked))
     _show(figures)

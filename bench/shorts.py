@@ -21,11 +21,11 @@ from rich.table import Table
 
 from bench.counted import SETTLE_SECONDS, counted_worker
 from cutroom.media.framing import framing_filter
-from dev import services
-from proofs.dubs_stage import fund
-from proofs.ingest_stage import open_stage
-from proofs.shorts_film import make_film
-from proofs.shorts_stage import Made, arrive
+from dev.services import control
+from tests.support.dub_stage import fund
+from tests.support.shorts_stage import Made, arrive
+from tests.support.shorts_video import make_film
+from tests.support.stage import open_stage
 
 GOAL = 1.35
 
@@ -73,7 +73,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0, help="length of the short")
     seconds = parser.parse_args().seconds
-    services.start_all()
+    control.start_all()
     (ours, wall), (bare, bare_wall), made = asyncio.run(measure(seconds))
     ratio = round(ours / bare, 2)
     table = Table("", "processor, s", "wall, s", title=f"One short of {made.seconds:.1f} s")

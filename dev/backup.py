@@ -17,8 +17,8 @@ import asyncpg
 import obstore
 
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage import Storage
-from dev.postgres import find_programs
+from cutroom.platform.storage.objects import Storage
+from dev.services.postgres import find_programs
 
 ROWS = "rows.dump"
 OBJECTS = "objects"

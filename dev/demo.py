@@ -21,18 +21,18 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.sessions import change_password
 from cutroom.credits import ledger
 from cutroom.credits.pricing import MILLICREDITS
-from cutroom.engines.pull import choose
-from cutroom.engines.store import ModelStore
+from cutroom.engines.models.pull import choose
+from cutroom.engines.models.store import ModelStore
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import speak_json
+from cutroom.platform.db import register_json_codec
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from dev import services
-from dev.demo_walk import DemoError, Walk
+from dev.demo_walkthrough import DemoError, Walk
 from dev.environment import PROJECT, data_dir
-from dev.process import ServiceError
 from dev.server import Server
+from dev.services import control
+from dev.services.process import ServiceError
 
 FILM = PROJECT / "examples" / "launch.mp4"
 MODELS = "demo"  # a set of the model list
@@ -86,11 +86,11 @@ def _show(film: Path, guest: Guest, url: str) -> None:
 @contextmanager
 def running() -> Iterator[tuple[dict[str, str], str]]:
     """Services, schema, API and worker; what was started here is stopped again."""
-    variables = {**os.environ, **services.environment(), "PYTHONUNBUFFERED": "1"}
-    fetch_models(Path(variables["CUTROOM_MODELS_FOLDER"]))
+    variables = {**os.environ, **control.environment(), "PYTHONUNBUFFERED": "1"}
+    fetch_models(Path(variables["CUTROOM_MODELS_DIR"]))
     _logs().mkdir(parents=True, exist_ok=True)
     with console.status("PostgreSQL, Redis, Temporal and SeaweedFS start ..."):
-        started = services.start_all(lambda report: console.print(str(report)))
+        started = control.start_all(lambda report: console.print(str(report)))
     url = f"http://{variables['CUTROOM_API_HOST']}:{variables['CUTROOM_API_PORT']}"
     try:
         with console.status("The database gets its tables ..."):
@@ -105,7 +105,7 @@ def running() -> Iterator[tuple[dict[str, str], str]]:
             yield variables, api.url
     finally:
         if all(report.word == "started" for report in started):  # else somebody else is using them
-            services.stop_all()
+            control.stop_all()
 
 
 @contextmanager
@@ -159,7 +159,7 @@ async def invite(settings: Settings) -> Guest:
     connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
     password = secrets.token_urlsafe(9)
     try:
-        await speak_json(connection)
+        await register_json_codec(connection)
         async with connection.transaction():
             now = system_clock()
             user_id = await connection.fetchval("SELECT id FROM users WHERE email = $1", EMAIL)
@@ -175,7 +175,7 @@ async def invite(settings: Settings) -> Guest:
             await change_password(connection, user_id, password, now=now)
             await ledger.grant(connection, library_id, millicredits=CREDITS * MILLICREDITS, reference=new_id(), now=now)
             minter = accounts.KeyMinter(
-                secrecy=Secrecy(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
+                secrecy=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
             )
             key = await minter.create_key(
                 connection, library_id, user_id=user_id, name=f"demo {now:%H:%M:%S}", scopes=[], now=now

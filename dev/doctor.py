@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dev import environment as env
-from dev import postgres, services
 from dev.environment import PROJECT
 from dev.probe import fetch, program_beside_python
-from dev.process import ServiceError
+from dev.services import control, postgres
+from dev.services.process import ServiceError
 
 PROBE_SECONDS = 20.0
 NEEDED_PYTHON = (3, 11)
@@ -129,11 +129,11 @@ def examine_sandbox() -> Part:
 
 def examine_servers() -> Iterator[Part]:
     if not env.environment_file().exists():
-        yield from (Part(f"{name} server", "stopped", mend="just services") for name in services.NAMES)
+        yield from (Part(f"{name} server", "stopped", mend="just services") for name in control.NAMES)
         return
-    for name in services.NAMES:
+    for name in control.NAMES:
         try:
-            report = services.look(name)
+            report = control.look(name)
         except ServiceError:
             yield Part(f"{name} server", "stopped", mend=SETUP)
             continue
@@ -160,7 +160,7 @@ def examine_api() -> Part:
 
 def run(*command: str) -> tuple[int, str]:
     """Return the exit code and what was said; a program that cannot be run has failed."""
-    variables = os.environ | (services.environment() if env.environment_file().exists() else {})
+    variables = os.environ | (control.environment() if env.environment_file().exists() else {})
     try:
         done = subprocess.run(
             command, env=variables, cwd=PROJECT, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False

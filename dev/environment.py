@@ -75,7 +75,7 @@ class Settings:
             "CUTROOM_S3_ACCESS_KEY": secret.s3_access_key,
             "CUTROOM_S3_SECRET_KEY": secret.s3_secret_key,
             "CUTROOM_SECRET_KEY": secret.secret_key,
-            "CUTROOM_MODELS_FOLDER": os.environ.get("CUTROOM_MODELS_FOLDER") or str(MODELS),
+            "CUTROOM_MODELS_DIR": os.environ.get("CUTROOM_MODELS_DIR") or str(MODELS),
             "CUTROOM_API_HOST": HOST,
             "CUTROOM_API_PORT": str(self.port(Port.API)),
             "CUTROOM_METRICS_PORT": str(self.port(Port.METRICS)),

@@ -9,10 +9,10 @@ from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dev import services
 from dev.environment import PROJECT
 from dev.logs import Renderer
-from dev.process import ServiceError
+from dev.services import control
+from dev.services.process import ServiceError
 
 PROGRAMS = {"api": "cutroom.entrypoints.api", "worker": "cutroom.entrypoints.worker"}
 STOP_SECONDS = 40.0  # both let work under way finish for 30 s
@@ -45,11 +45,11 @@ class Child:
 
 def main() -> int:
     try:
-        services.start_all(print)
+        control.start_all(print)
     except ServiceError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    variables = os.environ | services.environment() | {"PYTHONUNBUFFERED": "1"}
+    variables = os.environ | control.environment() | {"PYTHONUNBUFFERED": "1"}
     migration = (sys.executable, "-m", "alembic", "upgrade", "head")
     if subprocess.run(migration, env=variables, cwd=PROJECT, check=False).returncode != 0:
         print("error: the migration failed; nothing was started", file=sys.stderr)

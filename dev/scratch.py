@@ -23,12 +23,12 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import speak_json
+from cutroom.platform.db import register_json_codec
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from dev import services
 from dev.environment import PROJECT, locked
+from dev.services import control
 
 REDIS_DATABASES = 15  # of Redis's sixteen, number 0 is the development server's
 NAMESPACE_RETENTION_SECONDS = 24 * 60 * 60
@@ -37,7 +37,7 @@ GENEROUS_PLANS = PROJECT / "dev" / "generous_plans.toml"
 
 async def scratch(name: str) -> Settings:
     """Settings of a new, migrated, empty database; an earlier one of the same name is dropped."""
-    variables = services.environment()
+    variables = control.environment()
     owner_url = variables["CUTROOM_OWNER_DATABASE_URL"]
     template = await _template(owner_url)
     database = f"cutroom_{name}"
@@ -65,7 +65,7 @@ async def scratch(name: str) -> Settings:
 
 async def drop_scratch(name: str) -> None:
     """Remove a scratch database; its Temporal namespace is left, for a namespace costs nothing."""
-    connection = await asyncpg.connect(services.environment()["CUTROOM_OWNER_DATABASE_URL"])
+    connection = await asyncpg.connect(control.environment()["CUTROOM_OWNER_DATABASE_URL"])
     try:
         await _drop(connection, f"cutroom_{name}")
     finally:
@@ -181,7 +181,7 @@ class Accounts:
     async def open(cls, settings: Settings) -> "Accounts":
         assert settings.owner_database_url is not None
         connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
-        await speak_json(connection)
+        await register_json_codec(connection)
         return cls(settings, connection)
 
     async def close(self) -> None:
@@ -202,7 +202,7 @@ class Accounts:
 
     async def key(self, person: Person, *, library_id: str | None = None, scopes: Iterable[Scope] = ()) -> Keyring:
         minter = service.KeyMinter(
-            secrecy=Secrecy(self.settings.secret_key.get_secret_value()), plans=load_plans(self.settings.plans_file)
+            secrecy=SecretBox(self.settings.secret_key.get_secret_value()), plans=load_plans(self.settings.plans_file)
         )
         made = await minter.create_key(
             self.connection,

@@ -13,10 +13,10 @@ from cutroom.entrypoints.api import build_app
 from cutroom.platform.clock import system_clock
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
-from dev import services
 from dev.scratch import Accounts, Keyring, Person, drop_scratch, scratch
+from dev.services import control
 
 # A busy machine is no fault of the code; what hangs is ended by the timeout of every test.
 # In CI the same examples are tried each time, so that a landing tells of the change; `just test` searches anew.
@@ -36,7 +36,7 @@ class MovableClock:
 
 @pytest.fixture(scope="session")
 async def settings() -> AsyncIterator[Settings]:
-    services.start_all()
+    control.start_all()
     name = f"tests_{os.getpid()}"  # two runs side by side do not meet
     yield await scratch(name)
     await drop_scratch(name)
@@ -72,11 +72,11 @@ def clock(session_clock: MovableClock) -> Iterator[MovableClock]:
 
 
 @pytest.fixture(scope="session")
-async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Edge]:
+async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[RequestMiddleware]:
     """The API as it is served, inside this process."""
     app = build_app(lambda: open_runtime(settings, session_clock))
     async with app.router.lifespan_context(app):
-        yield Edge(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
+        yield RequestMiddleware(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +87,7 @@ async def runtime(settings: Settings, session_clock: MovableClock) -> AsyncItera
 
 
 @pytest.fixture
-async def anonymous(service: Edge) -> AsyncIterator[httpx.AsyncClient]:
+async def anonymous(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
     """A caller without a key."""
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test/v1") as client:

@@ -149,7 +149,7 @@ class UserPassword(Table):
     changed_at: Mapped[Instant]
 
 
-class Session(Table):
+class SessionRow(Table):
     """A person who is signed in, and the library they look at."""
 
     __tablename__ = "sessions"

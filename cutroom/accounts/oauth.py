@@ -19,7 +19,7 @@ from cutroom.accounts.sessions import clean_name
 from cutroom.errors import invalid_field, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 CODE_LIFETIME = timedelta(minutes=1)
 ACCESS_LIFETIME = timedelta(hours=1)
@@ -191,7 +191,7 @@ async def end_family(connection: Connection, library_id: str, grant_id: str, *, 
 class Granter:
     """Issues codes and tokens. Each call runs in a transaction that its caller commits, whatever the answer is."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
 
     async def issue_code(self, connection: Connection, consent: Consent, *, now: datetime) -> str:
         """A code for one exchange within a minute; the connection is inside the consent's library."""

@@ -10,7 +10,7 @@ from cutroom.accounts.plans import Plan, Plans
 from cutroom.accounts.scopes import SPEECH_SCOPES
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 
 class Role(StrEnum):
@@ -51,10 +51,10 @@ class UnknownCredentialError(CutroomError):
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
+class Authenticator:
     """Turns credentials into principals."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
     plans: Plans
 
     async def admit(self, connection: Connection, credential: str, *, now: datetime, speech: bool) -> Principal:

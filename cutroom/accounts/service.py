@@ -13,7 +13,7 @@ from cutroom.accounts.scopes import Scope, mint_scopes
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 MAX_LISTED_KEYS = 500
 
@@ -93,7 +93,7 @@ async def remove_member(connection: Connection, library_id: str, *, user_id: str
 class KeyMinter:
     """Makes keys under the plan's rules."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
     plans: Plans
 
     async def create_key(

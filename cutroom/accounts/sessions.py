@@ -13,7 +13,7 @@ from cutroom.accounts.scopes import ALL_SCOPES
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 SESSION_LIFETIME = timedelta(days=30)
 IDLE_LIFETIME = timedelta(days=7)
@@ -55,10 +55,10 @@ class SignedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Reception:
+class SessionService:
     """Lets people in, and out again."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
     plans: Plans
 
     async def recognise(self, connection: Connection, email: str, password: str) -> Known | None:

@@ -12,7 +12,7 @@ from cutroom.accounts.sessions import MAX_EMAIL, clean_email
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 INVITATION_LIFETIME = timedelta(days=7)
 INVITATION_PURPOSE = "invitation"
@@ -99,7 +99,7 @@ async def _check_change(connection: Connection, principal: Principal, user_id: s
 
 
 async def invite(
-    connection: Connection, principal: Principal, email: str, *, role: Role, secrecy: Secrecy, now: datetime
+    connection: Connection, principal: Principal, email: str, *, role: Role, secrecy: SecretBox, now: datetime
 ) -> str:
     """Invite the person with this address; the secret of the link, which is known this once."""
     check_leads(principal)
@@ -141,7 +141,7 @@ async def take_back(connection: Connection, principal: Principal, invitation_id:
     await _end(connection, principal.library_id, invitation_id, now=now)
 
 
-async def welcome(connection: Connection, secret: str, *, secrecy: Secrecy, now: datetime) -> Welcome:
+async def welcome(connection: Connection, secret: str, *, secrecy: SecretBox, now: datetime) -> Welcome:
     """What an invitation is for; the connection is confined to its workspace."""
     hashed = secrecy.keyed_hash(INVITATION_PURPOSE, secret)
     row: asyncpg.Record | None = await connection.fetchrow("SELECT * FROM enter_with_invitation($1, $2)", hashed, now)

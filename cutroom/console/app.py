@@ -5,25 +5,25 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console import (
-    apps,
+from cutroom.console.framework.page_context import PageContext, go, page
+from cutroom.console.framework.rendering import STATIC
+from cutroom.console.pages import (
+    billing,
     brand_voices,
     characters,
-    consent,
     folders,
     keys,
     library,
-    money,
+    oauth_apps,
+    oauth_consent,
+    oauth_tokens,
     publishing,
     sign_in,
-    tokens,
     video,
     voices,
     webhooks,
     workspaces,
 )
-from cutroom.console.page import Visit, go, page
-from cutroom.console.render import STATIC
 
 
 class Files(StaticFiles):
@@ -36,7 +36,7 @@ class Files(StaticFiles):
         return response
 
 
-async def front_door(_visit: Visit) -> Response:
+async def front_door(_visit: PageContext) -> Response:
     return go("/library")
 
 
@@ -52,12 +52,12 @@ def console_routes() -> list[BaseRoute]:
         *characters.ROUTES,
         *brand_voices.ROUTES,
         *sign_in.ROUTES,
-        *consent.ROUTES,
-        *tokens.ROUTES,
-        *apps.ROUTES,
+        *oauth_consent.ROUTES,
+        *oauth_tokens.ROUTES,
+        *oauth_apps.ROUTES,
         *keys.ROUTES,
         *webhooks.ROUTES,
-        *money.ROUTES,
+        *billing.ROUTES,
         *workspaces.ROUTES,
         Mount("/static", Files(directory=STATIC), name="console-files"),
     ]

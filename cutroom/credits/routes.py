@@ -10,10 +10,10 @@ from cutroom.credits import service
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.schemas import CreditBundle, Quote, Reservation
 from cutroom.errors import Code
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Credits"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Credits"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from cutroom.credits.pricing import UNBUNDLED, Action
-from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Languages, Omittable, Unique, Wire, unique
+from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Languages, Omittable, Unique, unique
 
 MAX_BILLED_SECONDS = 10_000_000  # about four months
 MAX_DUBS = 20
@@ -18,14 +18,14 @@ ActionKey = Annotated[
 NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
 
 
-class DubWork(Wire):
+class DubWork(ApiModel):
     """Dubs into several languages, priced by the minute and language."""
 
     product: Literal["plus", "premium"] = "plus"
     languages: Languages
 
 
-class ShortsWork(Wire):
+class ShortsWork(ApiModel):
     """Short clips, a promo, or long clips."""
 
     kind: Literal["shorts", "promo", "clips"]
@@ -38,7 +38,7 @@ class ShortsWork(Wire):
     include_generated_thumbnail: Annotated[bool, Field(description="Adds a thumbnail to each long clip.")] = False
 
 
-class ThumbnailWork(Wire):
+class ThumbnailWork(ApiModel):
     """A thumbnail without a prompt."""
 
     enabled: Annotated[bool, Field(description="Only `true` is priced.")]
@@ -48,7 +48,7 @@ class ThumbnailWork(Wire):
     auto_detect_content_moments: bool = False
 
 
-class CreditBundle(Wire):
+class CreditBundle(ApiModel):
     """Work to price together."""
 
     model_config = ConfigDict(
@@ -73,7 +73,7 @@ class CreditBundle(Wire):
         return self
 
 
-class QuoteLine(Wire):
+class QuoteLine(ApiModel):
     """One priced piece of work."""
 
     action_key: ActionKey
@@ -83,7 +83,7 @@ class QuoteLine(Wire):
     description: Omittable[str] = None
 
 
-class Quote(Wire):
+class Quote(ApiModel):
     """What a bundle costs now, to the milli-credit, and whether the wallet can pay it."""
 
     total: float
@@ -96,7 +96,7 @@ class Quote(Wire):
     breakdown: list[QuoteLine]
 
 
-class ReservationLine(Wire):
+class ReservationLine(ApiModel):
     """One line in escrow, for one product call to consume."""
 
     line_item_id: str
@@ -106,7 +106,7 @@ class ReservationLine(Wire):
     credits: float
 
 
-class Reservation(Wire):
+class Reservation(ApiModel):
     """A bundle whose price is in escrow; what is not used within a day goes back to the wallet."""
 
     reservation_id: str

@@ -12,7 +12,7 @@ from cutroom.errors import invalid_field
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
-from cutroom.platform.outbox import Start, enqueue
+from cutroom.platform.outbox import WorkflowStart, enqueue
 
 MAX_LONG_CLIPS = 4  # a request for more makes four
 EXPIRY_WORKFLOW = "expire-reservation"
@@ -142,7 +142,8 @@ async def reserve(
         "expires_at": expires_at.isoformat(),
     }
     await enqueue(
-        connection, Start(principal.library_id, EXPIRY_WORKFLOW, f"reservation_{reservation_id}", argument=timer)
+        connection,
+        WorkflowStart(principal.library_id, EXPIRY_WORKFLOW, f"reservation_{reservation_id}", argument=timer),
     )
     ids = await put_lines(connection, principal.library_id, lines, now=now)
     return Reservation(

@@ -17,7 +17,7 @@ CHECK_HEARTBEAT = timedelta(seconds=60)
 
 
 @workflow.defn(name=EXPIRY_WORKFLOW)
-class ExpireReservation:
+class ExpireReservationWorkflow:
     """Started with the reservation; sleeps until its end."""
 
     @workflow.run
@@ -34,7 +34,7 @@ class ExpireReservation:
 
 
 @workflow.defn(name="check-ledgers")
-class CheckLedgers:
+class CheckLedgersWorkflow:
     """Started every hour by a schedule."""
 
     @workflow.run

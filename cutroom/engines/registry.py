@@ -7,47 +7,40 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from cutroom.engines.apertium import ApertiumTranslator
-from cutroom.engines.chat import ChatServer
-from cutroom.engines.chat_ranker import ChatRanker
-from cutroom.engines.chat_translator import ChatTranslator
-from cutroom.engines.chat_writer import ChatWriter
+from cutroom.engines.chat_client import ChatServer
+from cutroom.engines.diarization.embeddings import WeSpeakerProfiler
+from cutroom.engines.diarization.port import SpeakerEmbedder
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.extractive.writer import ExtractiveWriter
-from cutroom.engines.fallback import FallbackRecogniser
-from cutroom.engines.firefox import FirefoxTranslator
-from cutroom.engines.isnet import IsnetCutter
-from cutroom.engines.kokoro import KokoroSpeaker
-from cutroom.engines.langdetect import FastLanguageIdentifier
-from cutroom.engines.minilm import MiniLmEmbedder
-from cutroom.engines.noise import SpectralGate
-from cutroom.engines.openai_images import OpenAiImages
-from cutroom.engines.openai_recogniser import OpenAiRecogniser
-from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker, parse_voices
-from cutroom.engines.picture_ports import CutOuter, ThumbnailMaker
-from cutroom.engines.ports import (
-    Cloner,
-    Denoiser,
-    Embedder,
-    FaceFinder,
-    LanguageIdentifier,
-    Quality,
-    Ranker,
-    Recogniser,
-    Separator,
-    Speaker,
-    Translator,
-    VoiceDetector,
-    VoiceProfiler,
-)
-from cutroom.engines.silero import SileroDetector
-from cutroom.engines.spleeter import SpleeterSeparator
-from cutroom.engines.store import ModelStore
-from cutroom.engines.voice_profiles import WeSpeakerProfiler
-from cutroom.engines.voice_transfer import TransferCloner
-from cutroom.engines.whisper import WhisperRecogniser
-from cutroom.engines.writing import Writer
-from cutroom.engines.yunet import YuNetFinder
+from cutroom.engines.models.store import ModelStore
+from cutroom.engines.recognition.fallback import FallbackRecognizer
+from cutroom.engines.recognition.openai import OpenAiRecognizer
+from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
+from cutroom.engines.recognition.silero import SileroDetector
+from cutroom.engines.recognition.whisper import WhisperRecognizer
+from cutroom.engines.separation.port import Denoiser, Separator
+from cutroom.engines.separation.spectral_gate import SpectralGate
+from cutroom.engines.separation.spleeter import SpleeterSeparator
+from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
+from cutroom.engines.synthesis.openai import OpenAiCloner, OpenAiSynthesizer, parse_voices
+from cutroom.engines.synthesis.port import SpeechSynthesizer
+from cutroom.engines.thumbnails.openai import OpenAiImages
+from cutroom.engines.thumbnails.port import ThumbnailRenderer
+from cutroom.engines.translation.apertium import ApertiumTranslator
+from cutroom.engines.translation.chat import ChatTranslator
+from cutroom.engines.translation.firefox import FirefoxTranslator
+from cutroom.engines.translation.language_identification import FastLanguageIdentifier
+from cutroom.engines.translation.port import LanguageIdentifier, Quality, Translator
+from cutroom.engines.vision.isnet import IsnetBackgroundRemover
+from cutroom.engines.vision.port import BackgroundRemover, FaceDetector
+from cutroom.engines.vision.yunet import YuNetFaceDetector
+from cutroom.engines.voice_conversion.port import VoiceCloner
+from cutroom.engines.voice_conversion.spectral_transfer import TransferCloner
+from cutroom.engines.writing.chat import ChatWriter
+from cutroom.engines.writing.chat_ranker import ChatRanker
+from cutroom.engines.writing.extractive.writer import ExtractiveWriter
+from cutroom.engines.writing.minilm import MiniLmEmbedder
+from cutroom.engines.writing.port import Writer
+from cutroom.engines.writing.text_ports import Ranker, TextEmbedder
 from cutroom.platform.settings import Settings
 
 REMOTE = "remote"
@@ -66,28 +59,28 @@ class Engines:
 
     def __init__(self, settings: Settings, store: ModelStore | None = None) -> None:
         self._settings = settings
-        self._store = store or ModelStore(settings.models_folder)
+        self._store = store or ModelStore(settings.models_dir)
         self._threads = settings.speech_threads or os.cpu_count() or 1
         self._made: dict[str, object] = {}
         self._making = threading.RLock()  # a cloner is made of a speaker
 
-    def recogniser(self) -> Recogniser:
+    def recogniser(self) -> SpeechRecognizer:
         """The first that works, of those that settings name."""
-        names = _names(self._settings.recognisers)
+        names = _names(self._settings.asr_engines)
         makers = [partial(self._recogniser, name) for name in names]
-        return self._once("recogniser", lambda: FallbackRecogniser(makers))
+        return self._once("recogniser", lambda: FallbackRecognizer(makers))
 
     def language_identifier(self) -> LanguageIdentifier:
         return self._once("language identifier", FastLanguageIdentifier)
 
-    def voice_detector(self) -> VoiceDetector:
+    def voice_detector(self) -> VoiceActivityDetector:
         return self._once("voice detector", SileroDetector)
 
-    def voice_profiler(self) -> VoiceProfiler | None:
-        name = self._settings.voice_profiler
+    def speaker_embedder(self) -> SpeakerEmbedder | None:
+        name = self._settings.speaker_embedder
         if name == NONE:
             return None
-        makers: Mapping[str, Callable[[Path], VoiceProfiler]] = {
+        makers: Mapping[str, Callable[[Path], SpeakerEmbedder]] = {
             "wespeaker-resnet34": partial(WeSpeakerProfiler, cpu_threads=self._threads),
         }
         if name not in makers:
@@ -122,19 +115,19 @@ class Engines:
                 found.append(made)
         return found
 
-    def speaker(self) -> Speaker:
+    def speaker(self) -> SpeechSynthesizer:
         """The first that can be made, of those that settings name. Its voices are its own, so none stands in later."""
         unavailable = EngineUnavailableError("No speaker is set.")
-        for name in _names(self._settings.speakers):
+        for name in _names(self._settings.tts_engines):
             try:
                 return self._speaker(name)
             except EngineUnavailableError as error:
                 unavailable = error
         raise unavailable
 
-    def cloner(self) -> Cloner:
-        name = self._settings.cloner
-        makers: Mapping[str, Callable[[], Cloner]] = {"transfer": self._transfer, REMOTE: self._remote_cloner}
+    def cloner(self) -> VoiceCloner:
+        name = self._settings.voice_cloner
+        makers: Mapping[str, Callable[[], VoiceCloner]] = {"transfer": self._transfer, REMOTE: self._remote_cloner}
         if name == NONE:
             raise EngineUnavailableError("Voices are not cloned here.")
         if name not in makers:
@@ -144,24 +137,24 @@ class Engines:
     def denoiser(self) -> Denoiser:
         return self._once("denoiser", SpectralGate)
 
-    def face_finder(self) -> FaceFinder:
-        return self._once("face finder", lambda: YuNetFinder(self._store.path(FACE_MODEL)))
+    def face_finder(self) -> FaceDetector:
+        return self._once("face finder", lambda: YuNetFaceDetector(self._store.path(FACE_MODEL)))
 
-    def cut_outer(self) -> CutOuter | None:
+    def background_remover(self) -> BackgroundRemover | None:
         """Who parts subjects from their background; nothing where its model was not pulled: pictures stay whole."""
-        name = self._settings.cut_outer
+        name = self._settings.background_remover
         if name == NONE:
             return None
         if name not in CUT_OUT_MODELS:
             raise EngineUnavailableError(f"There is no cut-outer {name}.")
         if not self._store.holds_any(self._store.manifest.model(name)):
             return None
-        make = partial(IsnetCutter, name=name, cpu_threads=self._threads)
+        make = partial(IsnetBackgroundRemover, name=name, cpu_threads=self._threads)
         return self._once("cut-outer", lambda: make(self._store.path(name)))
 
-    def thumbnail_maker(self) -> ThumbnailMaker:
-        name = self._settings.thumbnail_maker
-        makers: Mapping[str, Callable[[], ThumbnailMaker]] = {
+    def thumbnail_engine(self) -> ThumbnailRenderer:
+        name = self._settings.thumbnail_engine
+        makers: Mapping[str, Callable[[], ThumbnailRenderer]] = {
             "compositor": self._compositor,
             REMOTE: self._remote_images,
         }
@@ -169,26 +162,26 @@ class Engines:
             raise EngineUnavailableError(f"There is no maker of thumbnails {name}.")
         return self._once(f"thumbnail maker {name}", makers[name])
 
-    def _compositor(self) -> ThumbnailMaker:
+    def _compositor(self) -> ThumbnailRenderer:
         try:
-            from cutroom.engines.compositor.maker import Compositor  # noqa: PLC0415 - it loads numpy and OpenCV at once
+            from cutroom.engines.thumbnails.compositor.maker import Compositor  # noqa: PLC0415 - it loads numpy and OpenCV at once
         except ImportError as error:
             raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
-        return Compositor(self.face_finder(), self.cut_outer())
+        return Compositor(self.face_finder(), self.background_remover())
 
-    def _remote_images(self) -> ThumbnailMaker:
+    def _remote_images(self) -> ThumbnailRenderer:
         settings = self._settings
         if settings.remote_images_url is None:
             raise EngineUnavailableError("Set CUTROOM_REMOTE_IMAGES_URL to have a remote server make pictures.")
         key, model = settings.remote_images_key.get_secret_value(), settings.remote_images_model
         return OpenAiImages(settings.remote_images_url, api_key=key, model=model, finder=self.face_finder())
 
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> TextEmbedder | None:
         """Who says what sentences mean; nothing where its model was not pulled, since words alone do for a choice."""
         name = self._settings.embedder
         if name == NONE:
             return None
-        makers: Mapping[str, Callable[[Path], Embedder]] = {"minilm-l6-v2": MiniLmEmbedder}
+        makers: Mapping[str, Callable[[Path], TextEmbedder]] = {"minilm-l6-v2": MiniLmEmbedder}
         if name not in makers:
             raise EngineUnavailableError(f"There is no embedder {name}.")
         if not self._store.holds_any(self._store.manifest.model(name)):
@@ -228,19 +221,19 @@ class Engines:
             raise EngineUnavailableError("Set CUTROOM_CHAT_URL to have a language model rank moments.")
         return ChatRanker(ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value()))
 
-    def _speaker(self, name: str) -> Speaker:
-        makers: Mapping[str, Callable[[], Speaker]] = {"kokoro": self._kokoro, REMOTE: self._remote_speaker}
+    def _speaker(self, name: str) -> SpeechSynthesizer:
+        makers: Mapping[str, Callable[[], SpeechSynthesizer]] = {"kokoro": self._kokoro, REMOTE: self._remote_speaker}
         if name not in makers:
             raise EngineUnavailableError(f"There is no speaker {name}.")
         return self._once(f"speaker {name}", makers[name])
 
-    def _kokoro(self) -> KokoroSpeaker:
+    def _kokoro(self) -> KokoroSynthesizer:
         model, voices = self._store.path(KOKORO_MODEL), self._store.path(KOKORO_VOICES)
-        return KokoroSpeaker(model, voices, cpu_threads=self._threads)
+        return KokoroSynthesizer(model, voices, cpu_threads=self._threads)
 
-    def _remote_speaker(self) -> OpenAiSpeaker:
+    def _remote_speaker(self) -> OpenAiSynthesizer:
         url, key, model = self._remote_voice()
-        return OpenAiSpeaker(url, api_key=key, model=model, voices=parse_voices(self._settings.remote_voices))
+        return OpenAiSynthesizer(url, api_key=key, model=model, voices=parse_voices(self._settings.remote_tts_voices))
 
     def _transfer(self) -> TransferCloner:
         speaker, comparing = self._speaker("kokoro"), self._store.path(COMPARING_MODEL)
@@ -252,22 +245,22 @@ class Engines:
 
     def _remote_voice(self) -> tuple[str, str, str]:
         settings = self._settings
-        if settings.remote_voice_url is None:
-            raise EngineUnavailableError("Set CUTROOM_REMOTE_VOICE_URL to use voices of a remote server.")
-        return settings.remote_voice_url, settings.remote_voice_key.get_secret_value(), settings.remote_voice_model
+        if settings.remote_tts_url is None:
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_TTS_URL to use voices of a remote server.")
+        return settings.remote_tts_url, settings.remote_tts_key.get_secret_value(), settings.remote_tts_model
 
-    def _recogniser(self, name: str) -> Recogniser:
+    def _recogniser(self, name: str) -> SpeechRecognizer:
         if name != REMOTE:
             return self._once(
                 f"recogniser {name}",
-                lambda: WhisperRecogniser(self._store.path(name), cpu_threads=self._threads, name=name),
+                lambda: WhisperRecognizer(self._store.path(name), cpu_threads=self._threads, name=name),
             )
         settings = self._settings
-        if settings.remote_speech_url is None:
-            raise EngineUnavailableError("Set CUTROOM_REMOTE_SPEECH_URL to use a remote recogniser.")
-        url, key = settings.remote_speech_url, settings.remote_speech_key.get_secret_value()
+        if settings.remote_asr_url is None:
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_ASR_URL to use a remote recogniser.")
+        url, key = settings.remote_asr_url, settings.remote_asr_key.get_secret_value()
         return self._once(
-            "recogniser remote", lambda: OpenAiRecogniser(url, api_key=key, model=settings.remote_speech_model)
+            "recogniser remote", lambda: OpenAiRecognizer(url, api_key=key, model=settings.remote_asr_model)
         )
 
     def _firefox(self) -> FirefoxTranslator | None:

@@ -15,7 +15,7 @@ from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, run, show, user_id_of
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
@@ -120,7 +120,7 @@ def create_key(
 
     async def work(connection: Connection, settings: Settings) -> service.NewKey:
         minter = service.KeyMinter(
-            secrecy=Secrecy(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
+            secrecy=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
         )
         return await minter.create_key(
             connection,

@@ -7,7 +7,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
-from cutroom.library.branding import Brand, Darkroom, Named, put_brand_voice, put_character
+from cutroom.library.branding import Brand, CharacterImageStore, Named, put_brand_voice, put_character
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Mode, Sandbox
@@ -15,7 +15,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 characters = typer.Typer(no_args_is_help=True, help="Figures that thumbnails may show.")
 brand_voices = typer.Typer(no_args_is_help=True, help="Guidelines for thumbnails and descriptions.")
@@ -41,7 +41,7 @@ def create_character(
     async def work(connection: Connection, settings: Settings) -> tuple[str, list[str]]:
         library_id = await library_id_of(connection, email, workspace)
         sandbox = Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
-        darkroom = Darkroom(Storage.connect(settings), sandbox)
+        darkroom = CharacterImageStore(Storage.connect(settings), sandbox)
         stored = []
         for file in image:
             image_id = new_id()

@@ -32,7 +32,7 @@ from cutroom.products.thumbnails.routes import router as thumbnails
 from cutroom.products.transcripts.routes import router as transcripts
 from cutroom.products.uploads.routes import router as uploads
 from cutroom.web.app import create_app
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
@@ -77,7 +77,7 @@ def build_service(settings: Settings) -> ASGIApp:
         if tracing is not None:
             tracing.shutdown()
 
-    return Edge(
+    return RequestMiddleware(
         build_app(open_parts),
         registry=registry,
         tracer=tracing.get_tracer(SERVICE) if tracing else None,

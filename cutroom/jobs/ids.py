@@ -20,7 +20,7 @@ class JobType(StrEnum):
     DOWNLOAD = "download"
 
 
-class InnerType(StrEnum):
+class InternalJobType(StrEnum):
     """Work in the same envelope that is no job on the wire: something else shows how far it has come."""
 
     VOICE = "voice"
@@ -30,11 +30,11 @@ class InnerType(StrEnum):
     CHARACTER = "character"
 
 
-JobKind = JobType | InnerType
+JobKind = JobType | InternalJobType
 
 
 def kind_of(text: str) -> JobKind:
-    return JobType(text) if text in set(JobType) else InnerType(text)
+    return JobType(text) if text in set(JobType) else InternalJobType(text)
 
 
 class DubProduct(StrEnum):
@@ -72,7 +72,7 @@ def parse_job_id(text: str) -> JobKey | None:
     """What a caller's job id says, or nothing when no job can have it."""
     kind, _, rest = text.partition("_")
     subject, *details = rest.split("_")
-    if kind not in {*JobType, *InnerType} or not is_id(subject):
+    if kind not in {*JobType, *InternalJobType} or not is_id(subject):
         return None
     key = _with_details(kind_of(kind), subject, details)
     return key if key is not None and key.id == text else None

@@ -11,12 +11,12 @@ from cutroom.credits.pricing import PriceList
 from cutroom.credits.receipts import receipt
 from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InnerType, JobType, kind_of, parse_job_id
-from cutroom.jobs.service import GET_JOB, job_of, satisfy, workflow_id
+from cutroom.jobs.ids import InternalJobType, JobType, kind_of, parse_job_id
+from cutroom.jobs.service import GET_JOB, job_of, release_dependents, workflow_id
 from cutroom.library.schemas import State
 from cutroom.library.service import show_progress, video_for_event
 from cutroom.platform.db import Connection
-from cutroom.platform.outbox import Start, enqueue
+from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.webhooks.service import announce
 
 MAX_MESSAGE = 500
@@ -26,7 +26,7 @@ BILLED = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND i
 UNDONE = "undone"
 
 # What gives a picture, a sound or subtitles that a player can show.
-PLAYED = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InnerType.REDUB})
+PLAYED = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InternalJobType.REDUB})
 
 Settle = Callable[..., Awaitable[None]]
 
@@ -114,7 +114,7 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
     if row is None:
         return False
     await _show(connection, ref, row["video_id"], state="ready", now=now)
-    await satisfy(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
+    await release_dependents(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
     await _publish(connection, ref, row["video_id"] or row["plan"].get("dubbed_video_id"))
     undone = int(result.get(UNDONE, 0))
     await _settle(
@@ -131,7 +131,7 @@ async def _publish(connection: Connection, ref: JobRef, video_id: str | None) ->
         return
     await enqueue(
         connection,
-        Start(
+        WorkflowStart(
             library_id=ref.library_id,
             workflow="playback",
             workflow_id=f"playback_{workflow_id(ref.job_id, ref.attempt)}",
@@ -174,7 +174,7 @@ async def _mark_failed(
     failed = [(ref, row["video_id"])]
     waiting = await connection.fetch(
         """SELECT id, attempt FROM jobs
-           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3] ORDER BY id""",
+           WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND depends_on @> ARRAY[$3] ORDER BY id""",
         ref.library_id,
         row["video_id"],
         ref.job_id,
@@ -218,7 +218,7 @@ async def _show(connection: Connection, ref: JobRef, video_id: str | None, *, st
 async def _announce_job(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
     row = await connection.fetchrow(GET_JOB, ref.library_id, ref.job_id)
     assert row is not None
-    if isinstance(kind_of(row["type"]), InnerType):
+    if isinstance(kind_of(row["type"]), InternalJobType):
         return
     data = job_of(row).model_dump(mode="json", by_alias=True)
     await announce(connection, ref.library_id, type=type_, data=data, now=now)

@@ -11,7 +11,7 @@ from cutroom.platform.tables import Id, Instant, Table
 UNFINISHED = "status IN ('queued', 'processing')"
 
 
-class Job(Table):
+class JobRow(Table):
     """A piece of work, whoever does it and however often it was tried."""
 
     __tablename__ = "jobs"
@@ -37,7 +37,7 @@ class Job(Table):
     principal_id: Mapped[Id | None]  # the key that asked for it, whose unfinished jobs are limited
     attempt: Mapped[int] = mapped_column(SmallInteger)
     plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its workflow is told
-    waits_for: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
+    depends_on: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
     bill: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # what it costs; nothing for work that is free
     stage: Mapped[str | None] = mapped_column(Text)
     progress: Mapped[int] = mapped_column(SmallInteger)

@@ -8,10 +8,10 @@ from cutroom.accounts.scopes import Scope
 from cutroom.jobs import service
 from cutroom.jobs.schemas import Job, JobList
 from cutroom.library.service import get_video
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Jobs"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Jobs"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 JobId = Annotated[str, Path(alias="jobId", min_length=1, description="The job's id.")]

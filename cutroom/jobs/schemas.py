@@ -6,12 +6,12 @@ from pydantic import ConfigDict, Field
 
 from cutroom.jobs.ids import AutomationType, DubProduct, JobType
 from cutroom.jobs.states import JobState
-from cutroom.web.schema import LanguageCode, Omittable, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable
 
 Percent = Annotated[int, Field(ge=0, le=100)]
 
 
-class JobError(Wire):
+class JobError(ApiModel):
     """Why a job failed."""
 
     code: str = Field(description="What to branch on.")
@@ -19,7 +19,7 @@ class JobError(Wire):
     details: dict[str, Any] = Field(default_factory=dict)
 
 
-class Job(Wire):
+class Job(ApiModel):
     """A piece of work that can be asked about by an id which follows from what it is about."""
 
     model_config = ConfigDict(
@@ -52,7 +52,7 @@ class Job(Wire):
     error: Annotated[Omittable[JobError], Field(description="Why it failed, once it has.")] = None
 
 
-class JobList(Wire):
+class JobList(ApiModel):
     """A video's jobs, newest first."""
 
     jobs: list[Job]

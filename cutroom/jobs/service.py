@@ -12,11 +12,11 @@ from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Bill
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.jobs.ids import InnerType, JobKey, JobKind, JobType, parse_job_id
+from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection
-from cutroom.platform.outbox import Start, enqueue
+from cutroom.platform.outbox import WorkflowStart, enqueue
 
 MAX_LISTED = 1_000
 RETRY_SECONDS = 5  # told to a key that has too many unfinished jobs
@@ -35,23 +35,23 @@ class NewJob:
     key: JobKey
     video_id: str | None
     plan: Mapping[str, Any] = field(default_factory=dict)
-    waits_for: Sequence[str] = ()
+    depends_on: Sequence[str] = ()
     bill: Bill | None = None  # what it costs; nothing for work that is free
     again: bool = False  # run it though it is ready: what it made may be replaced
 
 
-async def ask_for(
+async def request_jobs(
     connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[tuple[Job, bool]]:
     """Ask for some jobs, and tell of each whether that began anything."""
-    begun = await take_on(connection, principal, wanted, prices=prices, now=now)
+    begun = await create_jobs(connection, principal, wanted, prices=prices, now=now)
     return [
         (await get_job(connection, principal.library_id, each.key.id), is_new)
         for each, is_new in zip(wanted, begun, strict=True)
     ]
 
 
-async def take_on(
+async def create_jobs(
     connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[bool]:
     """Write down some jobs, hold their prices and start them; of each, whether that began anything.
@@ -68,7 +68,7 @@ async def take_on(
             attempts[at] = attempt
     begun = [(wanted[at], attempts[at]) for at in sorted(attempts)]
     for each, attempt in begun:
-        if not each.waits_for:
+        if not each.depends_on:
             await _start(connection, principal.library_id, each.key, attempt=attempt)
     await _hold(connection, principal.library_id, begun, prices=prices, now=now)
     return [at in attempts for at in range(len(wanted))]
@@ -127,11 +127,11 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
     """Write the job down, unless somebody who asked at the same moment has."""
     put = await connection.fetchval(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
-               principal_id, attempt, plan, waits_for, bill, progress, created_at, updated_at)
+               principal_id, attempt, plan, depends_on, bill, progress, created_at, updated_at)
            VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12)
            ON CONFLICT (library_id, id) DO UPDATE SET
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
-               plan = excluded.plan, waits_for = excluded.waits_for, bill = excluded.bill, stage = NULL,
+               plan = excluded.plan, depends_on = excluded.depends_on, bill = excluded.bill, stage = NULL,
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
                updated_at = excluded.updated_at
@@ -147,7 +147,7 @@ async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, 
         principal.id,
         attempt,
         dict(wanted.plan),
-        list(wanted.waits_for),
+        list(wanted.depends_on),
         now,
         wanted.bill.as_json() if wanted.bill is not None else None,
         wanted.again,
@@ -159,12 +159,12 @@ async def _start(connection: Connection, library_id: str, key: JobKey, *, attemp
     await enqueue(connection, job_start(library_id, key.id, job_type=key.type, attempt=attempt))
 
 
-def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) -> Start:
+def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) -> WorkflowStart:
     """How a job's workflow starts: its id is the job's, so Temporal starts each attempt once.
 
     What somebody waits for on the line does not wait for the jobs of its library.
     """
-    return Start(
+    return WorkflowStart(
         library_id=library_id,
         workflow=job_type.value,
         workflow_id=workflow_id(job_id, attempt),
@@ -177,18 +177,18 @@ def workflow_id(job_id: str, attempt: int) -> str:
     return job_id if attempt == 1 else f"{job_id}.{attempt}"
 
 
-async def satisfy(
+async def release_dependents(
     connection: Connection, library_id: str, *, video_id: str | None, prerequisite: str, now: datetime
 ) -> None:
     """Something that jobs of this video waited for has come; those that wait for nothing more are started."""
     rows = await connection.fetch(
         """WITH waiting AS (
                SELECT id FROM jobs
-               WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND waits_for @> ARRAY[$3]
+               WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND depends_on @> ARRAY[$3]
                ORDER BY id FOR UPDATE)
-           UPDATE jobs j SET waits_for = array_remove(j.waits_for, $3), updated_at = $4 FROM waiting
+           UPDATE jobs j SET depends_on = array_remove(j.depends_on, $3), updated_at = $4 FROM waiting
            WHERE j.library_id = $1 AND j.id = waiting.id
-           RETURNING j.id, j.attempt, j.waits_for""",
+           RETURNING j.id, j.attempt, j.depends_on""",
         library_id,
         video_id,
         prerequisite,
@@ -196,13 +196,13 @@ async def satisfy(
     )
     for row in rows:
         key = parse_job_id(row["id"])
-        if key is not None and not row["waits_for"]:
+        if key is not None and not row["depends_on"]:
             await _start(connection, library_id, key, attempt=row["attempt"])
 
 
 async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:
     key = parse_job_id(job_id)
-    if key is None or isinstance(key.type, InnerType):
+    if key is None or isinstance(key.type, InternalJobType):
         raise not_found()
     row = await connection.fetchrow(GET_JOB, library_id, job_id)
     if row is None:

@@ -17,7 +17,7 @@ from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 
-Tell = Callable[[int], Awaitable[None]]  # how far a job is, in per cent
+ReportProgress = Callable[[int], Awaitable[None]]  # how far a job is, in per cent
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,9 @@ OWN_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, Name
 
 
 @asynccontextmanager
-async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[Tell]:
+async def job_step(
+    database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int
+) -> AsyncIterator[ReportProgress]:
     """Show the stage, beat while the work goes on, and show the progress once it is done.
 
     A step that takes long can tell how far it has come meanwhile; a step's share is given in the same per cent as its
@@ -36,13 +38,13 @@ async def working(database: Database, clock: Clock, ref: JobRef, stage: str, *, 
     """
     tell = partial(_report, database, clock, ref, stage)
     await tell(0)
-    async with beating():
+    async with heartbeating():
         yield tell
     await tell(progress)
 
 
 @asynccontextmanager
-async def beating() -> AsyncIterator[None]:
+async def heartbeating() -> AsyncIterator[None]:
     """Beat while work goes on that no job shows, and tell its failures in the same words."""
     beats = asyncio.create_task(_beat())
     try:

@@ -24,36 +24,36 @@ Steps = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stepper:
+class ActivityRunner:
     """Takes a workflow's long steps: on which queue, and how long each may take, be tried again, and be silent."""
 
     queue: Queue
-    one_try: timedelta
-    all_tries: timedelta = timedelta(hours=24)
-    silence: timedelta = timedelta(seconds=15)  # after which a worker counts as gone
-    longest_wait: timedelta = timedelta(seconds=15)  # between two tries
+    start_to_close: timedelta
+    schedule_to_close: timedelta = timedelta(hours=24)
+    heartbeat_timeout: timedelta = timedelta(seconds=15)  # after which a worker counts as gone
+    maximum_interval: timedelta = timedelta(seconds=15)  # between two tries
 
     async def __call__(
         self,
         step: Any,  # noqa: ANN401 (any of the activities)
         *arguments: Any,  # noqa: ANN401
         queue: Queue | None = None,
-        one_try: timedelta | None = None,
+        start_to_close: timedelta | None = None,
         priority: Priority = Priority.default,
     ) -> Any:  # noqa: ANN401
         return await workflow.execute_activity_method(
             step,
             args=list(arguments),
             task_queue=queue or self.queue,
-            start_to_close_timeout=one_try or self.one_try,
-            schedule_to_close_timeout=self.all_tries,
-            heartbeat_timeout=self.silence,
-            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=self.longest_wait),
+            start_to_close_timeout=start_to_close or self.start_to_close,
+            schedule_to_close_timeout=self.schedule_to_close,
+            heartbeat_timeout=self.heartbeat_timeout,
+            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=self.maximum_interval),
             priority=priority,
         )
 
 
-async def take_promptly(step: Any, *arguments: Any, priority: Priority = Priority.default) -> Any:  # noqa: ANN401
+async def run_control_activity(step: Any, *arguments: Any, priority: Priority = Priority.default) -> Any:  # noqa: ANN401
     """Take a short step that must happen."""
     return await workflow.execute_activity_method(
         step,
@@ -67,15 +67,15 @@ async def take_promptly(step: Any, *arguments: Any, priority: Priority = Priorit
 
 async def run_job(ref: JobRef, steps: Steps) -> None:
     """Begin the job, take its steps, and end it one way or the other; its plan is given to the steps."""
-    plan = await take_promptly(JobActivities.begin_job, ref)
+    plan = await run_control_activity(JobActivities.start_job, ref)
     if plan is None:
         return
     try:
         result = await steps(plan)
     except FailureError as error:
-        await take_promptly(JobActivities.fail_job, ref, failure_of(error))
+        await run_control_activity(JobActivities.fail_job, ref, failure_of(error))
         return
-    await take_promptly(JobActivities.finish_job, ref, result)
+    await run_control_activity(JobActivities.complete_job, ref, result)
 
 
 def failure_of(error: FailureError) -> Failure:
@@ -90,7 +90,7 @@ def failure_of(error: FailureError) -> Failure:
 
 
 @workflow.defn(name="sweep-jobs")
-class SweepJobs:
+class SweepJobsWorkflow:
     """Started every minute by a schedule."""
 
     @workflow.run

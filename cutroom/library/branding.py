@@ -20,12 +20,12 @@ from cutroom.library.rules import (
     is_color,
 )
 from cutroom.library.service import MAX_BRAND_VOICES, MAX_CHARACTERS
-from cutroom.media.pictures import decode_picture, encode_png
+from cutroom.media.images import decode_picture, encode_png
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.storage import Storage
-from cutroom.web.schema import Wire
+from cutroom.platform.storage.objects import Storage
+from cutroom.web.schema import ApiModel
 
 
 def _colored(code: str) -> str:
@@ -38,13 +38,13 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Guidelines = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GUIDELINES)]
 
 
-class Named(Wire):
+class Named(ApiModel):
     """What a character is called."""
 
     name: Name
 
 
-class Brand(Wire):
+class Brand(ApiModel):
     """How a brand speaks and looks."""
 
     name: Name
@@ -55,7 +55,7 @@ class Brand(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Darkroom:
+class CharacterImageStore:
     """Where pictures of strangers are opened, walled in, and kept as pictures of our own."""
 
     storage: Storage

@@ -13,7 +13,7 @@ from cutroom.platform.tables import Id, Instant, Table
 STATES = "'queued', 'processing', 'ready', 'failed'"
 
 
-class Video(Table):
+class VideoRow(Table):
     """A video or a piece of audio, and how far ingest and transcription have come."""
 
     __tablename__ = "videos"
@@ -44,7 +44,7 @@ class Video(Table):
     hosted_url: Mapped[str | None] = mapped_column(Text)  # where somebody else plays it
 
 
-class Folder(Table):
+class FolderRow(Table):
     """A folder; depth 1 is the root level."""
 
     __tablename__ = "folders"
@@ -65,7 +65,7 @@ class Folder(Table):
     created_at: Mapped[Instant]
 
 
-class Character(Table):
+class CharacterRow(Table):
     """A person or figure that thumbnails may show."""
 
     __tablename__ = "characters"
@@ -96,7 +96,7 @@ class CharacterImage(Table):
     storage_path: Mapped[str] = mapped_column(Text)
 
 
-class BrandVoice(Table):
+class BrandVoiceRow(Table):
     """Branding guidelines for descriptions and thumbnails."""
 
     __tablename__ = "brand_voices"

@@ -7,7 +7,7 @@ in any player. Whoever has the key of its purpose can check it: we do, and a CDN
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 PREFIX = "/media"
 MASTER, MANIFEST = "master.m3u8", "manifest.mpd"
@@ -22,7 +22,7 @@ _EXPIRY_DIGITS = 8
 class PlaybackLinks:
     """Makes and checks the signed part of a path."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
     base_url: str
 
     def url(self, library_id: str, video_id: str, name: str, *, now: datetime) -> str:

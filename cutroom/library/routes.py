@@ -17,11 +17,11 @@ from cutroom.library.schemas import (
     Video,
     VideoPage,
 )
+from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
 from cutroom.web.paging import DEFAULT_PAGE, MAX_PAGE
-from cutroom.web.route import Call, CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Library"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Library"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 FolderId = Annotated[str, Path(alias="folderId", min_length=1, description="The folder's id.")]
@@ -62,7 +62,7 @@ async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
     )
 
 
-def _links(call: Call) -> PlaybackLinks:
+def _links(call: RequestCall) -> PlaybackLinks:
     return PlaybackLinks(call.runtime.secrecy, call.runtime.settings.base_url)
 
 

@@ -6,21 +6,21 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from cutroom.library.rules import fault_in_name
-from cutroom.web.schema import LanguageCode, Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 State = Literal["queued", "processing", "ready", "failed"]
 
 _ID = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 
 
-class Progress(Wire):
+class Progress(ApiModel):
     """How far one stage of ingest has come."""
 
     status: State
     language: Omittable[LanguageCode] = None
 
 
-class Video(Wire):
+class Video(ApiModel):
     """A video or a piece of audio in a library."""
 
     model_config = ConfigDict(
@@ -61,7 +61,7 @@ class Video(Wire):
     transcript: Omittable[Progress] = None
 
 
-class VideoPage(Wire):
+class VideoPage(ApiModel):
     """Videos, newest first."""
 
     videos: list[Video]
@@ -76,7 +76,7 @@ def _acceptable(name: str) -> str:
     return name
 
 
-class NewFolder(Wire):
+class NewFolder(ApiModel):
     """A folder to create."""
 
     model_config = ConfigDict(
@@ -94,7 +94,7 @@ class NewFolder(Wire):
     ] = None
 
 
-class Folder(Wire):
+class Folder(ApiModel):
     """A folder of the library; folders nest three levels deep."""
 
     id: str
@@ -104,20 +104,20 @@ class Folder(Wire):
     workspace_id: Omittable[str] = None
 
 
-class FolderList(Wire):
+class FolderList(ApiModel):
     """All folders of the library."""
 
     folders: list[Folder]
 
 
-class ReferenceImage(Wire):
+class ReferenceImage(ApiModel):
     """A picture of a character."""
 
     id: str
     url: Uri = Field(description="Good for an hour.")
 
 
-class Character(Wire):
+class Character(ApiModel):
     """A saved figure that thumbnails may show."""
 
     id: str
@@ -127,13 +127,13 @@ class Character(Wire):
     workspace_id: Omittable[str] = None
 
 
-class CharacterList(Wire):
+class CharacterList(ApiModel):
     """All characters of the library."""
 
     characters: list[Character]
 
 
-class BrandVoice(Wire):
+class BrandVoice(ApiModel):
     """Branding guidelines for thumbnails and descriptions; not a voice one can hear."""
 
     id: str
@@ -144,7 +144,7 @@ class BrandVoice(Wire):
     workspace_id: Omittable[str] = None
 
 
-class BrandVoiceList(Wire):
+class BrandVoiceList(ApiModel):
     """All brand voices of the library."""
 
     brand_voices: list[BrandVoice]

@@ -7,7 +7,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.library.schemas import Video
 from cutroom.library.service import NEWEST, video_of
 from cutroom.platform.db import Connection
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 MAX_TEXT = 200
 _FIND = """SELECT * FROM videos
@@ -18,7 +18,7 @@ _FIND = """SELECT * FROM videos
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class VideoQuery:
     """What somebody looks for."""
 
     folder_id: str | None = None
@@ -37,7 +37,7 @@ def pattern_of(text: str) -> str:
 async def find_videos(
     connection: Connection,
     principal: Principal,
-    wanted: Wanted,
+    wanted: VideoQuery,
     *,
     before: str | None,
     limit: int,

@@ -22,7 +22,7 @@ from cutroom.library.schemas import (
 )
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 MAX_CHARACTERS = 500  # listed at most, newest first
 MAX_BRAND_VOICES = 500

@@ -1,6 +1,6 @@
 """The audio of a video in three forms, each made in pieces that join without a gap.
 
-`speech` is FLAC, 16 kHz mono, what recognisers want: lossless, since they suffer from codecs more than people do.
+`speech` is FLAC, 16 kHz mono, what asr_engines want: lossless, since they suffer from codecs more than people do.
 `mix` is FLAC, 48 kHz stereo in Matroska, the ground for dubs: what is encoded again later must not have been lossy.
 `proxy` is AAC, the sound of the small proxy. Loudness is left alone. All three span the whole file, from its first
 instant, with silence where there is no sound, so that they stay in step with the picture.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media.chunks import MediaChunk, part_of, plan_pieces, write_list
 from cutroom.media.formats import Container
-from cutroom.media.pieces import Piece, part_of, plan_pieces, write_list
 from cutroom.media.probe import MediaInfo, reading
 from cutroom.media.process import MediaError, OnFraction, Progress, Reason
 from cutroom.media.sandbox import GIB, INPUT, Limits, Sandbox, ffmpeg
@@ -41,7 +41,7 @@ class AudioFiles:
     proxy: Path
 
 
-def plan_audio(info: MediaInfo, *, piece_seconds: float = PIECE_SECONDS) -> list[Piece]:
+def plan_audio(info: MediaInfo, *, piece_seconds: float = PIECE_SECONDS) -> list[MediaChunk]:
     rate = Fraction(MIX_RATE)
     return plan_pieces(info.duration_seconds, rate=rate, piece_seconds=piece_seconds, multiple_of=JOINT_SAMPLES)
 
@@ -69,7 +69,7 @@ async def make_audio(
     return await join_audio(made, output=output, sandbox=sandbox)
 
 
-def piece_files(piece: Piece, output: Path) -> AudioFiles:
+def piece_files(piece: MediaChunk, output: Path) -> AudioFiles:
     number = f"{piece.index:05}"
     return AudioFiles(output / f"speech-{number}.flac", output / f"mix-{number}.mka", output / f"proxy-{number}.aac")
 
@@ -77,7 +77,7 @@ def piece_files(piece: Piece, output: Path) -> AudioFiles:
 async def make_audio_piece(
     path: Path,
     info: MediaInfo,
-    piece: Piece,
+    piece: MediaChunk,
     *,
     output: Path,
     sandbox: Sandbox,
@@ -99,7 +99,7 @@ async def make_audio_piece(
     return files
 
 
-def _writing(piece: Piece, preroll: int) -> list[str]:
+def _writing(piece: MediaChunk, preroll: int) -> list[str]:
     """One decoded stream to three files, each of an exact number of samples."""
     end = preroll + piece.count
     aac_start = max(0, preroll - AAC_PREROLL_BLOCKS * AAC_BLOCK)
@@ -129,7 +129,7 @@ def _exactly(start: int, end: int) -> str:
     return f"apad,atrim=start_sample={start}:end_sample={end},asetpts=N/SR/TB"
 
 
-def _keep_blocks(path: Path, piece: Piece) -> None:
+def _keep_blocks(path: Path, piece: MediaChunk) -> None:
     """Keep the packets that belong to this piece, so that pieces join by laying one behind the other.
 
     Packet k of an AAC stream completes block k - 1 of the samples. The very first one, which completes nothing, is

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cutroom.media.chunks import write_list
 from cutroom.media.formats import Container
-from cutroom.media.pieces import write_list
 from cutroom.media.probe import reading
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import GIB, INPUT, Limits, Sandbox, ffmpeg, inside
@@ -20,7 +20,7 @@ SILENCE_LUFS = -70.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class AudioRange:
     """A stretch of a recording, and how its samples are wanted."""
 
     start_seconds: float
@@ -29,7 +29,9 @@ class Stretch:
     channels: int
 
 
-async def decode_stretch(path: Path, stretch: Stretch, *, container: Container, output: Path, sandbox: Sandbox) -> Path:
+async def decode_stretch(
+    path: Path, stretch: AudioRange, *, container: Container, output: Path, sandbox: Sandbox
+) -> Path:
     """Raw 32-bit samples of a stretch of a file that is our own."""
     arguments = ["-ss", f"{stretch.start_seconds:.6f}", "-t", f"{stretch.seconds:.6f}", *reading(container)]
     arguments += ["-map", "0:a:0", "-ac", str(stretch.channels), "-ar", str(stretch.rate), "-f", "f32le", "stretch.raw"]

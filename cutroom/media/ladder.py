@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media.chunks import MediaChunk, plan_pieces
 from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
-from cutroom.media.pieces import Piece, plan_pieces
 from cutroom.media.probe import MediaInfo, reading
 from cutroom.media.process import MediaError, Progress, Reason
 from cutroom.media.sandbox import GIB, INPUT, Limits, Sandbox, ffmpeg
@@ -72,7 +72,7 @@ def _key_frames(rate: Fraction) -> int:
     return max(1, round(KEY_FRAME_SECONDS * rate))
 
 
-def plan_ladder_pieces(info: MediaInfo) -> list[Piece]:
+def plan_ladder_pieces(info: MediaInfo) -> list[MediaChunk]:
     """Pieces of whole segments, so that segments are the same in every rung and across joints."""
     rate = ladder_rate(info)
     pixels_a_second = (info.width or 1) * (info.height or 1) * float(rate)
@@ -80,12 +80,12 @@ def plan_ladder_pieces(info: MediaInfo) -> list[Piece]:
     return plan_pieces(info.duration_seconds, rate=rate, piece_seconds=seconds, multiple_of=segment_frames(rate))
 
 
-def rung_file(rung: Rung, piece: Piece, output: Path) -> Path:
+def rung_file(rung: Rung, piece: MediaChunk, output: Path) -> Path:
     return output / f"{rung.name}-{piece.index:05}.mp4"
 
 
 async def encode_ladder_piece(
-    path: Path, info: MediaInfo, piece: Piece, *, rungs: Sequence[Rung], output: Path, sandbox: Sandbox
+    path: Path, info: MediaInfo, piece: MediaChunk, *, rungs: Sequence[Rung], output: Path, sandbox: Sandbox
 ) -> list[Path]:
     """Exactly the frames of this piece in every size, from one decoding."""
     preroll = 0.0 if info.container in SEEKS_TO_KEY_FRAMES else PREROLL_SECONDS
@@ -109,7 +109,7 @@ async def encode_ladder_piece(
     return made
 
 
-def _graph(piece: Piece, rungs: Sequence[Rung]) -> str:
+def _graph(piece: MediaChunk, rungs: Sequence[Rung]) -> str:
     """Each size is made from the next larger one, which costs less and looks the same."""
     first, rate = rungs[0], piece.rate
     chain = (
@@ -128,7 +128,7 @@ def _graph(piece: Piece, rungs: Sequence[Rung]) -> str:
     return ";".join(parts)
 
 
-def _encoding(rung: Rung, piece: Piece) -> list[str]:
+def _encoding(rung: Rung, piece: MediaChunk) -> list[str]:
     gop = str(_key_frames(piece.rate))
     return [
         *("-frames:v", str(piece.count), "-an", "-sn", "-dn"),
@@ -144,7 +144,7 @@ def _encoding(rung: Rung, piece: Piece) -> list[str]:
     ]
 
 
-async def join_rung(rung: Rung, pieces: Sequence[Piece], *, output: Path, sandbox: Sandbox) -> Path:
+async def join_rung(rung: Rung, pieces: Sequence[MediaChunk], *, output: Path, sandbox: Sandbox) -> Path:
     """One file of a rung's pieces, which lie in the output folder."""
     listed = output / f"{rung.name}.txt"
     lines = ["ffconcat version 1.0"]

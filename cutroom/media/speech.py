@@ -14,7 +14,7 @@ _BARE = ("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact")
 async def decode_voice(
     path: Path, info: MediaInfo, *, rate: int, max_seconds: float, output: Path, sandbox: Sandbox
 ) -> tuple[Path, Path]:
-    """The start of a recording as raw 16-bit mono sound: at the given rate, and at the one that recognisers want."""
+    """The start of a recording as raw 16-bit mono sound: at the given rate, and at the one that asr_engines want."""
     arguments = ["-t", f"{max_seconds:.3f}", *reading(info.container)]
     for name, hertz in (("voice.raw", rate), ("speech.raw", SPEECH_RATE)):
         arguments += ["-map", "0:a:0", "-ac", "1", "-ar", str(hertz), "-f", "s16le", name]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media.chunks import MediaChunk, part_of, plan_pieces, write_list
 from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
-from cutroom.media.pieces import Piece, part_of, plan_pieces, write_list
 from cutroom.media.probe import MediaInfo, reading
 from cutroom.media.process import MediaError, OnFraction, Progress, Reason
 from cutroom.media.sandbox import GIB, INPUT, Limits, Sandbox, ffmpeg, inside
@@ -51,7 +51,7 @@ def _even(value: Fraction) -> int:
     return max(2, round(value / 2) * 2)
 
 
-def plan_proxy(info: MediaInfo, *, piece_seconds: float = PIECE_SECONDS) -> list[Piece]:
+def plan_proxy(info: MediaInfo, *, piece_seconds: float = PIECE_SECONDS) -> list[MediaChunk]:
     rate = proxy_rate(info)
     pixels_a_second = (info.width or 1) * (info.height or 1) * float(info.frame_rate or UNKNOWN_RATE)
     seconds = min(piece_seconds, max(MIN_PIECE_SECONDS, PIECE_SECONDS * PIXELS_A_SECOND / pixels_a_second))
@@ -80,14 +80,14 @@ async def make_proxy(
     return await join_proxy(made, info, audio=audio, output=output, sandbox=sandbox)
 
 
-def piece_file(piece: Piece, output: Path) -> Path:
+def piece_file(piece: MediaChunk, output: Path) -> Path:
     return output / f"picture-{piece.index:05}.mp4"
 
 
 async def make_proxy_piece(
     path: Path,
     info: MediaInfo,
-    piece: Piece,
+    piece: MediaChunk,
     *,
     output: Path,
     sandbox: Sandbox,
@@ -114,7 +114,7 @@ async def make_proxy_piece(
     return piece_file(piece, output)
 
 
-def _encoding(info: MediaInfo, piece: Piece) -> list[str]:
+def _encoding(info: MediaInfo, piece: MediaChunk) -> list[str]:
     width, height = fit(info, width=PROXY_WIDTH, height=PROXY_HEIGHT)
     rate = piece.rate
     gop = max(1, round(rate))

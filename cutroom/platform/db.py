@@ -32,7 +32,7 @@ class Database:
             url,
             min_size=1,
             max_size=size,
-            init=speak_json,
+            init=register_json_codec,
             timeout=CONNECT_TIMEOUT_SECONDS,
             server_settings={
                 "application_name": application,
@@ -60,7 +60,7 @@ class Database:
             yield connection
 
 
-async def speak_json(connection: Connection) -> None:
+async def register_json_codec(connection: Connection) -> None:
     """Take and give jsonb as Python values."""
     await connection.set_type_codec(
         "jsonb",

@@ -31,7 +31,7 @@ class OutboxRow(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class WorkflowStart:
     """A workflow to start once: its id makes a second start no start at all."""
 
     library_id: str
@@ -42,8 +42,8 @@ class Start:
     is_job: bool = False
 
 
-async def enqueue(connection: Connection, start: Start) -> None:
-    """Start a workflow when this transaction commits, and not if it does not."""
+async def enqueue(connection: Connection, start: WorkflowStart) -> None:
+    """WorkflowStart a workflow when this transaction commits, and not if it does not."""
     row = {
         "library_id": start.library_id,
         "workflow": start.workflow,

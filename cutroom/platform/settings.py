@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
-def default_models_folder() -> Path:
+def default_models_dir() -> Path:
     """Among the user's own data."""
     data = os.environ.get("XDG_DATA_HOME")
     return (Path(data) if data else Path.home() / ".local" / "share") / "cutroom" / "models"
@@ -52,11 +52,11 @@ class Settings(BaseSettings):
     # The worker process.
     worker_queues: str = "control,media,speech,voice,vision,egress,download"  # comma-separated: which queues it serves
     running_jobs_per_library: int = Field(default=8, ge=1)
-    media_tasks_at_once: int = Field(default=2, ge=1)
-    downloads_at_once: int = Field(default=4, ge=1)
+    media_concurrency: int = Field(default=2, ge=1)
+    download_concurrency: int = Field(default=4, ge=1)
     egress_denied_networks: str | None = None  # comma-separated: denied to callers' URLs beside the private ones
-    work_folder: Path = Path("/var/tmp/cutroom")  # noqa: S108 (local copies of media; bounded, and private to us)
-    work_folder_bytes: int = Field(default=50 * 1024**3, ge=1024**3)
+    cache_dir: Path = Path("/var/tmp/cutroom")  # noqa: S108 (local copies of media; bounded, and private to us)
+    cache_max_bytes: int = Field(default=50 * 1024**3, ge=1024**3)
     ffmpeg: Path = Path("/usr/bin/ffmpeg")
     ffprobe: Path = Path("/usr/bin/ffprobe")
     packager: Path | None = None  # Shaka Packager; unless given, the one of the extra `playback`
@@ -64,27 +64,27 @@ class Settings(BaseSettings):
     sandbox: Literal["required", "off"] = "required"  # off only where the container itself is the sandbox
 
     # Engines. Names of local ones are those of their models; remote ones speak the protocol of OpenAI.
-    models_folder: Path = Field(default_factory=default_models_folder)
-    recognisers: str = "whisper-base"  # comma-separated, in the order to try: models, or `remote`
-    voice_profiler: str = "wespeaker-resnet34"  # or `none`: everybody is one speaker
+    models_dir: Path = Field(default_factory=default_models_dir)
+    asr_engines: str = "whisper-base"  # comma-separated, in the order to try: models, or `remote`
+    speaker_embedder: str = "wespeaker-resnet34"  # or `none`: everybody is one speaker
     separator: str = "spleeter-2stems"  # or `none`: speech is not taken apart from other sound
     translators: str = "firefox,apertium"  # comma-separated, in the order to prefer: firefox, apertium, chat
-    speakers: str = "kokoro"  # who reads text aloud; comma-separated, in the order to try: kokoro, remote
-    cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
+    tts_engines: str = "kokoro"  # who reads text aloud; comma-separated, in the order to try: kokoro, remote
+    voice_cloner: str = "transfer"  # `remote`, or `none`: who reads it in the voice of a sample
     embedder: str = "minilm-l6-v2"  # or `none`: moments are chosen by words alone, as where the model is not pulled
     ranker: str = "none"  # or `chat`: a language model orders the moments that were found
     writer: str = "extractive"  # or `chat`: who writes titles and descriptions
-    thumbnail_maker: str = "compositor"  # or `remote`: a server that makes pictures
-    cut_outer: str = "isnet-small"  # or `isnet-medium`, or `none`: subjects stay in their pictures
-    speech_tasks_at_once: int = Field(default=1, ge=1)
+    thumbnail_engine: str = "compositor"  # or `remote`: a server that makes pictures
+    background_remover: str = "isnet-small"  # or `isnet-medium`, or `none`: subjects stay in their pictures
+    speech_concurrency: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # of one task; 0 is all processors
-    remote_speech_url: str | None = None
-    remote_speech_key: SecretStr = SecretStr("")
-    remote_speech_model: str = "whisper-1"
-    remote_voice_url: str | None = None
-    remote_voice_key: SecretStr = SecretStr("")
-    remote_voice_model: str = "tts-1"
-    remote_voices: str = ""  # comma-separated, as in alloy:en-US:female: the voices of the remote speaker
+    remote_asr_url: str | None = None
+    remote_asr_key: SecretStr = SecretStr("")
+    remote_asr_model: str = "whisper-1"
+    remote_tts_url: str | None = None
+    remote_tts_key: SecretStr = SecretStr("")
+    remote_tts_model: str = "tts-1"
+    remote_tts_voices: str = ""  # comma-separated, as in alloy:en-US:female: the voices of the remote speaker
     remote_images_url: str | None = None
     remote_images_key: SecretStr = SecretStr("")
     remote_images_model: str = "gpt-image-1"

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from cutroom.errors import Code, CutroomError
 from cutroom.web.openapi import API_VERSION, document
 from cutroom.web.runtime import Runtime
-from cutroom.web.schema import Wire
+from cutroom.web.schema import ApiModel
 
 VERSION = "v1"
 _DESCRIPTION = """Put a video in; get transcripts, subtitles, translated captions, dubs, shorts, thumbnails, titles,
@@ -41,7 +41,7 @@ RETIRED = (
 )
 
 
-class Health(Wire):
+class Health(ApiModel):
     """The service answers."""
 
     ok: bool

@@ -11,7 +11,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from cutroom.errors import CutroomError, invalid_field
-from cutroom.platform.secrecy import content_hash
+from cutroom.platform.secret_box import content_hash
 
 MAX_BODY_BYTES = 1024 * 1024
 # A client that is still sending would meet a reset instead of our answer: let it finish, up to here.

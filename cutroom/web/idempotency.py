@@ -9,8 +9,8 @@ from starlette.responses import Response
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.platform.db import Connection
-from cutroom.platform.secrecy import Secrecy
-from cutroom.web.problems import Problem
+from cutroom.platform.secret_box import SecretBox
+from cutroom.web.error_responses import Problem
 
 HEADER = "Idempotency-Key"
 MAX_KEY_LENGTH = 255
@@ -21,7 +21,7 @@ _PURPOSE = "retained-answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Replayable:
+class IdempotentRequest:
     """A request that asked to be answered once."""
 
     principal: Principal
@@ -48,12 +48,12 @@ def canonical_path(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Replays:
+class IdempotencyStore:
     """Claims keys, recalls answers and retains them."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
 
-    async def claim(self, connection: Connection, asked: Replayable) -> bool:
+    async def claim(self, connection: Connection, asked: IdempotentRequest) -> bool:
         """Whether this transaction is now the only one working on the key.
 
         The lock goes with the transaction: a process that dies leaves neither a claim nor an answer.
@@ -66,10 +66,10 @@ class Replays:
             )
         )
 
-    async def recall(self, connection: Connection, asked: Replayable) -> Response | None:
+    async def recall(self, connection: Connection, asked: IdempotentRequest) -> Response | None:
         """The retained answer; a different request under the same key is a conflict."""
         row = await connection.fetchrow(
-            """SELECT path, body_hash, status, sealed_body FROM retained_answers
+            """SELECT path, body_hash, status, sealed_body FROM idempotency_records
                WHERE principal_id = $1 AND key = $2 AND library_id = $3 AND created_at > $4""",
             asked.principal.id,
             asked.key,
@@ -86,10 +86,10 @@ class Replays:
         headers = {"Idempotency-Replayed": "true"}
         return Response(body, status_code=row["status"], media_type="application/json", headers=headers)
 
-    async def retain(self, connection: Connection, asked: Replayable, response: Response) -> None:
+    async def retain(self, connection: Connection, asked: IdempotentRequest, response: Response) -> None:
         """Keep an answer; one that has expired under the same key is replaced."""
         await connection.execute(
-            """INSERT INTO retained_answers
+            """INSERT INTO idempotency_records
                    (principal_id, key, library_id, path, body_hash, status, sealed_body, created_at)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
                ON CONFLICT (principal_id, key) DO UPDATE SET
@@ -113,5 +113,5 @@ def is_retained(response: Response) -> bool:
     return True
 
 
-def _context(asked: Replayable) -> str:
+def _context(asked: IdempotentRequest) -> str:
     return f"{asked.principal.id} {asked.key}"

@@ -6,10 +6,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class RetainedAnswer(Table):
+class IdempotencyRecordRow(Table):
     """The first answer to an Idempotency-Key, kept for 24 hours; sealed, for it may hold a secret."""
 
-    __tablename__ = "retained_answers"
+    __tablename__ = "idempotency_records"
     __table_args__ = (Index("retained_answers_created_at_idx", "created_at"),)
 
     principal_id: Mapped[Id] = mapped_column(primary_key=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cutroom.errors import invalid_field
 from cutroom.platform.ids import is_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
@@ -17,7 +17,7 @@ _PURPOSE = "page-token"
 class PageTokens:
     """Makes and reads page tokens."""
 
-    secrecy: Secrecy
+    secrecy: SecretBox
 
     def after(self, last_id: str, *, listing: str, library_id: str) -> str:
         """The token of the page that follows the item with this id."""

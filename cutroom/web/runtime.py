@@ -8,17 +8,17 @@ from temporalio.client import Client
 
 from cutroom.accounts.keys import LastUse
 from cutroom.accounts.plans import load_plans
-from cutroom.accounts.principals import Doorkeeper
+from cutroom.accounts.principals import Authenticator
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
-from cutroom.platform.gcs import Gcs, ServiceAccount
-from cutroom.platform.multipart import Multipart
 from cutroom.platform.redis import BatchingRedis
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.gcs import Gcs, ServiceAccount
+from cutroom.platform.storage.multipart import Multipart
+from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect_lazily
-from cutroom.web.idempotency import Replays
+from cutroom.web.idempotency import IdempotencyStore
 from cutroom.web.limits import Limits
 from cutroom.web.paging import PageTokens
 
@@ -31,10 +31,10 @@ class Runtime:
     clock: Clock
     database: Database
     storage: Storage
-    secrecy: Secrecy
-    doorkeeper: Doorkeeper
+    secrecy: SecretBox
+    doorkeeper: Authenticator
     limits: Limits
-    replays: Replays
+    replays: IdempotencyStore
     page_tokens: PageTokens
     last_use: LastUse
     temporal: Client
@@ -45,7 +45,7 @@ class Runtime:
 @asynccontextmanager
 async def open_runtime(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[Runtime]:
     """Connect to everything, and close it again."""
-    secrecy = Secrecy(settings.secret_key.get_secret_value())
+    secrecy = SecretBox(settings.secret_key.get_secret_value())
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
     )
@@ -59,9 +59,9 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             database=database,
             storage=Storage.connect(settings),
             secrecy=secrecy,
-            doorkeeper=Doorkeeper(secrecy=secrecy, plans=load_plans(settings.plans_file)),
+            doorkeeper=Authenticator(secrecy=secrecy, plans=load_plans(settings.plans_file)),
             limits=Limits(redis, failures_per_minute=settings.failed_credentials_per_minute),
-            replays=Replays(secrecy),
+            replays=IdempotencyStore(secrecy),
             page_tokens=PageTokens(secrecy),
             last_use=LastUse(database),
             temporal=await connect_lazily(settings),

@@ -56,7 +56,7 @@ def exact(schema: Any) -> None:  # noqa: ANN401 (a schema, or any part of one)
             schema.update({"type": "function-before", "function": _NUMBERS[kind], "schema": inside})
 
 
-class Wire(BaseModel):
+class ApiModel(BaseModel):
     """A body of a request or a response. Unknown fields are ignored, as the contract's variants need."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
@@ -131,7 +131,7 @@ MAX_LANGUAGES = 50
 Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), Unique()]
 
 
-class ErrorBody(Wire):
+class ErrorBody(ApiModel):
     """What went wrong."""
 
     code: str = Field(description="One of the closed set of error codes; branch on this, not on the message.")
@@ -139,7 +139,7 @@ class ErrorBody(Wire):
     details: dict[str, Any] = Field(description="Machine-readable context; empty when there is none.")
 
 
-class ErrorEnvelope(Wire):
+class ErrorEnvelope(ApiModel):
     """The shape of every error."""
 
     error: ErrorBody

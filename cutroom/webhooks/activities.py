@@ -13,8 +13,8 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.egress import UnreachableError
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.egress.client import UnreachableError
+from cutroom.platform.secret_box import SecretBox
 from cutroom.webhooks import service
 from cutroom.webhooks.rules import EVENT_RETENTION, Outcome, asked_pause_seconds, outcome_of
 from cutroom.webhooks.service import Attempted, AttemptRecord, Delivery, Parcel
@@ -47,7 +47,7 @@ class DeliveryActivities:
     """Activities on events and their deliveries."""
 
     database: Database
-    secrecy: Secrecy
+    secrecy: SecretBox
     sender: Sender
     clock: Clock
     under_way: Counter[str] = field(default_factory=Counter)
@@ -107,13 +107,13 @@ class DeliveryActivities:
             asked_pause_seconds=asked,
         )
 
-    @activity.defn(name="forget_events")
-    async def forget_events(self) -> int:
+    @activity.defn(name="purge_events")
+    async def purge_events(self) -> int:
         """Delete events past their retention, with their attempts, in small batches; how many went."""
         before, forgotten = self.clock() - EVENT_RETENTION, 0
         while True:
             async with self.database.connection() as connection:
-                batch: int = await connection.fetchval("SELECT forget_events($1, $2)", before, FORGET_BATCH)
+                batch: int = await connection.fetchval("SELECT purge_events($1, $2)", before, FORGET_BATCH)
             forgotten += batch
             activity.heartbeat(forgotten)
             if batch < FORGET_BATCH:

@@ -8,7 +8,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.outbox import Start, enqueue
+from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.temporal import Queue
 from cutroom.webhooks.rules import FINAL, Outcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
@@ -126,7 +126,7 @@ async def _send(
     delivery = Delivery(principal.library_id, event_id, endpoint_id=endpoint_id)
     await enqueue(
         connection,
-        Start(
+        WorkflowStart(
             library_id=principal.library_id,
             workflow=DELIVERY_WORKFLOW,
             workflow_id=delivery.workflow_id,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class WebhookEndpoint(Table):
+class WebhookEndpointRow(Table):
     """A destination of events; a deleted one keeps its row and gets nothing more."""
 
     __tablename__ = "webhook_endpoints"

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Path
 
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 from cutroom.webhooks import service
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpointList
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Webhooks"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Webhooks"])
 
 EndpointId = Annotated[str, Path(alias="endpointId", min_length=1, description="The endpoint's id.")]
 

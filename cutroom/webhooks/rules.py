@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Literal, get_args
 
-from cutroom.platform import egress_urls
+from cutroom.platform.egress import urls
 
 Event = Literal["video.ready", "video.failed", "job.ready", "job.failed"]
 EVENTS: tuple[Event, ...] = get_args(Event)
@@ -78,7 +78,7 @@ def fault_in_url(url: str) -> str | None:
         return f"A URL has at most {MAX_URL_LENGTH} characters, all of them printable ASCII."
     if "#" in url:
         return "Leave the fragment out of the URL."
-    return egress_urls.fault_in_url(without_root_dot(url))
+    return urls.fault_in_url(without_root_dot(url))
 
 
 def without_root_dot(url: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from cutroom.web.schema import Uri, Wire
+from cutroom.web.schema import ApiModel, Uri
 from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, fault_in_url
 
 
@@ -24,7 +24,7 @@ Destination = Annotated[
 ]
 
 
-class NewWebhookEndpoint(Wire):
+class NewWebhookEndpoint(ApiModel):
     """An endpoint to register."""
 
     model_config = ConfigDict(
@@ -34,7 +34,7 @@ class NewWebhookEndpoint(Wire):
     url: Destination
 
 
-class WebhookEndpoint(Wire):
+class WebhookEndpoint(ApiModel):
     """A registered destination of events."""
 
     id: str
@@ -48,7 +48,7 @@ class CreatedWebhookEndpoint(WebhookEndpoint):
     secret: str = Field(description="Signs every delivery; store it now.")
 
 
-class WebhookEndpointList(Wire):
+class WebhookEndpointList(ApiModel):
     """The library's endpoints."""
 
     webhook_endpoints: list[WebhookEndpoint]

@@ -14,8 +14,8 @@ from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.outbox import Start, enqueue
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.outbox import WorkflowStart, enqueue
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.temporal import Queue
 from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, Outcome, without_root_dot
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpoint
@@ -31,7 +31,7 @@ async def create_endpoint(
     principal: Principal,
     wanted: NewWebhookEndpoint,
     *,
-    secrecy: Secrecy,
+    secrecy: SecretBox,
     now: datetime,
 ) -> CreatedWebhookEndpoint:
     """Register a destination; its secret leaves the house this once."""
@@ -120,7 +120,7 @@ async def announce(
         delivery = Delivery(library_id, event_id, endpoint_id=endpoint["id"])
         await enqueue(
             connection,
-            Start(
+            WorkflowStart(
                 library_id=library_id,
                 workflow=DELIVERY_WORKFLOW,
                 workflow_id=delivery.workflow_id,
@@ -161,7 +161,7 @@ async def recorded_attempt(connection: Connection, delivery: Delivery, number: i
     return None if row is None else Attempted(Outcome(row["outcome"]), row["asked_pause_seconds"])
 
 
-async def parcel_for(connection: Connection, delivery: Delivery, *, secrecy: Secrecy) -> Parcel | None:
+async def parcel_for(connection: Connection, delivery: Delivery, *, secrecy: SecretBox) -> Parcel | None:
     """What to send now; nothing when the endpoint was deleted or disabled, or the event is past its retention."""
     row = await connection.fetchrow(
         """SELECT w.url, w.sealed_secret, e.type, e.payload, e.created_at

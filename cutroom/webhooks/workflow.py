@@ -18,7 +18,7 @@ SWEEP_HEARTBEAT = timedelta(seconds=30)
 
 
 @workflow.defn(name=DELIVERY_WORKFLOW)
-class DeliverWebhook:
+class DeliverWebhookWorkflow:
     """Started by the outbox; its history holds ids and outcomes, never a body, a URL or a secret."""
 
     @workflow.run
@@ -40,14 +40,14 @@ class DeliverWebhook:
         )
 
 
-@workflow.defn(name="forget-events")
-class ForgetEvents:
+@workflow.defn(name="purge-events")
+class PurgeEventsWorkflow:
     """Started by a schedule; a run that is missed is made up by the next one."""
 
     @workflow.run
     async def run(self) -> int:
         return await workflow.execute_activity_method(
-            DeliveryActivities.forget_events,
+            DeliveryActivities.purge_events,
             start_to_close_timeout=SWEEP_TIMEOUT,
             heartbeat_timeout=SWEEP_HEARTBEAT,
         )

@@ -16,7 +16,7 @@ LIBRARY_TABLES = {
     "character_images": "SELECT, INSERT, UPDATE, DELETE",
     "brand_voices": "SELECT, INSERT, UPDATE, DELETE",
     "webhook_endpoints": "SELECT, INSERT, UPDATE",
-    "retained_answers": "SELECT, INSERT, UPDATE, DELETE",
+    "idempotency_records": "SELECT, INSERT, UPDATE, DELETE",
     "ledger_balances": "SELECT, INSERT, UPDATE",
     "ledger_transactions": "SELECT, INSERT",  # append-only
     "ledger_entries": "SELECT, INSERT",  # append-only
@@ -157,7 +157,7 @@ CREATE TABLE webhook_endpoints (
 
 CREATE UNIQUE INDEX webhook_endpoints_url_key ON webhook_endpoints (library_id, url) WHERE deleted_at IS NULL;
 
-CREATE TABLE retained_answers (
+CREATE TABLE idempotency_records (
     principal_id text COLLATE "C" NOT NULL,
     key text NOT NULL,
     library_id text COLLATE "C" NOT NULL,
@@ -169,7 +169,7 @@ CREATE TABLE retained_answers (
     CONSTRAINT retained_answers_pkey PRIMARY KEY (principal_id, key)
 );
 
-CREATE INDEX retained_answers_created_at_idx ON retained_answers (created_at);
+CREATE INDEX retained_answers_created_at_idx ON idempotency_records (created_at);
 
 CREATE TABLE ledger_balances (
     library_id text COLLATE "C" NOT NULL,
@@ -258,13 +258,13 @@ $$;
 
 CREATE INDEX webhook_endpoints_id_idx ON webhook_endpoints (id);
 
-CREATE FUNCTION forget_answers(before timestamptz, at_most integer) RETURNS integer
+CREATE FUNCTION purge_idempotency_records(before timestamptz, at_most integer) RETURNS integer
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH old AS (
-        SELECT principal_id, key FROM retained_answers WHERE created_at < before
+        SELECT principal_id, key FROM idempotency_records WHERE created_at < before
         ORDER BY created_at LIMIT at_most FOR UPDATE SKIP LOCKED
     ), gone AS (
-        DELETE FROM retained_answers r USING old WHERE r.principal_id = old.principal_id AND r.key = old.key
+        DELETE FROM idempotency_records r USING old WHERE r.principal_id = old.principal_id AND r.key = old.key
         RETURNING 1
     )
     SELECT count(*)::integer FROM gone
@@ -289,7 +289,7 @@ DOORS = (
     "enter_with_token(bytea, timestamptz)",
     "touch_keys(text[], timestamptz[])",
     "webhook_endpoint_exists(text)",
-    "forget_answers(timestamptz, integer)",
+    "purge_idempotency_records(timestamptz, integer)",
 )
 
 

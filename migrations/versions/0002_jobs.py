@@ -19,7 +19,7 @@ CREATE TABLE jobs (
     principal_id text COLLATE "C",
     attempt smallint NOT NULL,
     plan jsonb NOT NULL,
-    waits_for text[] NOT NULL,
+    depends_on text[] NOT NULL,
     stage text,
     progress smallint NOT NULL CONSTRAINT jobs_progress_check CHECK (progress BETWEEN 0 AND 100),
     result jsonb,
@@ -108,15 +108,15 @@ $$;
 
 -- Those that wait for something are left alone for longer, or they would hide the others.
 CREATE FUNCTION untouched_jobs(since timestamptz, waiting_since timestamptz, at_most integer)
-RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, waits_for text[],
+RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, depends_on text[],
                updated_at timestamptz, in_outbox boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.waits_for, j.updated_at,
+    SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.depends_on, j.updated_at,
            EXISTS (SELECT FROM outbox o WHERE o.is_job AND o.library_id = j.library_id
                       AND o.argument ->> 'job_id' = j.id)
       FROM jobs j
      WHERE j.status IN ('queued', 'processing') AND j.updated_at < since
-       AND (cardinality(j.waits_for) = 0 OR j.updated_at < waiting_since)
+       AND (cardinality(j.depends_on) = 0 OR j.updated_at < waiting_since)
      ORDER BY j.updated_at LIMIT at_most
 $$;
 """

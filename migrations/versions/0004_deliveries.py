@@ -39,7 +39,7 @@ CREATE TABLE delivery_attempts (
 
 FUNCTIONS = """
 -- The oldest events and all attempts to deliver them; a batch at a time, so that no lock is held for long.
-CREATE FUNCTION forget_events(before timestamptz, at_most integer) RETURNS integer
+CREATE FUNCTION purge_events(before timestamptz, at_most integer) RETURNS integer
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH old AS (
         SELECT library_id, id FROM events WHERE created_at < before
@@ -54,7 +54,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 """
 
-DOORS = ("forget_events(timestamptz, integer)",)
+DOORS = ("purge_events(timestamptz, integer)",)
 LIBRARY_TABLES = {
     "events": "SELECT, INSERT",  # append-only
     "delivery_attempts": "SELECT, INSERT",  # append-only

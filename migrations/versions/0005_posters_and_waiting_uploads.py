@@ -9,7 +9,7 @@ WAITING_UPLOADS = """
 CREATE FUNCTION waiting_uploads(at_most integer) RETURNS TABLE (library_id text, video_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT j.library_id, j.video_id FROM jobs j
-     WHERE j.status = 'queued' AND j.type = 'import' AND j.waits_for @> ARRAY['upload_' || j.video_id]
+     WHERE j.status = 'queued' AND j.type = 'import' AND j.depends_on @> ARRAY['upload_' || j.video_id]
      ORDER BY j.updated_at DESC LIMIT at_most
 $$
 """

@@ -4,7 +4,7 @@ import pytest
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
-from cutroom.accounts.sessions import Known, Reception, change_password, found_workspace, sign_up
+from cutroom.accounts.sessions import Known, SessionService, change_password, found_workspace, sign_up
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
@@ -15,11 +15,11 @@ PASSWORD = "a long enough phrase"
 
 
 @pytest.fixture
-def reception(runtime: Runtime) -> Reception:
-    return Reception(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+def reception(runtime: Runtime) -> SessionService:
+    return SessionService(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
 
 
-async def test_whoever_signs_up_has_a_library_and_is_recognised(runtime: Runtime, reception: Reception) -> None:
+async def test_whoever_signs_up_has_a_library_and_is_recognised(runtime: Runtime, reception: SessionService) -> None:
     email = f"{new_id()}@Example.com"
     async with runtime.database.connection() as connection:
         known = await sign_up(connection, email, name="Ada", password=PASSWORD, plan=PlanName.CREATOR, now=NOON)
@@ -59,7 +59,7 @@ async def test_an_address_signs_up_once(runtime: Runtime, person: Person) -> Non
 
 
 async def test_a_session_is_in_the_library_that_was_chosen_and_falls_back_when_removed(
-    runtime: Runtime, reception: Reception, accounts: Accounts, person: Person
+    runtime: Runtime, reception: SessionService, accounts: Accounts, person: Person
 ) -> None:
     workspace_id = await accounts.workspace(await accounts.person())
     async with runtime.database.connection() as connection:
@@ -81,7 +81,7 @@ async def test_a_session_is_in_the_library_that_was_chosen_and_falls_back_when_r
     assert back.principal.library_id == person.library_id
 
 
-async def test_a_workspace_belongs_to_its_founder(runtime: Runtime, reception: Reception, person: Person) -> None:
+async def test_a_workspace_belongs_to_its_founder(runtime: Runtime, reception: SessionService, person: Person) -> None:
     async with runtime.database.connection() as connection:
         made = await found_workspace(connection, "  The   team ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON)
         choices = {each.id: each for each in await reception.libraries(connection, person.user_id)}
@@ -90,7 +90,7 @@ async def test_a_workspace_belongs_to_its_founder(runtime: Runtime, reception: R
     assert (choices[made].name, choices[made].role, choices[made].is_workspace) == ("The team", Role.OWNER, True)
 
 
-async def test_a_changed_password_ends_sessions(runtime: Runtime, reception: Reception, person: Person) -> None:
+async def test_a_changed_password_ends_sessions(runtime: Runtime, reception: SessionService, person: Person) -> None:
     async with runtime.database.connection() as connection:
         await change_password(connection, person.user_id, PASSWORD, now=NOON)
         token = await reception.begin(connection, Known(person.user_id, person.library_id), now=NOON)

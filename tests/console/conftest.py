@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from cutroom.accounts.passwords import hash_password
-from cutroom.accounts.sessions import Known, Reception
-from cutroom.web.edge import Edge
+from cutroom.accounts.sessions import Known, SessionService
+from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
@@ -51,7 +51,7 @@ SignIn = Callable[[Person], Awaitable[Browser]]
 
 
 @pytest.fixture
-async def new_browser(service: Edge) -> AsyncIterator[NewBrowser]:
+async def new_browser(service: RequestMiddleware) -> AsyncIterator[NewBrowser]:
     opened: list[httpx.AsyncClient] = []
 
     def make() -> Browser:
@@ -82,7 +82,7 @@ def sign_in(new_browser: NewBrowser, accounts: Accounts, hashed: str, runtime: R
 
     async def enter(person: Person) -> Browser:
         await accounts.connection.execute("SELECT put_password($1, $2, now())", person.user_id, hashed)
-        reception = Reception(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+        reception = SessionService(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
         async with runtime.database.connection() as connection:
             known = Known(person.user_id, person.library_id)
             token = await reception.begin(connection, known, now=runtime.clock())

@@ -10,7 +10,7 @@ from cutroom.web.schema import LANGUAGE_PATTERN
 
 TABLE = Path(__file__).with_name("promises.txt")
 JSON = "application/json"
-# What only the running service can show: proofs/contract.py asks it.
+# What only the running service can show: proofs/contract/__main__.py asks it.
 BEYOND_THE_DOCUMENT = frozenset({"behaves", "carries", "code"})
 # A path or a method that the document leaves out can be asked for all the same.
 UNDOCUMENTED = frozenset({"404", "405", "410"})

@@ -4,11 +4,11 @@ import pytest
 
 from cutroom.entrypoints.api import build_app
 from cutroom.web.openapi import document
-from proofs.contract_asking import read_asked
-from proofs.contract_behaviour import BEHAVIOURS
-from proofs.contract_behaviour_voices import fault_of_behaviour
-from proofs.contract_rows import kind_of
-from proofs.contract_samples import SAMPLES
+from proofs.contract.behaviour import BEHAVIOURS
+from proofs.contract.behaviour_speech import fault_of_behaviour
+from proofs.contract.requests import read_asked
+from proofs.contract.rows import kind_of
+from proofs.contract.samples import SAMPLES
 from tests.contract.promises import Promise, fault_of, read_promises
 
 PROMISES = read_promises()

@@ -87,7 +87,7 @@ class Books:
         job_id, _, attempt = holder.partition(".")
         async with self.transaction() as connection:
             await connection.execute(
-                """INSERT INTO jobs (library_id, id, type, status, attempt, plan, waits_for, bill, progress,
+                """INSERT INTO jobs (library_id, id, type, status, attempt, plan, depends_on, bill, progress,
                        created_at, updated_at)
                    VALUES ($1, $2, 'transcript', 'processing', $3, '{"made": true}', '{}', $4, 0, now(), now())
                    ON CONFLICT (library_id, id) DO UPDATE SET attempt = excluded.attempt, bill = excluded.bill

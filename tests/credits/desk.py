@@ -47,11 +47,11 @@ class Desk:
         bill: Bill | None,
         language: str = "de",
         *,
-        waits_for: tuple[str, ...] = (),
+        depends_on: tuple[str, ...] = (),
         now: datetime | None = None,
     ) -> tuple[Job, bool]:
-        wanted = NewJob(self.key(language), self.stage.video_id, waits_for=waits_for, bill=bill)
-        (asked,) = await service.ask_for(
+        wanted = NewJob(self.key(language), self.stage.video_id, depends_on=depends_on, bill=bill)
+        (asked,) = await service.request_jobs(
             connection, self.stage.principal, [wanted], prices=PRICES, now=now or system_clock()
         )
         return asked

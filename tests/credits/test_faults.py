@@ -53,7 +53,7 @@ class World:
             "status": status,
             "attempt": attempt,
             "plan": {},
-            "waits_for": [],
+            "depends_on": [],
             "bill": BILL,
             "progress": 0,
             "created_at": now,

@@ -10,7 +10,7 @@ from cutroom.credits import ledger
 from cutroom.credits.ledger import Funds, Movement
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection, insert, speak_json
+from cutroom.platform.db import Connection, insert, register_json_codec
 from cutroom.platform.ids import new_id
 from dev.scratch import Accounts
 from tests.credits.conftest import Accountancy, Books
@@ -25,7 +25,7 @@ async def grant_alone(accounts: Accounts, library_id: str, millicredits: int, re
     assert accounts.settings.owner_database_url is not None
     connection = await asyncpg.connect(accounts.settings.owner_database_url.get_secret_value())
     try:
-        await speak_json(connection)
+        await register_json_codec(connection)
         return await ledger.grant(
             connection, library_id, millicredits=millicredits, reference=reference, now=system_clock()
         )

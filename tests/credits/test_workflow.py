@@ -17,7 +17,7 @@ from cutroom.credits.activities import CreditActivities, ReservationTimer
 from cutroom.credits.pricing import Action, Work, load_prices
 from cutroom.credits.rules import Bill
 from cutroom.credits.service import EXPIRY_WORKFLOW
-from cutroom.credits.workflow import CheckLedgers, ExpireReservation
+from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import Queue
@@ -39,7 +39,7 @@ async def working(skipping: WorkflowEnvironment, credit: CreditActivities) -> As
     async with Worker(
         skipping.client,
         task_queue=Queue.CONTROL,
-        workflows=[ExpireReservation, CheckLedgers],
+        workflows=[ExpireReservationWorkflow, CheckLedgersWorkflow],
         activities=[credit.expire_reservation, credit.check_ledgers],
     ):
         yield
@@ -120,6 +120,7 @@ async def test_the_check_runs_as_a_workflow(
     await books.grant(10_000)
     async with working(skipping, credit):
         await asyncio.wait_for(
-            skipping.client.execute_workflow(CheckLedgers.run, id=new_id(), task_queue=Queue.CONTROL), timeout=60
+            skipping.client.execute_workflow(CheckLedgersWorkflow.run, id=new_id(), task_queue=Queue.CONTROL),
+            timeout=60,
         )
     assert await state_of(books) == (hand.now, None)

@@ -7,42 +7,42 @@ from typing import Any
 
 import pytest
 
-from cutroom.engines.chat_ranker import ChatRanker
-from cutroom.engines.chat_writer import ChatWriter
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.extractive.writer import ExtractiveWriter
-from cutroom.engines.openai_images import OpenAiImages
-from cutroom.engines.openai_speaker import OpenAiCloner, OpenAiSpeaker
 from cutroom.engines.registry import Engines
+from cutroom.engines.synthesis.openai import OpenAiCloner, OpenAiSynthesizer
+from cutroom.engines.thumbnails.openai import OpenAiImages
+from cutroom.engines.writing.chat import ChatWriter
+from cutroom.engines.writing.chat_ranker import ChatRanker
+from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.platform.settings import Settings
-from tests.engines.recogniser_suite import model_folder
+from tests.engines.recognition.recognizer_suite import model_folder
 
-REMOTE = {"remote_voice_url": "http://127.0.0.1:1/v1", "remote_voices": "alloy:en-US:female"}
+REMOTE = {"remote_tts_url": "http://127.0.0.1:1/v1", "remote_tts_voices": "alloy:en-US:female"}
 
 
 def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - of several types
     secrets: dict[str, Any] = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "none")
-    return Engines(Settings(**secrets, secret_key="k" * 32, models_folder=folder, **settings))
+    return Engines(Settings(**secrets, secret_key="k" * 32, models_dir=folder, **settings))
 
 
 def test_a_remote_server_speaks_and_clones(tmp_path: Path) -> None:
-    made = engines(tmp_path, speakers="remote", cloner="remote", **REMOTE)
-    assert isinstance(made.speaker(), OpenAiSpeaker)
+    made = engines(tmp_path, tts_engines="remote", voice_cloner="remote", **REMOTE)
+    assert isinstance(made.speaker(), OpenAiSynthesizer)
     assert made.speaker() is made.speaker()
     assert isinstance(made.cloner(), OpenAiCloner)
 
 
 def test_the_next_speaker_is_taken_where_the_first_cannot_be_made(tmp_path: Path) -> None:
-    assert isinstance(engines(tmp_path, speakers="kokoro,remote", **REMOTE).speaker(), OpenAiSpeaker)
+    assert isinstance(engines(tmp_path, tts_engines="kokoro,remote", **REMOTE).speaker(), OpenAiSynthesizer)
 
 
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
         ({}, "kokoro-int8 is not installed"),
-        ({"speakers": ""}, "No speaker"),
-        ({"speakers": "parrot"}, "parrot"),
-        ({"speakers": "remote"}, "CUTROOM_REMOTE_VOICE_URL"),
+        ({"tts_engines": ""}, "No speaker"),
+        ({"tts_engines": "parrot"}, "parrot"),
+        ({"tts_engines": "remote"}, "CUTROOM_REMOTE_TTS_URL"),
     ],
 )
 def test_without_what_it_needs_no_speaker_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
@@ -54,9 +54,9 @@ def test_without_what_it_needs_no_speaker_is_there(tmp_path: Path, settings: dic
     ("settings", "told"),
     [
         ({}, "kokoro-int8 is not installed"),
-        ({"cloner": "none"}, "not cloned"),
-        ({"cloner": "parrot"}, "parrot"),
-        ({"cloner": "remote"}, "CUTROOM_REMOTE_VOICE_URL"),
+        ({"voice_cloner": "none"}, "not cloned"),
+        ({"voice_cloner": "parrot"}, "parrot"),
+        ({"voice_cloner": "remote"}, "CUTROOM_REMOTE_TTS_URL"),
     ],
 )
 def test_without_what_it_needs_no_cloner_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
@@ -89,32 +89,32 @@ def test_a_ranker_is_there_where_it_is_set(tmp_path: Path) -> None:
 
 def test_thumbnails_are_made_here_or_by_a_server(tmp_path: Path) -> None:
     store = model_folder("yunet").parent
-    made = engines(store).thumbnail_maker()
+    made = engines(store).thumbnail_engine()
     assert made.name == "compositor"
-    remote = {"thumbnail_maker": "remote", "remote_images_url": "http://127.0.0.1:1/v1"}
-    assert isinstance(engines(store, **remote).thumbnail_maker(), OpenAiImages)
+    remote = {"thumbnail_engine": "remote", "remote_images_url": "http://127.0.0.1:1/v1"}
+    assert isinstance(engines(store, **remote).thumbnail_engine(), OpenAiImages)
     with pytest.raises(EngineUnavailableError, match="yunet"):
-        engines(tmp_path).thumbnail_maker()
+        engines(tmp_path).thumbnail_engine()
     for settings, told in (
-        ({"thumbnail_maker": "remote"}, "REMOTE_IMAGES_URL"),
-        ({"thumbnail_maker": "parrot"}, "parrot"),
+        ({"thumbnail_engine": "remote"}, "REMOTE_IMAGES_URL"),
+        ({"thumbnail_engine": "parrot"}, "parrot"),
     ):
         with pytest.raises(EngineUnavailableError, match=told):
-            engines(store, **settings).thumbnail_maker()
+            engines(store, **settings).thumbnail_engine()
 
 
 def test_subjects_stay_in_their_pictures_where_nobody_cuts_them_out(tmp_path: Path) -> None:
-    assert engines(tmp_path).cut_outer() is None
-    assert engines(model_folder("isnet-small").parent, cut_outer="none").cut_outer() is None
+    assert engines(tmp_path).background_remover() is None
+    assert engines(model_folder("isnet-small").parent, background_remover="none").background_remover() is None
     with pytest.raises(EngineUnavailableError, match="parrot"):
-        engines(tmp_path, cut_outer="parrot").cut_outer()
+        engines(tmp_path, background_remover="parrot").background_remover()
 
 
 def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
     code = (
         "import sys, cutroom.engines.registry\n"
         "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'pyworld'}\n"
-        "heavy |= {'tokenizers', 'cv2', 'uharfbuzz', 'cutroom.engines.compositor'}\n"
+        "heavy |= {'tokenizers', 'cv2', 'uharfbuzz', 'cutroom.engines.thumbnails.compositor'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)

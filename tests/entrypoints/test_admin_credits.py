@@ -149,7 +149,7 @@ async def run_job(runtime: Runtime, client: Client, principal: Any, video_id: st
         ref, bill = JobRef(library_id, key.id, attempt), Bill((DUB,), is_subscriber=True)
         async with runtime.database.transaction(library_id) as connection:
             now, wanted = system_clock(), NewJob(key, video_id, bill=bill)
-            await service.ask_for(connection, principal, [wanted], prices=prices, now=now)
+            await service.request_jobs(connection, principal, [wanted], prices=prices, now=now)
             await lifecycle.begin(connection, ref, prices=prices, now=now)
             if end == "ready":
                 await lifecycle.finish(connection, ref, result={}, now=now)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cutroom.engines.manifest import load_manifest
+from cutroom.engines.models.manifest import load_manifest
 from cutroom.entrypoints import cli
 from cutroom.entrypoints.cli import ProgressLine, app
-from tests.engines.made_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
+from tests.support.tiny_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """A store and a manifest of small models."""
     (tmp_path / "models.toml").write_text(manifest_text())
     return {
-        "CUTROOM_MODELS_FOLDER": str(tmp_path / "store"),
+        "CUTROOM_MODELS_DIR": str(tmp_path / "store"),
         "CUTROOM_MODELS_MANIFEST": str(tmp_path / "models.toml"),
         "CUTROOM_MODEL_HUB": "",
         "CUTROOM_MODEL_SOURCE": "",
@@ -48,7 +48,7 @@ def run(environment: dict[str, str], *arguments: str, fails: int = 0) -> Result:
 
 
 def test_the_bundled_models_are_listed_with_job_size_and_licence(tmp_path: Path) -> None:
-    listed = run({"CUTROOM_MODELS_FOLDER": str(tmp_path)}, "list").stdout
+    listed = run({"CUTROOM_MODELS_DIR": str(tmp_path)}, "list").stdout
     for model in load_manifest().models.values():
         (line,) = [line for line in listed.splitlines() if line.split()[:1] == [model.name]]
         assert line.split() == [model.name, model.job, f"{model.size_bytes / 1e6:.1f}", "MB", model.licence, "no"]
@@ -63,7 +63,7 @@ def test_what_is_installed_is_listed_as_such(
 ) -> None:
     os.truncate(install(tmp_path / "store") / "weights.bin", size_bytes)
     lines = [line.split() for line in run(environment, "list").stdout.splitlines()]
-    assert ["small", "recognise", "3.0", "MB", "MIT", there] in lines
+    assert ["small", "transcribe", "3.0", "MB", "MIT", there] in lines
 
 
 @pytest.mark.parametrize("chosen", [["small"], ["--set", "ci"], ["small", "--set", "ci"]])

@@ -99,7 +99,7 @@ async def test_every_door_has_a_fixed_search_path_and_opens_for_the_application_
         "enter_with_token(bytea,timestamp with time zone)",
         "touch_keys(text[],timestamp with time zone[])",
         "webhook_endpoint_exists(text)",
-        "forget_answers(timestamp with time zone,integer)",
+        "purge_idempotency_records(timestamp with time zone,integer)",
     }
     for door in doors:
         assert door["settings"] == ["search_path=public, pg_temp"], door["name"]

@@ -60,12 +60,12 @@ async def retained(accounts: Accounts, person: Person, age: timedelta) -> str:
         "sealed_body": b"",
         "created_at": system_clock() - age,
     }
-    await insert(accounts.connection, "retained_answers", row)
+    await insert(accounts.connection, "idempotency_records", row)
     return key
 
 
 async def is_retained(accounts: Accounts, key: str) -> bool:
-    found = "SELECT EXISTS (SELECT FROM retained_answers WHERE key = $1)"
+    found = "SELECT EXISTS (SELECT FROM idempotency_records WHERE key = $1)"
     return bool(await accounts.connection.fetchval(found, key))
 
 
@@ -79,14 +79,14 @@ async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
         (*_, ready) = await lines_until(process, "worker ready")
         assert "control" in ready["queues"]
 
-        assert "forget-answers" in {each.workflow for each in RECURRING}
+        assert "purge-idempotency-records" in {each.workflow for each in RECURRING}
         for each in RECURRING:
             scheduled = (await temporal.get_schedule_handle(each.workflow).describe()).schedule
             assert isinstance(scheduled.action, ScheduleActionStartWorkflow)
             assert (scheduled.action.workflow, scheduled.action.task_queue) == (each.workflow, each.queue)
             assert [interval.every for interval in scheduled.spec.intervals] == [each.every]
 
-        await temporal.get_schedule_handle("forget-answers").trigger()
+        await temporal.get_schedule_handle("purge-idempotency-records").trigger()
         async with asyncio.timeout(START_SECONDS):
             while await is_retained(accounts, old):
                 await asyncio.sleep(0.05)

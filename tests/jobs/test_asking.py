@@ -33,14 +33,14 @@ async def desk(runtime: Runtime, accounts: Accounts, stage: Stage, clock: Movabl
         yield opened
 
 
-async def ask(desk: Desk, *bills: Bill, waits_for: Sequence[str] = ()) -> list[tuple[Job, bool]]:
+async def ask(desk: Desk, *bills: Bill, depends_on: Sequence[str] = ()) -> list[tuple[Job, bool]]:
     """One job for each bill, in the language of its work."""
     wanted = [
-        NewJob(desk.key(bill.works[0].language or ""), desk.stage.video_id, waits_for=waits_for, bill=bill)
+        NewJob(desk.key(bill.works[0].language or ""), desk.stage.video_id, depends_on=depends_on, bill=bill)
         for bill in bills
     ]
     async with desk.books.transaction() as connection:
-        return await service.ask_for(connection, desk.stage.principal, wanted, prices=PRICES, now=system_clock())
+        return await service.request_jobs(connection, desk.stage.principal, wanted, prices=PRICES, now=system_clock())
 
 
 async def started(*asking: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
@@ -97,12 +97,12 @@ async def test_whoever_takes_reserved_lines_and_pays_takes_the_lines_first(desk:
 
 
 async def test_what_is_satisfied_and_what_is_asked_for_do_not_wait_for_each_other(desk: Desk) -> None:
-    await ask(desk, paying(FR), paying(DE), waits_for=["upload"])
+    await ask(desk, paying(FR), paying(DE), depends_on=["upload"])
     bills = paying(FR), paying(DE)
 
     async def satisfy() -> None:
         async with desk.books.transaction() as connection:
-            await service.satisfy(
+            await service.release_dependents(
                 connection,
                 desk.stage.library_id,
                 video_id=desk.stage.video_id,

@@ -21,10 +21,10 @@ from tests.jobs.conftest import Stage
 FAILURE = Failure("UNSUPPORTED_SOURCE", "It is not a video.", details={"found": "text/html"})
 
 
-async def ask(runtime: Runtime, stage: Stage, key: JobKey, *, waits_for: tuple[str, ...] = ()) -> tuple[Job, bool]:
+async def ask(runtime: Runtime, stage: Stage, key: JobKey, *, depends_on: tuple[str, ...] = ()) -> tuple[Job, bool]:
     async with runtime.database.transaction(stage.library_id) as connection:
-        wanted = NewJob(key, stage.video_id, plan={"a": 1}, waits_for=waits_for)
-        (asked,) = await service.ask_for(
+        wanted = NewJob(key, stage.video_id, plan={"a": 1}, depends_on=depends_on)
+        (asked,) = await service.request_jobs(
             connection, stage.principal, [wanted], prices=load_prices(), now=system_clock()
         )
         return asked
@@ -71,7 +71,7 @@ async def test_a_job_that_is_done_reads_so_and_its_waiters_start(
 ) -> None:
     first, second = JobKey(JobType.IMPORT, stage.video_id), JobKey(JobType.TRANSCRIPT, stage.video_id)
     await ask(runtime, stage, first)
-    await ask(runtime, stage, second, waits_for=(first.id,))
+    await ask(runtime, stage, second, depends_on=(first.id,))
     assert await outbox(accounts, stage) == [first.id]
     assert await live(runtime, stage, "begin", first.id) == {"a": 1, "video_id": stage.video_id}
     await live(runtime, stage, "report", first.id, stage="reading", progress=40)
@@ -90,8 +90,8 @@ async def test_what_waits_for_a_failed_job_fails_with_it_all_the_way(runtime: Ru
     first, second = JobKey(JobType.IMPORT, stage.video_id), JobKey(JobType.TRANSCRIPT, stage.video_id)
     third = JobKey(JobType.DUB, stage.video_id, language="de", product=DubProduct.PLUS)
     await ask(runtime, stage, first)
-    await ask(runtime, stage, second, waits_for=(first.id,))
-    await ask(runtime, stage, third, waits_for=(second.id,))
+    await ask(runtime, stage, second, depends_on=(first.id,))
+    await ask(runtime, stage, third, depends_on=(second.id,))
     await live(runtime, stage, "begin", first.id)
     await live(runtime, stage, "fail", first.id, failure=FAILURE)
     failed = [(await read(runtime, stage, key.id)).error for key in (first, second, third)]

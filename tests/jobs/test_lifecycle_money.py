@@ -305,8 +305,8 @@ async def test_two_that_ask_at_once_get_one_job_which_is_charged_once(desk: Desk
 async def test_when_what_a_job_waits_for_fails_it_gets_its_credits_back(desk: Desk) -> None:
     await desk.set_duration(60)
     await desk.ask(paying(DE), "de")
-    await desk.ask(paying(FR), "fr", waits_for=(desk.key("de").id,))
-    await desk.ask(paying(ES), "es", waits_for=(desk.key("fr").id,))
+    await desk.ask(paying(FR), "fr", depends_on=(desk.key("de").id,))
+    await desk.ask(paying(ES), "es", depends_on=(desk.key("fr").id,))
     assert await desk.money() == (4_000, 6_000, 0)
     await desk.begin("de")
     await desk.fail("de")
@@ -320,7 +320,7 @@ async def test_when_what_a_job_waits_for_fails_it_gets_its_credits_back(desk: De
 async def test_when_what_a_job_waits_for_is_ready_only_that_is_paid(desk: Desk) -> None:
     await desk.set_duration(60)
     await desk.ask(paying(DE), "de")
-    await desk.ask(paying(FR), "fr", waits_for=(desk.key("de").id,))
+    await desk.ask(paying(FR), "fr", depends_on=(desk.key("de").id,))
     await desk.begin("de")
     await desk.finish("de")
     assert await desk.money() == (6_000, 2_000, 2_000)

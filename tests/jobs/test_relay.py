@@ -37,7 +37,7 @@ async def ask_for_shorts(runtime: Runtime, stage: Stage, number: int) -> list[st
     keys = [JobKey(JobType.SHORTS, new_id()) for _ in range(number)]
     async with runtime.database.transaction(stage.library_id) as connection:
         wanted = [NewJob(key, stage.video_id) for key in keys]
-        await service.ask_for(connection, stage.principal, wanted, prices=load_prices(), now=system_clock())
+        await service.request_jobs(connection, stage.principal, wanted, prices=load_prices(), now=system_clock())
     return [key.id for key in keys]
 
 

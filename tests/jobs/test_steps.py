@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from cutroom.engines.errors import EngineError
 from cutroom.errors import not_found
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import TRIES, working
+from cutroom.jobs.steps import TRIES, job_step
 from cutroom.media.process import MediaError, Reason
 from cutroom.platform.clock import system_clock
 from cutroom.web.runtime import Runtime
@@ -18,7 +18,7 @@ from dev.scratch import Person
 
 async def failing(runtime: Runtime, library_id: str, error: Exception, *, attempt: int) -> ApplicationError:
     async def step() -> None:
-        async with working(runtime.database, system_clock, JobRef(library_id, "job", 1), "working", progress=10):
+        async with job_step(runtime.database, system_clock, JobRef(library_id, "job", 1), "job_step", progress=10):
             raise error
 
     environment = ActivityEnvironment()
@@ -54,7 +54,9 @@ async def test_what_nobody_foresaw_keeps_its_words_to_the_log(runtime: Runtime, 
 
 async def test_a_part_that_is_away_is_waited_for(runtime: Runtime, person: Person) -> None:
     async def step() -> None:
-        async with working(runtime.database, system_clock, JobRef(person.library_id, "job", 1), "working", progress=10):
+        async with job_step(
+            runtime.database, system_clock, JobRef(person.library_id, "job", 1), "job_step", progress=10
+        ):
             raise ConnectionRefusedError
 
     environment = ActivityEnvironment()

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cutroom.library.playback import LIFETIME, STEP_SECONDS, PlaybackLinks
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.telemetry import redact
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
-LINKS = PlaybackLinks(Secrecy("s" * 32), "https://cutroom.example.com/")
+LINKS = PlaybackLinks(SecretBox("s" * 32), "https://cutroom.example.com/")
 
 
 def token_of(url: str) -> str:
@@ -33,7 +33,7 @@ def test_a_token_opens_nothing_else() -> None:
     token = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW))
     assert not LINKS.is_good(token, "library", "other", now=NOW)
     assert not LINKS.is_good(token, "other", "video", now=NOW)
-    assert not PlaybackLinks(Secrecy("t" * 32), "").is_good(token, "library", "video", now=NOW)
+    assert not PlaybackLinks(SecretBox("t" * 32), "").is_good(token, "library", "video", now=NOW)
 
 
 @pytest.mark.parametrize("change", ["", "pb_", "pb_zz", "x", "pb_ffffffff" + "0" * 32])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cutroom.media.chunks import plan_pieces
 from cutroom.media.formats import Container
 from cutroom.media.ladder import (
     encode_ladder_piece,
@@ -16,7 +17,6 @@ from cutroom.media.ladder import (
     segment_frames,
 )
 from cutroom.media.packager import find_packager, package_picture, package_sound, package_text
-from cutroom.media.pieces import plan_pieces
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.sandbox import Sandbox
 from tests.media.conftest import Encode

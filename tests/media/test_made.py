@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutroom.media.audio import AudioFiles, make_audio, split_adts
-from cutroom.media.image import make_poster
+from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cutroom.engines.ports import Word
+from cutroom.engines.recognition.port import Word
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -52,7 +52,7 @@ async def spoken(runtime: Runtime, accounts: Accounts, person: Person) -> Spoken
         "video_id": video_id,
         "attempt": 1,
         "plan": {},
-        "waits_for": [],
+        "depends_on": [],
         "progress": 100,
         "updated_at": now,
         "finished_at": now,

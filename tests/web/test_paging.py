@@ -4,10 +4,10 @@ import pytest
 
 from cutroom.errors import CutroomError
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.web.paging import PageTokens
 
-TOKENS = PageTokens(Secrecy("s" * 32))
+TOKENS = PageTokens(SecretBox("s" * 32))
 
 
 def test_a_token_leads_back_to_its_id() -> None:
@@ -24,7 +24,7 @@ def test_a_token_of_another_list_or_library_is_refused(listing: str, library_id:
 
 
 def test_a_token_of_another_secret_is_refused() -> None:
-    token = PageTokens(Secrecy("t" * 32)).after(new_id(), listing="videos", library_id="a")
+    token = PageTokens(SecretBox("t" * 32)).after(new_id(), listing="videos", library_id="a")
     with pytest.raises(CutroomError):
         TOKENS.read(token, listing="videos", library_id="a")
 

@@ -5,16 +5,16 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, ValidationError
 
-from cutroom.web.schema import LanguageCode, Omittable, Unique, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Unique
 
 
-class Inner(Wire):
+class Inner(ApiModel):
     """Something inside."""
 
     count: Annotated[int, Field(ge=1)] = 1
 
 
-class Outer(Wire):
+class Outer(ApiModel):
     """Something with every kind of field."""
 
     flag: bool = False

@@ -11,17 +11,17 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.temporal import Queue, connect
-from cutroom.web.activities import AnswerActivities
+from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.runtime import Runtime
-from cutroom.web.workflow import ForgetAnswers
+from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
 from dev.scratch import Accounts, Person
 
-HISTORY = Path(__file__).parents[1] / "histories" / "forget-answers.json"
+HISTORY = Path(__file__).parents[1] / "histories" / "purge-idempotency-records.json"
 
 
 async def _remaining(accounts: Accounts, person: Person) -> list[str]:
     rows = await accounts.connection.fetch(
-        "SELECT key FROM retained_answers WHERE library_id = $1 ORDER BY key", person.library_id
+        "SELECT key FROM idempotency_records WHERE library_id = $1 ORDER BY key", person.library_id
     )
     return [row["key"] for row in rows]
 
@@ -32,18 +32,25 @@ async def test_answers_past_their_day_are_forgotten_and_younger_ones_kept(
     for key in ("old", "young"):
         await api.post("/folders", json={"name": key}, headers={"Idempotency-Key": key})
     await accounts.connection.execute(
-        "UPDATE retained_answers SET created_at = $2 WHERE library_id = $1 AND key = 'old'",
+        "UPDATE idempotency_records SET created_at = $2 WHERE library_id = $1 AND key = 'old'",
         person.library_id,
         system_clock() - timedelta(hours=24, minutes=1),
     )
     client: Client = await connect(settings)
-    answers = AnswerActivities(database=runtime.database, clock=system_clock)
-    async with Worker(client, task_queue=Queue.CONTROL, workflows=[ForgetAnswers], activities=[answers.forget_answers]):
-        forgotten = await client.execute_workflow(ForgetAnswers.run, id=new_id(), task_queue=Queue.CONTROL)
+    answers = IdempotencyActivities(database=runtime.database, clock=system_clock)
+    async with Worker(
+        client,
+        task_queue=Queue.CONTROL,
+        workflows=[PurgeIdempotencyRecordsWorkflow],
+        activities=[answers.purge_idempotency_records],
+    ):
+        forgotten = await client.execute_workflow(
+            PurgeIdempotencyRecordsWorkflow.run, id=new_id(), task_queue=Queue.CONTROL
+        )
     assert forgotten >= 1
     assert await _remaining(accounts, person) == ["young"]
 
 
 async def test_a_recorded_history_replays() -> None:
-    history = WorkflowHistory.from_json("forget-answers", HISTORY.read_text())
-    await Replayer(workflows=[ForgetAnswers]).replay_workflow(history)
+    history = WorkflowHistory.from_json("purge-idempotency-records", HISTORY.read_text())
+    await Replayer(workflows=[PurgeIdempotencyRecordsWorkflow]).replay_workflow(history)

@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
 from cutroom.platform.clock import system_clock
-from cutroom.platform.egress import PostAnswer, UnreachableError
+from cutroom.platform.egress.client import PostAnswer, UnreachableError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
@@ -251,7 +251,7 @@ async def test_events_past_their_retention_are_forgotten_with_their_attempts(cus
         "UPDATE events SET created_at = $2 WHERE id = $1", old, system_clock() - EVENT_RETENTION - timedelta(minutes=1)
     )
     acting = activities(customer.runtime, sender)
-    assert await ActivityEnvironment().run(acting.forget_events) >= 1
+    assert await ActivityEnvironment().run(acting.purge_events) >= 1
     assert [row["id"] for row in await customer.rows("events")] == [young]
     assert [row["event_id"] for row in await customer.rows("delivery_attempts")] == [young]
 

@@ -17,7 +17,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import Queue
 from cutroom.webhooks.rules import Outcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, Attempted, Delivery
-from cutroom.webhooks.workflow import DeliverWebhook, ForgetEvents
+from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow
 
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")
 HISTORIES = sorted((Path(__file__).parents[1] / "histories").glob("deliver-webhook*.json"))
@@ -64,7 +64,7 @@ async def deliver(environment: WorkflowEnvironment, receiver: Receiver) -> str:
     async with Worker(
         environment.client,
         task_queue=Queue.EGRESS,
-        workflows=[DeliverWebhook],
+        workflows=[DeliverWebhookWorkflow],
         activities=[receiver.attempt_delivery],
     ):
         # As the relay does it: by name, with an argument that is plain JSON.
@@ -120,7 +120,7 @@ def test_there_are_histories_to_replay() -> None:
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 async def test_a_recorded_history_replays(path: Path) -> None:
     history = WorkflowHistory.from_json(path.stem, path.read_text())
-    await Replayer(workflows=[DeliverWebhook, ForgetEvents]).replay_workflow(history)
+    await Replayer(workflows=[DeliverWebhookWorkflow, PurgeEventsWorkflow]).replay_workflow(history)
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)

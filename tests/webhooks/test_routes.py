@@ -192,7 +192,7 @@ async def test_the_secret_is_sealed_at_rest_and_opens_for_its_own_row_only(
     endpoint = answer.json()
     secret: str = endpoint["secret"]
     plain, raw = secret.removeprefix("whsec_"), base64.b64decode(secret.removeprefix("whsec_"))
-    for table in ("webhook_endpoints", "retained_answers"):
+    for table in ("webhook_endpoints", "idempotency_records"):
         rows = await accounts.connection.fetch(f"SELECT t::text AS row FROM {table} t")  # noqa: S608
         assert rows
         for row in rows:

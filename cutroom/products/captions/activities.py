@@ -7,17 +7,17 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.faithful import losses
-from cutroom.engines.ports import Quality
 from cutroom.engines.registry import Engines
-from cutroom.engines.routes import Plan, carry_out, choose
+from cutroom.engines.translation.fidelity import missing_entities
+from cutroom.engines.translation.port import Quality
+from cutroom.engines.translation.routing import TranslationPlan, choose, translate_along
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import working
+from cutroom.jobs.steps import job_step
 from cutroom.library.service import duration_of
 from cutroom.media.subtitles import MAX_SECONDS
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions import service
 from cutroom.products.transcripts.alignment import read_words, segment_rows, segments_of
 from cutroom.products.transcripts.cue_rules import Rule
@@ -33,7 +33,7 @@ class Translated:
     """The segments of one language, and how they came about."""
 
     segments: list[Segment]
-    plan: Plan | None  # nothing was said, so nothing was translated
+    plan: TranslationPlan | None  # nothing was said, so nothing was translated
     flagged: list[dict[str, Any]]
 
 
@@ -54,7 +54,7 @@ class CaptionActivities:
             duration = await duration_of(connection, ref.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
         spoken = segments_of(transcript.segments, read_words(data))
-        async with working(self.database, self.clock, ref, "translating", progress=90):
+        async with job_step(self.database, self.clock, ref, "translating", progress=90):
             made = await asyncio.to_thread(self._translate, spoken, transcript.language, language)
         excuses = await store_subtitles(
             self.storage,
@@ -92,10 +92,10 @@ class CaptionActivities:
         if not spoken:
             return Translated([], None, [])
         plan = choose(self.engines.translators(), source=source, target=target)
-        texts = carry_out(plan, [segment.text for segment in spoken])
+        texts = translate_along(plan, [segment.text for segment in spoken])
         flagged = []
         for number, (segment, text) in enumerate(zip(spoken, texts, strict=True)):
-            lost = losses(segment.text, text, source=source, target=target)
+            lost = missing_entities(segment.text, text, source=source, target=target)
             if lost:
                 flagged.append(
                     {

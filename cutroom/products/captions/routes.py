@@ -9,10 +9,10 @@ from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.products.captions import service
 from cutroom.products.captions.schemas import CaptionJobs, NewCaptions
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Captions"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Captions"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from cutroom.jobs.schemas import Job
-from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Omittable, Unique, Wire
+from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Omittable, Unique
 
 
-class NewCaptions(Wire):
+class NewCaptions(ApiModel):
     """Languages to translate the transcript into."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt-BR"]}]})
@@ -21,7 +21,7 @@ class NewCaptions(Wire):
     ] = Field(default_factory=dict)
 
 
-class CaptionJobs(Wire):
+class CaptionJobs(ApiModel):
     """One job for each language."""
 
     jobs: list[Job]

@@ -10,12 +10,12 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import Action, PriceList, Work
 from cutroom.credits.rules import Bill
 from cutroom.credits.service import is_subscriber
-from cutroom.engines.ports import Quality, Route, Translator
-from cutroom.engines.routes import available, serves
+from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.engines.translation.routing import available, serves
 from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
-from cutroom.jobs.service import NewJob, ask_for
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.captions.schemas import NewCaptions
@@ -27,7 +27,7 @@ ROUTES_LAST = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class ToldTranslator:
+class AdvertisedTranslator:
     """A translator as some worker told of it: the API knows where it leads, and never runs it."""
 
     name: str
@@ -54,7 +54,7 @@ async def ask_for_captions(
     transcript, source = await transcript_before(connection, principal, video_id)
     check_lines(wanted.languages, wanted.reservation_line_item_id_by_language)
     await check_translations(connection, wanted.languages, source=source, now=now)
-    waits_for = [] if source is not None else [transcript.id]
+    depends_on = [] if source is not None else [transcript.id]
     jobs = []
     for language in wanted.languages:
         line = wanted.reservation_line_item_id_by_language.get(language)
@@ -65,8 +65,8 @@ async def ask_for_captions(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.CAPTIONS, video_id, language=language)
-        jobs.append(NewJob(key, video_id, plan={"language": language}, waits_for=waits_for, bill=bill))
-    return [job for job, _ in await ask_for(connection, principal, jobs, prices=prices, now=now)]
+        jobs.append(NewJob(key, video_id, plan={"language": language}, depends_on=depends_on, bill=bill))
+    return [job for job, _ in await request_jobs(connection, principal, jobs, prices=prices, now=now)]
 
 
 def check_lines(languages: Sequence[str], lines: Mapping[str, str]) -> None:
@@ -105,10 +105,10 @@ async def told_translators(connection: Connection, *, now: datetime) -> list[Tra
         routes[row["translator"]].append(
             Route(row["source"], row["target"], Quality(row["quality"]), tuple(row["via"]))
         )
-    return [ToldTranslator(name, tuple(told)) for name, told in routes.items()]
+    return [AdvertisedTranslator(name, tuple(told)) for name, told in routes.items()]
 
 
-async def tell_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:
+async def publish_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:
     """A worker says what it can translate; how many ways there are."""
     rows = [
         (each.name, route.source, route.target, route.quality.value, list(route.via), now)

@@ -8,15 +8,15 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.captions.activities import CaptionActivities
 
-_take = Stepper(Queue.SPEECH, one_try=timedelta(hours=1))
+run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
 
 
 @workflow.defn(name="captions")
-class MakeCaptions:
+class CaptionsWorkflow:
     """One language of one video."""
 
     @workflow.run
@@ -24,7 +24,7 @@ class MakeCaptions:
         await run_job(ref, partial(self._steps, ref))
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = await _take(
+        made: dict[str, Any] = await run_activity(
             CaptionActivities.translate_captions, ref, plan["video_id"], plan["language"]
         )
         return made

@@ -7,16 +7,16 @@ from datetime import datetime
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import invalid_field
-from cutroom.jobs.ids import InnerType, JobKey
-from cutroom.jobs.service import NewJob, take_on
+from cutroom.jobs.ids import InternalJobType, JobKey
+from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.library.branding import images_free
 from cutroom.library.rules import MAX_CHARACTER_IMAGES, sent_picture_path
-from cutroom.media.pictures import HEAD_BYTES, MAX_BYTES, check_size, sniff_picture
+from cutroom.media.images import HEAD_BYTES, MAX_BYTES, check_size, sniff_picture
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import MIB
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 MAX_TOLD = 20  # pictures that wait or were refused, newest first
 CHARACTER_ID, IMAGE_ID, FILE_NAME = "character_id", "image_id", "file_name"  # in a job's plan
@@ -67,8 +67,8 @@ async def send_pictures(
         await storage.put(sent_picture_path(principal.library_id, image_id), each.data)
         name = each.file_name[:MAX_FILE_NAME]
         plan = {CHARACTER_ID: character_id, IMAGE_ID: image_id, FILE_NAME: name}
-        jobs.append(NewJob(JobKey(InnerType.CHARACTER, image_id), None, plan=plan))
-    await take_on(connection, principal, jobs, prices=prices, now=now)
+        jobs.append(NewJob(JobKey(InternalJobType.CHARACTER, image_id), None, plan=plan))
+    await create_jobs(connection, principal, jobs, prices=prices, now=now)
     return [job.key.subject for job in jobs]
 
 

@@ -8,16 +8,21 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.characters.activities import CharacterActivities
     from cutroom.products.characters.service import CHARACTER_ID, IMAGE_ID
 
-_take = Stepper(Queue.VISION, one_try=timedelta(minutes=5), all_tries=timedelta(hours=1), silence=timedelta(seconds=10))
+run_activity = ActivityRunner(
+    Queue.VISION,
+    start_to_close=timedelta(minutes=5),
+    schedule_to_close=timedelta(hours=1),
+    heartbeat_timeout=timedelta(seconds=10),
+)
 
 
 @workflow.defn(name="character")
-class KeepPicture:
+class CharacterImageWorkflow:
     """Look at it, then forget what was sent."""
 
     @workflow.run
@@ -27,7 +32,7 @@ class KeepPicture:
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         character_id, image_id = plan[CHARACTER_ID], plan[IMAGE_ID]
         try:
-            await _take(CharacterActivities.keep_character_picture, ref, character_id, image_id)
+            await run_activity(CharacterActivities.keep_character_picture, ref, character_id, image_id)
         finally:
-            await _take(CharacterActivities.clear_character_picture, ref, image_id)
+            await run_activity(CharacterActivities.clear_character_picture, ref, image_id)
         return {}

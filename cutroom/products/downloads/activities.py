@@ -12,17 +12,17 @@ from temporalio import activity
 
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import Tell, failure, working
+from cutroom.jobs.steps import ReportProgress, failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.formats import Container
 from cutroom.media.language_video import SoundTrack, SubtitleTrack, Tracks, make_language_video
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.subtitles import clip_srt
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads import service
 from cutroom.products.downloads.archive import Archive, Entry
 from cutroom.products.downloads.contents import Holdings, derived_entries, holdings_of, source_name
@@ -63,7 +63,7 @@ class DownloadActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     clock: Clock
 
@@ -72,7 +72,7 @@ class DownloadActivities:
         """One file that can be fetched; what the job's result tells of it."""
         async with self.database.transaction(ref.library_id) as connection:
             held = await holdings_of(connection, ref.library_id, wanted.video_id)
-        async with working(self.database, self.clock, ref, "preparing", progress=PREPARED_PERCENT) as tell:
+        async with job_step(self.database, self.clock, ref, "preparing", progress=PREPARED_PERCENT) as tell:
             if held.source_path is None or await self.storage.size(held.source_path) is None:
                 sentence = "The source of this video is not there any more."
                 raise failure(Code.FAILED_PRECONDITION, sentence, reason="NO_SOURCE", retry=False)
@@ -173,7 +173,7 @@ class DownloadActivities:
             await self.storage.put(path, made)
         return path, f"{name}{made.suffix}"
 
-    async def _bundle(self, tell: Tell, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
+    async def _bundle(self, tell: ReportProgress, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
         """Streamed from the store through the archive into the store."""
         entries = derived_entries(held)
         if wanted.cap_seconds is None:
@@ -215,13 +215,13 @@ class DownloadActivities:
     @asynccontextmanager
     async def _film(self, wanted: DownloadRef) -> AsyncIterator[tuple[Path, MediaInfo]]:
         """The source on this machine, and what it holds; the picture of what was sent as sound is none."""
-        async with self.workbench.copy_of(wanted.film("source")) as source:
+        async with self.workbench.fetch(wanted.film("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
             has_picture = await self.storage.size(wanted.film("proxy.mp4")) is not None
             yield source.path, info if has_picture else replace(info, media_type="audio")
 
 
-async def counted(chunks: AsyncIterator[bytes], tell: Tell, *, expected_bytes: int) -> AsyncIterator[bytes]:
+async def counted(chunks: AsyncIterator[bytes], tell: ReportProgress, *, expected_bytes: int) -> AsyncIterator[bytes]:
     """The same chunks; how much of them has been taken is told every few seconds."""
     taken, told_at = 0, monotonic()
     async for chunk in chunks:

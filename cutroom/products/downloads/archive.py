@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 MANIFEST = "manifest.json"
 VERSION = 1

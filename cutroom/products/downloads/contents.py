@@ -7,7 +7,7 @@ from typing import Any
 
 from cutroom.media.formats import HEAD_BYTES, Container, sniff_head
 from cutroom.platform.db import Connection
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads.archive import Entry
 from cutroom.products.downloads.rules import safe_name, stem_of
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path

@@ -6,10 +6,10 @@ from pydantic import ConfigDict, Field
 
 from cutroom.jobs.states import JobState
 from cutroom.products.downloads.rules import Artifact, Tier
-from cutroom.web.schema import LanguageCode, Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 
-class NewDownload(Wire):
+class NewDownload(ApiModel):
     """What to prepare."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"artifact": "source"}]})
@@ -24,7 +24,7 @@ class NewDownload(Wire):
     language: Annotated[Omittable[LanguageCode], Field(description="Needed for `language_video`.")] = None
 
 
-class DownloadAsked(Wire):
+class DownloadAsked(ApiModel):
     """A download that is being prepared."""
 
     download_request_id: str
@@ -35,7 +35,7 @@ class DownloadAsked(Wire):
     status: JobState
 
 
-class Download(Wire):
+class Download(ApiModel):
     """A download as it stands. One that failed is told in the same shape."""
 
     id: str

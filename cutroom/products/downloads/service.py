@@ -7,14 +7,14 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.jobs.ids import JobKey, JobType
-from cutroom.jobs.service import NewJob, ask_for
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import is_id, new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads.rules import Artifact, DubState, Ground, Tier, cap_of, ground_of, select, tier_of
 from cutroom.products.downloads.schemas import Download, DownloadAsked, NewDownload
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
@@ -43,14 +43,14 @@ async def ask_for_download(
     tier = tier_of(principal.plan.download, suspended=principal.suspended)
     if tier is None:
         raise CutroomError(Code.DOWNLOAD_TIER_NONE)
-    waits_for = _import_before(video)
+    depends_on = _import_before(video)
     if wanted.artifact is Artifact.LANGUAGE_VIDEO:
-        waits_for += await _language_before(connection, principal.library_id, video, str(wanted.language))
+        depends_on += await _language_before(connection, principal.library_id, video, str(wanted.language))
     language = wanted.language or video.default_language_code or UNKNOWN_LANGUAGE
     plan = {"artifact": wanted.artifact.value, "language": language, "tier": tier.value}
     key = JobKey(JobType.DOWNLOAD, new_id())
-    job = NewJob(key, video_id, plan=plan, waits_for=waits_for)
-    ((made, _),) = await ask_for(connection, principal, [job], prices=prices, now=now)
+    job = NewJob(key, video_id, plan=plan, depends_on=depends_on)
+    ((made, _),) = await request_jobs(connection, principal, [job], prices=prices, now=now)
     return DownloadAsked(
         download_request_id=key.subject,
         job_id=key.id,

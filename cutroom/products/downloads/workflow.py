@@ -8,15 +8,15 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.downloads.activities import DownloadActivities, DownloadRef
 
-_take = Stepper(Queue.MEDIA, one_try=timedelta(hours=3))
+run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(hours=3))
 
 
 @workflow.defn(name="download")
-class PrepareDownload:
+class DownloadWorkflow:
     """One file."""
 
     @workflow.run
@@ -32,5 +32,5 @@ class PrepareDownload:
             language=plan["language"],
             tier=plan["tier"],
         )
-        made: dict[str, Any] = await _take(DownloadActivities.prepare_download, ref, wanted)
+        made: dict[str, Any] = await run_activity(DownloadActivities.prepare_download, ref, wanted)
         return made

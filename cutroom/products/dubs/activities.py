@@ -10,35 +10,35 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.routes import Plan, carry_out, choose
+from cutroom.engines.translation.routing import TranslationPlan, choose, translate_along
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import Tell, working
+from cutroom.jobs.steps import ReportProgress, job_step
 from cutroom.library.service import duration_of
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import service
-from cutroom.products.dubs.fit import Slot, is_likely_too_long, place, slots
+from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, place, slots
+from cutroom.products.dubs.mixdown import Publishing
 from cutroom.products.dubs.mixing import gain_for, loudness_of
-from cutroom.products.dubs.parting import Parting, Piece
 from cutroom.products.dubs.phrasing import Phrase, phrases
-from cutroom.products.dubs.publishing import Publishing
-from cutroom.products.dubs.report import Placed, sync_report
+from cutroom.products.dubs.report import LineSync, sync_report
 from cutroom.products.dubs.script import (
     PIECE_SECONDS,
-    Laid,
     Layout,
     Line,
+    PlacedLine,
     Script,
     Spoken,
     segments_of,
     speakers_of,
     write,
 )
-from cutroom.products.dubs.shelf import DubRef, Shelf
 from cutroom.products.dubs.shorten import shorter
-from cutroom.products.dubs.speaking import Speaking
+from cutroom.products.dubs.source_separation import SeparatedChunk, SourceSeparation
+from cutroom.products.dubs.synthesis import Speaking
+from cutroom.products.speech.encoding import from_pcm
 from cutroom.products.speech.rules import fingerprint
-from cutroom.products.speech.sound import from_pcm
 from cutroom.products.transcripts.alignment import read_words
 from cutroom.products.transcripts.alignment import segments_of as spoken_segments
 from cutroom.products.transcripts.sentences import Segment
@@ -58,7 +58,7 @@ class DubActivities:
     """What the workflow of a dub calls."""
 
     database: Database
-    shelf: Shelf
+    shelf: DubArtifacts
     engines: Engines
     clock: Clock
 
@@ -90,28 +90,28 @@ class DubActivities:
             await self.shelf.put(dub.path("script.json"), write(script))
         return Planned(script.pieces, [line.piece for line in script.lines])
 
-    def _plan(self, spoken: Sequence[Segment], source: str, target: str) -> Plan | None:
+    def _plan(self, spoken: Sequence[Segment], source: str, target: str) -> TranslationPlan | None:
         return choose(self.engines.translators(), source=source, target=target) if spoken else None
 
-    @activity.defn(name="part_dub_piece")
-    async def part_dub_piece(self, ref: JobRef, dub: DubRef, index: int, progress: int) -> None:
+    @activity.defn(name="separate_chunk")
+    async def separate_chunk(self, ref: JobRef, dub: DubRef, index: int, progress: int) -> None:
         """Part speech from the rest in one piece of the mix, for every dub of the video."""
         script = await self.shelf.script(dub)
         if await self.shelf.holds(dub.levels(script, index)):  # what is written last
             return
         async with self._working(ref, "synthesizing", progress=progress):
-            await Parting(self.shelf, self.engines).part(dub, script, index)
+            await SourceSeparation(self.shelf, self.engines).part(dub, script, index)
 
-    @activity.defn(name="cast_dub")
-    async def cast_dub(self, ref: JobRef, dub: DubRef) -> None:
+    @activity.defn(name="assign_voices")
+    async def assign_voices(self, ref: JobRef, dub: DubRef) -> None:
         """Give each speaker a voice."""
         script = await self.shelf.script(dub)
         async with self._working(ref, "synthesizing", progress=12):
             voices = await Speaking(self.shelf, self.engines).cast(dub, script)
             await self.shelf.put(dub.path("voices.json"), write(voices))
 
-    @activity.defn(name="speak_dub_line")
-    async def speak_dub_line(self, ref: JobRef, dub: DubRef, number: int, progress: int) -> Spoken:
+    @activity.defn(name="synthesize_line")
+    async def synthesize_line(self, ref: JobRef, dub: DubRef, number: int, progress: int) -> Spoken:
         """One line in its speaker's voice, as long as there is time for it."""
         script, voices = await self.shelf.script(dub), await self.shelf.voices(dub)
         line, speaking = script.lines[number], Speaking(self.shelf, self.engines)
@@ -124,8 +124,8 @@ class DubActivities:
             await self.shelf.put(told, json.dumps(made).encode())
         return Spoken(number, **made)
 
-    @activity.defn(name="lay_out_dub")
-    async def lay_out_dub(self, ref: JobRef, dub: DubRef, spoken: list[Spoken], name: str) -> None:
+    @activity.defn(name="schedule_lines")
+    async def schedule_lines(self, ref: JobRef, dub: DubRef, spoken: list[Spoken], name: str) -> None:
         """Put every line that was spoken in its place, as loud as the one that it replaces."""
         script = await self.shelf.script(dub)
         async with self._working(ref, "mixing", progress=80):
@@ -137,7 +137,7 @@ class DubActivities:
             for each, start in zip(spoken, starts, strict=True):
                 sound = from_pcm(await self.shelf.read(dub.shared(f"lines/{each.key}.pcm")))
                 laid.append(
-                    Laid(
+                    PlacedLine(
                         number=each.number,
                         key=each.key,
                         start_seconds=start,
@@ -150,8 +150,8 @@ class DubActivities:
                 )
             await self.shelf.put(dub.path(f"{name}.json"), write(Layout(tuple(laid))))
 
-    @activity.defn(name="mix_dub_piece")
-    async def mix_dub_piece(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
+    @activity.defn(name="mix_chunk")
+    async def mix_chunk(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
         """One piece of the finished sound; where it lies."""
         script, piece = await self.shelf.script(dub), index * PIECE_SECONDS
         here = (await self.shelf.layout(dub, layout)).within(piece, piece + PIECE_SECONDS)
@@ -162,11 +162,11 @@ class DubActivities:
                 await Publishing(self.shelf, self.engines).mix(dub, script, index, here, path=stored)
         return stored
 
-    @activity.defn(name="hear_dub_piece")
-    async def hear_dub_piece(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
+    @activity.defn(name="transcribe_chunk")
+    async def transcribe_chunk(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
         """What a recogniser understands of the lines that start in this piece; where it is written."""
         script = await self.shelf.script(dub)
-        piece = Piece.of(script, index)
+        piece = SeparatedChunk.of(script, index)
         laid = (await self.shelf.layout(dub, layout)).lines
         here = [each for each in laid if piece.start_seconds <= each.start_seconds < piece.end_seconds]
         lines = [[each.key, each.start_seconds - piece.start_seconds] for each in here]
@@ -230,14 +230,16 @@ class DubActivities:
                 found={**found, "updated_at": self.clock()},
             )
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
-        return working(self.database, self.clock, ref, stage, progress=progress)
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, ref, stage, progress=progress)
 
 
-def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: Mapping[int, str]) -> list[Line]:
+def _lines(
+    spoken: Sequence[Segment], plan: TranslationPlan, until_seconds: float, edits: Mapping[int, str]
+) -> list[Line]:
     """What is said in order, with its times and the texts to say instead."""
     ordered = sorted(spoken, key=lambda each: (each.start_seconds, each.end_seconds))
-    translated = carry_out(plan, [each.text for each in ordered])
+    translated = translate_along(plan, [each.text for each in ordered])
     said = phrases(
         [
             Phrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
@@ -249,23 +251,23 @@ def _lines(spoken: Sequence[Segment], plan: Plan, until_seconds: float, edits: M
     lines = []
     for number, (phrase, slot) in enumerate(zip(said, times, strict=True)):
         texts = [edits[number]] if number in edits else _texts(phrase, slot, plan)
-        times_of = (slot.start_seconds, slot.end_seconds, slot.room_end_seconds)
+        times_of = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
         lines.append(Line(number, *times_of, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
     return lines
 
 
-def _texts(phrase: Phrase, slot: Slot, plan: Plan) -> list[str]:
+def _texts(phrase: Phrase, slot: Slot, plan: TranslationPlan) -> list[str]:
     """The translation, and shorter ones behind it where it would hardly be spoken in time."""
     if not is_likely_too_long(phrase.text, slot, language=plan.target):
         return [phrase.text]
     briefer = shorter(phrase.source, language=plan.source)
-    texts = [phrase.text, *(carry_out(plan, briefer) if briefer else [])]
+    texts = [phrase.text, *(translate_along(plan, briefer) if briefer else [])]
     return [*texts, *shorter(texts[-1], language=plan.target)]
 
 
-def _placed(script: Script, line: Laid, heard: Mapping[str, str]) -> Placed:
+def _placed(script: Script, line: PlacedLine, heard: Mapping[str, str]) -> LineSync:
     source = script.lines[line.number]
-    return Placed(
+    return LineSync(
         number=line.number,
         source_start_seconds=source.start_seconds,
         slot_seconds=source.slot.seconds,

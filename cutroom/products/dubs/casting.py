@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from math import log2
 
-from cutroom.engines.ports import ServiceVoice
-from cutroom.engines.routes import language_of
+from cutroom.engines.synthesis.port import StockVoice
+from cutroom.engines.translation.routing import language_of
 
 MAX_EXACT = 5  # speakers and voices, up to which every way is tried
 UNKNOWN_PITCH_HZ = 150.0
@@ -21,14 +21,14 @@ class Part:
     seconds: float
 
 
-def voices_for(language: str, voices: Sequence[ServiceVoice]) -> list[ServiceVoice]:
+def voices_for(language: str, voices: Sequence[StockVoice]) -> list[StockVoice]:
     """Those of the language; of the very region where there are some."""
     near = [voice for voice in voices if language_of(voice.language) == language_of(language)]
     same = [voice for voice in near if voice.language.lower() == language.lower()]
     return sorted(same or near, key=lambda voice: voice.name)
 
 
-def cast(parts: Sequence[Part], voices: Sequence[ServiceVoice]) -> Mapping[str, ServiceVoice]:
+def cast(parts: Sequence[Part], voices: Sequence[StockVoice]) -> Mapping[str, StockVoice]:
     """A distinct voice for each speaker while there are voices; who speaks most is served best.
 
     Where there are more speakers than voices, those who speak least share one with somebody.
@@ -41,7 +41,7 @@ def cast(parts: Sequence[Part], voices: Sequence[ServiceVoice]) -> Mapping[str, 
     return chosen
 
 
-def _distinct(parts: Sequence[Part], voices: Sequence[ServiceVoice]) -> dict[str, ServiceVoice]:
+def _distinct(parts: Sequence[Part], voices: Sequence[StockVoice]) -> dict[str, StockVoice]:
     if len(parts) <= MAX_EXACT and len(voices) <= MAX_EXACT:
         best = min(
             permutations(voices, len(parts)),
@@ -56,6 +56,6 @@ def _distinct(parts: Sequence[Part], voices: Sequence[ServiceVoice]) -> dict[str
     return chosen
 
 
-def _far(part: Part, voice: ServiceVoice) -> float:
+def _far(part: Part, voice: StockVoice) -> float:
     """In octaves."""
     return abs(log2((part.pitch_hz or UNKNOWN_PITCH_HZ) / voice.pitch_hz))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cutroom.engines.sound import resampled
-from cutroom.products.dubs.script import Laid
+from cutroom.engines.samples import resampled
+from cutroom.products.dubs.script import PlacedLine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ def gain_for(source_level: float, line_level: float) -> float:
     return round(min(max(source_level / line_level, low), high), 4)
 
 
-def laid_over(bed: "Sound", lines: Sequence[tuple[Laid, "Sound"]], *, start_seconds: float) -> "Sound":
+def laid_over(bed: "Sound", lines: Sequence[tuple[PlacedLine, "Sound"]], *, start_seconds: float) -> "Sound":
     """Lines, which are mono, in the middle of a stereo bed that starts at this time; nothing sounds beyond its ends."""
     made = bed.copy()
     for line, sound in lines:
@@ -90,7 +90,7 @@ def laid_over(bed: "Sound", lines: Sequence[tuple[Laid, "Sound"]], *, start_seco
     return made
 
 
-def speech_alone(lines: Sequence[tuple[Laid, "Sound"]], *, start_seconds: float, seconds: float) -> "Sound":
+def speech_alone(lines: Sequence[tuple[PlacedLine, "Sound"]], *, start_seconds: float, seconds: float) -> "Sound":
     """The lines in their places with nothing around them, at their own rate: for a recogniser to hear."""
     import numpy as np  # noqa: PLC0415 - as above
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Dub(Table):
+class DubRow(Table):
     """One language of one video, in one kind of voices."""
 
     __tablename__ = "dubs"

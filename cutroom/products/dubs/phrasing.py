@@ -7,7 +7,7 @@ with one beside which it does, both become one line, with the start of the first
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.dubs.fit import CLOSE, MAX_STRETCH, natural_seconds
+from cutroom.products.dubs.line_sync import CLOSE, MAX_STRETCH, natural_seconds
 
 MAX_GAP_SECONDS = 0.8
 MAX_LINE_SECONDS = 11.0

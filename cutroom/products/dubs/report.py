@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cutroom.products.dubs.fit import CLOSE
+from cutroom.products.dubs.line_sync import CLOSE
 
 MAX_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LineSync:
     """A line as it lies in the dub."""
 
     number: int
@@ -49,7 +49,7 @@ def _edits(wanted: Sequence[str], found: Sequence[str]) -> int:
     return row[-1]
 
 
-def line_report(line: Placed) -> dict[str, Any]:
+def line_report(line: LineSync) -> dict[str, Any]:
     return {
         "line": line.number,
         "start": round(line.start_seconds, 3),
@@ -63,11 +63,11 @@ def line_report(line: Placed) -> dict[str, Any]:
     }
 
 
-def is_close(line: Placed) -> bool:
+def is_close(line: LineSync) -> bool:
     return abs(line.seconds - line.slot_seconds) <= CLOSE * line.slot_seconds
 
 
-def sync_report(lines: Sequence[Placed]) -> dict[str, Any]:
+def sync_report(lines: Sequence[LineSync]) -> dict[str, Any]:
     """Totals, and the lines that are understood or fit least first: where a person should look."""
     told = [line_report(line) for line in lines]
     stretches = [line.stretch for line in lines]
@@ -85,7 +85,7 @@ def sync_report(lines: Sequence[Placed]) -> dict[str, Any]:
     }
 
 
-def overlap_ms(lines: Sequence[Placed]) -> int:
+def overlap_ms(lines: Sequence[LineSync]) -> int:
     ordered = sorted(lines, key=lambda line: line.start_seconds)
     total = sum(max(0.0, one.start_seconds + one.seconds - two.start_seconds) for one, two in pairwise(ordered))
     return round(1000 * total)

@@ -10,11 +10,11 @@ from cutroom.errors import Code, not_found
 from cutroom.jobs.ids import DubProduct
 from cutroom.products.dubs import service
 from cutroom.products.dubs.schemas import Dub, DubJobs, Dubs, NewDubs
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 from cutroom.web.schema import canonical_language, is_language
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Dubs"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Dubs"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

@@ -7,10 +7,10 @@ from pydantic import ConfigDict, Field
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.products.transcripts.schemas import Segment, Speaker
-from cutroom.web.schema import MAX_LANGUAGES, LanguageCode, Languages, Omittable, Uri, Wire
+from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Languages, Omittable, Uri
 
 
-class NewDubs(Wire):
+class NewDubs(ApiModel):
     """Languages to dub a video into."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt"], "product": "plus"}]})
@@ -29,7 +29,7 @@ class NewDubs(Wire):
     ] = Field(default_factory=dict)
 
 
-class DubJobs(Wire):
+class DubJobs(ApiModel):
     """One job for each language, and what is left in the wallet."""
 
     video_id: str
@@ -37,7 +37,7 @@ class DubJobs(Wire):
     balance: float
 
 
-class DubItem(Wire):
+class DubItem(ApiModel):
     """A dub in the list of a video's dubs."""
 
     id: str
@@ -48,13 +48,13 @@ class DubItem(Wire):
     job_id: str
 
 
-class Dubs(Wire):
+class Dubs(ApiModel):
     """A video's dubs."""
 
     dubs: list[DubItem]
 
 
-class Dub(Wire):
+class Dub(ApiModel):
     """A dub in its present state. While it is made, the first minute may be there to listen to."""
 
     status: Literal["processing", "ready", "failed"]

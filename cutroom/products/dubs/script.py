@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from cutroom.products.dubs.fit import Slot
+from cutroom.products.dubs.line_sync import Slot
 
 PIECE_SECONDS = 60.0  # what is separated and mixed at once; the first piece is the preview
 
@@ -17,14 +17,14 @@ class Line:
     number: int
     start_seconds: float
     end_seconds: float
-    room_end_seconds: float
+    latest_end_seconds: float
     speaker: str
     source: str
     texts: tuple[str, ...]
 
     @property
     def slot(self) -> Slot:
-        return Slot(self.start_seconds, self.end_seconds, self.room_end_seconds)
+        return Slot(self.start_seconds, self.end_seconds, self.latest_end_seconds)
 
     @property
     def piece(self) -> int:
@@ -82,7 +82,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class PlacedLine:
     """A spoken line in its place, and how loud it is made."""
 
     number: int
@@ -99,9 +99,9 @@ class Laid:
 class Layout:
     """Every line in its place."""
 
-    lines: tuple[Laid, ...] = field(default=())
+    lines: tuple[PlacedLine, ...] = field(default=())
 
-    def within(self, start_seconds: float, end_seconds: float) -> list[Laid]:
+    def within(self, start_seconds: float, end_seconds: float) -> list[PlacedLine]:
         """What sounds in a stretch of time."""
         return [
             line
@@ -123,7 +123,7 @@ def read_script(data: bytes) -> Script:
 
 
 def read_layout(data: bytes) -> Layout:
-    return Layout(tuple(Laid(**line) for line in json.loads(data)["lines"]))
+    return Layout(tuple(PlacedLine(**line) for line in json.loads(data)["lines"]))
 
 
 def read_voices(data: bytes) -> dict[str, PartVoice]:

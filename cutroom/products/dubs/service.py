@@ -12,19 +12,19 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import Action, PriceList, Work, credits_of
 from cutroom.credits.rules import Bill
 from cutroom.credits.service import balance_of, is_subscriber
-from cutroom.engines.routes import language_of
+from cutroom.engines.translation.routing import language_of
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
-from cutroom.jobs.ids import DubProduct, InnerType, JobKey, JobType, parse_job_id
-from cutroom.jobs.service import NewJob, ask_for, take_on
+from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
+from cutroom.jobs.service import NewJob, create_jobs, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions.service import check_lines, check_translations
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
-from cutroom.products.speech.service import told_voices
+from cutroom.products.speech.service import available_voices
 from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import transcript_before
 
@@ -65,14 +65,14 @@ async def ask_for_dubs(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.DUB, video_id, language=language, product=wanted.product)
-        jobs.append(NewJob(key, video_id, waits_for=[] if source is not None else [transcript.id], bill=bill))
-    asked = await ask_for(connection, principal, jobs, prices=prices, now=now)
+        jobs.append(NewJob(key, video_id, depends_on=[] if source is not None else [transcript.id], bill=bill))
+    asked = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     left = await balance_of(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in asked], balance=credits_of(left))
 
 
 async def _check_voices(connection: Connection, languages: Sequence[str], *, now: datetime) -> None:
-    there = sorted({row["language"] for row in await told_voices(connection, now=now)})
+    there = sorted({row["language"] for row in await available_voices(connection, now=now)})
     spoken = {language_of(code) for code in there}
     missing = [at for at, language in enumerate(languages) if language_of(language) not in spoken]
     if missing:
@@ -190,9 +190,9 @@ async def change_line(
     )
     if changed is None:
         raise not_found()
-    key = JobKey(InnerType.REDUB, new_id())
+    key = JobKey(InternalJobType.REDUB, new_id())
     plan = {"dubbed_video_id": change.video_id, "language": change.language, "product": change.product.value}
-    await take_on(connection, principal, [NewJob(key, None, plan=plan)], prices=prices, now=now)
+    await create_jobs(connection, principal, [NewJob(key, None, plan=plan)], prices=prices, now=now)
     return key.id
 
 

@@ -10,19 +10,19 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import parse_job_id
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.dubs.activities import DubActivities, Planned
+    from cutroom.products.dubs.artifacts import DubRef
     from cutroom.products.dubs.script import Spoken
-    from cutroom.products.dubs.shelf import DubRef
 
-_take = Stepper(Queue.SPEECH, one_try=timedelta(hours=1))
+run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
 STEPS_AT_ONCE = 16  # of one dub, over all workers
 FIRST, WHOLE = "first-layout", "layout"
 
 
 @workflow.defn(name="dub")
-class MakeDub:
+class DubWorkflow:
     """One language of one video."""
 
     @workflow.run
@@ -36,7 +36,7 @@ class MakeDub:
 
 
 @workflow.defn(name="redub")
-class RemakeDub:
+class RedubWorkflow:
     """A dub again, after some of its words were changed; what did not change is not made again."""
 
     @workflow.run
@@ -48,27 +48,35 @@ class RemakeDub:
 
 
 async def make_dub(ref: JobRef, dub: DubRef) -> dict[str, Any]:
-    planned: Planned = await _take(DubActivities.plan_dub, ref, dub)
-    await _take(DubActivities.part_dub_piece, ref, dub, 0, 8)
+    planned: Planned = await run_activity(DubActivities.plan_dub, ref, dub)
+    await run_activity(DubActivities.separate_chunk, ref, dub, 0, 8)
     if dub.product == "premium":  # clones are made from speech that was parted from the rest, wherever it is
-        await _all([partial(_take, DubActivities.part_dub_piece, ref, dub, at, 10) for at in range(1, planned.pieces)])
+        await _all(
+            [partial(run_activity, DubActivities.separate_chunk, ref, dub, at, 10) for at in range(1, planned.pieces)]
+        )
     if planned.lines:
-        await _take(DubActivities.cast_dub, ref, dub)
+        await run_activity(DubActivities.assign_voices, ref, dub)
     first = [number for number, piece in enumerate(planned.lines) if piece == 0]
     rest = [number for number, piece in enumerate(planned.lines) if piece > 0]
     spoken = await _speak(ref, dub, first, planned)
     if planned.pieces > 1:
-        await _take(DubActivities.lay_out_dub, ref, dub, spoken, FIRST)
-        mixed = await _take(DubActivities.mix_dub_piece, ref, dub, 0, FIRST, 29)
-        await _take(DubActivities.publish_dub_preview, ref, dub, mixed)
-        await _all([partial(_take, DubActivities.part_dub_piece, ref, dub, at, 35) for at in range(1, planned.pieces)])
+        await run_activity(DubActivities.schedule_lines, ref, dub, spoken, FIRST)
+        mixed = await run_activity(DubActivities.mix_chunk, ref, dub, 0, FIRST, 29)
+        await run_activity(DubActivities.publish_dub_preview, ref, dub, mixed)
+        await _all(
+            [partial(run_activity, DubActivities.separate_chunk, ref, dub, at, 35) for at in range(1, planned.pieces)]
+        )
         spoken += await _speak(ref, dub, rest, planned)
     spoken.sort(key=lambda each: each.number)
-    await _take(DubActivities.lay_out_dub, ref, dub, spoken, WHOLE)
+    await run_activity(DubActivities.schedule_lines, ref, dub, spoken, WHOLE)
     pieces = range(planned.pieces)
-    mixed_pieces = await _all([partial(_take, DubActivities.mix_dub_piece, ref, dub, at, WHOLE, 88) for at in pieces])
-    heard = await _all([partial(_take, DubActivities.hear_dub_piece, ref, dub, at, WHOLE, 93) for at in pieces])
-    result: dict[str, Any] = await _take(DubActivities.publish_dub, ref, dub, mixed_pieces, heard, WHOLE)
+    mixed_pieces = await _all(
+        [partial(run_activity, DubActivities.mix_chunk, ref, dub, at, WHOLE, 88) for at in pieces]
+    )
+    heard = await _all(
+        [partial(run_activity, DubActivities.transcribe_chunk, ref, dub, at, WHOLE, 93) for at in pieces]
+    )
+    result: dict[str, Any] = await run_activity(DubActivities.publish_dub, ref, dub, mixed_pieces, heard, WHOLE)
     return result
 
 
@@ -76,7 +84,7 @@ async def _speak(ref: JobRef, dub: DubRef, numbers: list[int], planned: Planned)
     whole = len(planned.lines)
     return await _all(
         [
-            partial(_take, DubActivities.speak_dub_line, ref, dub, number, 12 + 66 * (number + 1) // whole)
+            partial(run_activity, DubActivities.synthesize_line, ref, dub, number, 12 + 66 * (number + 1) // whole)
             for number in numbers
         ]
     )

@@ -10,12 +10,12 @@ from temporalio.exceptions import ApplicationError
 
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import working
+from cutroom.jobs.steps import job_step
 from cutroom.library.rules import video_path
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.secrecy import Secrecy
-from cutroom.platform.storage import Storage
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.hosting import service
 from cutroom.products.hosting.mux import (
     ERRORED,
@@ -42,7 +42,7 @@ class HostingActivities:
 
     database: Database
     storage: Storage
-    secrecy: Secrecy
+    secrecy: SecretBox
     host: Mux | None
     clock: Clock
 
@@ -114,7 +114,7 @@ class HostingActivities:
     async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
         """A host that is away may come back: it is waited for longer than a machine of ours."""
         try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
+            async with job_step(self.database, self.clock, ref, stage, progress=progress):
                 yield
         except HostError as error:
             patient = error.retry and activity.info().attempt < MOST_TRIES

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Hosting(Table):
+class HostingRow(Table):
     """A video at its host, by the ids that the host gave it; written as each becomes known."""
 
     __tablename__ = "hostings"

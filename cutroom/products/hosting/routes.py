@@ -13,23 +13,23 @@ from temporalio.service import RPCError
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InnerType, parse_job_id
+from cutroom.jobs.ids import InternalJobType, parse_job_id
 from cutroom.jobs.service import workflow_id
 from cutroom.products.hosting import service
 from cutroom.products.hosting.mux import is_configured, is_signed
 from cutroom.products.hosting.schemas import Hosting, NewHosting
+from cutroom.web.error_responses import Problem
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.problems import Problem
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 from cutroom.web.runtime import Runtime
 
 PATH = "/videos/{videoId}/professional-hosting"
 MAX_EVENT_BYTES = 256 * 1024
 _log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Hosting"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Hosting"])
 # Callers also write this path without the version; for replay both are one.
-bare_router = APIRouter(route_class=EnvelopeRoute, include_in_schema=False)
+bare_router = APIRouter(route_class=OperationRoute, include_in_schema=False)
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 
@@ -100,7 +100,7 @@ def _mark(body: bytes) -> tuple[str | None, int]:
         mark = data.get("passthrough") or (data.get("new_asset_settings") or {}).get("passthrough") or ""
         _, job_id, attempt = str(mark).split(".")
         key = parse_job_id(job_id)
-        return (job_id, int(attempt)) if key is not None and key.type is InnerType.HOSTING else (None, 0)
+        return (job_id, int(attempt)) if key is not None and key.type is InternalJobType.HOSTING else (None, 0)
     except (ValueError, AttributeError):
         return None, 0
 

@@ -5,16 +5,16 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from cutroom.products.hosting.rules import Provider, Reason, State
-from cutroom.web.schema import Omittable, Wire
+from cutroom.web.schema import ApiModel, Omittable
 
 
-class NewHosting(Wire):
+class NewHosting(ApiModel):
     """Nothing has to be said."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{}]})
 
 
-class Hosting(Wire):
+class Hosting(ApiModel):
     """How a video's hosting stands."""
 
     video_id: str

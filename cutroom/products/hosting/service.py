@@ -9,8 +9,8 @@ import asyncpg
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InnerType, JobKey
-from cutroom.jobs.service import NewJob, take_on
+from cutroom.jobs.ids import InternalJobType, JobKey
+from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.hosting.rules import Standing, standing
@@ -26,7 +26,7 @@ _STATE = """SELECT s.storage_path IS NOT NULL AND s.size_bytes IS NOT NULL AND v
 
 def hosting_key(video_id: str) -> JobKey:
     """One for each video: asking again meets the same."""
-    return JobKey(InnerType.HOSTING, video_id)
+    return JobKey(InternalJobType.HOSTING, video_id)
 
 
 async def get_hosting(connection: Connection, principal: Principal, video_id: str, *, is_configured: bool) -> Hosting:
@@ -56,7 +56,7 @@ async def activate(
         message = "This installation has no hosting provider."
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})
     job = NewJob(hosting_key(video_id), None, plan={"hosted_video_id": video_id})
-    (begun,) = await take_on(connection, principal, [job], prices=prices, now=now)
+    (begun,) = await create_jobs(connection, principal, [job], prices=prices, now=now)
     after = await _standing(connection, principal, video_id, is_configured=is_configured)
     return _wire(video_id, after), begun
 

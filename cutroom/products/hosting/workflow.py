@@ -11,24 +11,24 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.hosting.activities import HostingActivities
 
 SEND_TIMEOUT = timedelta(hours=8)
 HOSTING_TIMEOUT = timedelta(hours=24)
-_take = Stepper(
+run_activity = ActivityRunner(
     Queue.EGRESS,
-    one_try=timedelta(minutes=2),
-    all_tries=HOSTING_TIMEOUT,
-    silence=timedelta(seconds=30),
-    longest_wait=timedelta(minutes=1),
+    start_to_close=timedelta(minutes=2),
+    schedule_to_close=HOSTING_TIMEOUT,
+    heartbeat_timeout=timedelta(seconds=30),
+    maximum_interval=timedelta(minutes=1),
 )
 FIRST_LOOK, LAST_LOOK = timedelta(seconds=2), timedelta(minutes=1)
 
 
 @workflow.defn(name="hosting")
-class HostVideo:
+class HostingWorkflow:
     """One activation. The host's events only make it look sooner; what counts is what it sees."""
 
     def __init__(self) -> None:
@@ -44,10 +44,12 @@ class HostVideo:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["hosted_video_id"]
-        await _take(HostingActivities.open_hosting_upload, ref, video_id)
-        await _take(HostingActivities.send_hosting_source, ref, video_id, queue=Queue.DOWNLOAD, one_try=SEND_TIMEOUT)
+        await run_activity(HostingActivities.open_hosting_upload, ref, video_id)
+        await run_activity(
+            HostingActivities.send_hosting_source, ref, video_id, queue=Queue.DOWNLOAD, start_to_close=SEND_TIMEOUT
+        )
         started, pause = workflow.now(), FIRST_LOOK
-        while not await _take(HostingActivities.check_hosting, ref, video_id):
+        while not await run_activity(HostingActivities.check_hosting, ref, video_id):
             if workflow.now() - started > HOSTING_TIMEOUT:
                 sentence = "The host did not finish within a day."
                 raise ApplicationError(sentence, {"reason": "TOO_SLOW"}, type=Code.INTERNAL.value)

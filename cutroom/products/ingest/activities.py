@@ -11,22 +11,22 @@ from pydantic import TypeAdapter
 from temporalio import activity
 
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media import audio, video
-from cutroom.media.image import make_poster
-from cutroom.media.mux import join_tracks
+from cutroom.media.local_cache import LocalMediaCache
+from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.process import MediaError, Reason
+from cutroom.media.remux import join_tracks
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.secrecy import Secrecy
-from cutroom.platform.storage import Storage
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.ingest import service
-from cutroom.products.ingest.rules import Lane, SourceType
-from cutroom.products.ingest.sources import Found, Source, SourceError
+from cutroom.products.ingest.rules import MediaKind, SourceType
+from cutroom.products.ingest.sources import Found, ImportSource, SourceError
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
 MAX_SOURCE_BYTES = 100 * 1024**3
@@ -45,7 +45,7 @@ class Inspected:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class PreflightRequest:
     """A URL to look at; sealed, for it stays in Temporal's history."""
 
     video_id: str
@@ -54,14 +54,14 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Glimpse:
+class PreflightResult:
     """What was seen: nothing wrong, or why it is no use."""
 
     refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class PieceOrder:
+class MediaChunkTask:
     """One piece of sound or picture to make."""
 
     kind: Kind
@@ -76,15 +76,15 @@ class IngestActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
-    sources: Mapping[SourceType, Source]
+    sources: Mapping[SourceType, ImportSource]
     youtube: YoutubeSource
-    secrecy: Secrecy
+    secrecy: SecretBox
     clock: Clock
 
     @activity.defn(name="look_at_source")
-    async def look_at_source(self, wanted: Glance) -> Glimpse:
+    async def look_at_source(self, wanted: PreflightRequest) -> PreflightResult:
         """A few seconds' look at a URL before its video is accepted."""
         sealed = base64.b64decode(wanted.sealed_url)
         url = self.secrecy.unseal(service.URL_PURPOSE, sealed, context=wanted.video_id).decode()
@@ -92,8 +92,8 @@ class IngestActivities:
         try:
             await (self.youtube if kind is SourceType.YOUTUBE else self.sources[kind]).probe(url)
         except SourceError as error:
-            return Glimpse(refusal=str(error))
-        return Glimpse()
+            return PreflightResult(refusal=str(error))
+        return PreflightResult()
 
     @activity.defn(name="fetch_source")
     async def fetch_source(self, ref: JobRef, video_id: str) -> None:
@@ -132,9 +132,9 @@ class IngestActivities:
         """Judge the file in the sandbox, and write down what it is."""
         async with self.database.transaction(ref.library_id) as connection:
             source = await service.source_of(connection, ref.library_id, video_id)
-        async with self._working(ref, "reading", progress=8), self.workbench.copy_of(source.storage_path) as copy:
+        async with self._working(ref, "reading", progress=8), self.workbench.fetch(source.storage_path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
-            if source.lane is Lane.AUDIO:
+            if source.lane is MediaKind.AUDIO:
                 info = only_sound(info)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_media(
@@ -149,7 +149,7 @@ class IngestActivities:
     @activity.defn(name="make_poster")
     async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         path = service.source_path(ref.library_id, video_id)
-        async with self._working(ref, "taking a poster", progress=12), self.workbench.copy_of(path) as copy:
+        async with self._working(ref, "taking a poster", progress=12), self.workbench.fetch(path) as copy:
             with self.workbench.drawer() as drawer:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=drawer, sandbox=self.sandbox)
                 if poster is None:
@@ -160,16 +160,16 @@ class IngestActivities:
             await service.record_poster(connection, ref.library_id, video_id, path=stored)
 
     @activity.defn(name="make_piece")
-    async def make_piece(self, ref: JobRef, video_id: str, order: PieceOrder) -> None:
+    async def make_piece(self, ref: JobRef, video_id: str, order: MediaChunkTask) -> None:
         """One piece of at most a minute's work; its files get names of their own in the store."""
         info, path = INFO.validate_python(order.info), service.source_path(ref.library_id, video_id)
         stage = "copying the sound" if order.kind == "sound" else "copying the picture"
-        async with self._working(ref, stage, progress=order.progress), self.workbench.copy_of(path) as copy:
+        async with self._working(ref, stage, progress=order.progress), self.workbench.fetch(path) as copy:
             with self.workbench.drawer() as drawer:
                 for made in await self._make(order, info, copy.path, drawer):
                     await self.storage.put(_piece_path(ref, video_id, made.name), made)
 
-    async def _make(self, order: PieceOrder, info: MediaInfo, source: Path, drawer: Path) -> list[Path]:
+    async def _make(self, order: MediaChunkTask, info: MediaInfo, source: Path, drawer: Path) -> list[Path]:
         if order.kind == "sound":
             piece = audio.plan_audio(info)[order.index]
             files = await audio.make_audio_piece(source, info, piece, output=drawer, sandbox=self.sandbox)
@@ -221,7 +221,7 @@ class IngestActivities:
     async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
         """A step of the job; failures are told in the job's own words."""
         try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
+            async with job_step(self.database, self.clock, ref, stage, progress=progress):
                 yield
         except SourceError as error:
             raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error

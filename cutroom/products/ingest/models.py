@@ -6,7 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Source(Table):
+class SourceRow(Table):
     """A video's source; its URL is sealed, for signed links carry secrets."""
 
     __tablename__ = "sources"

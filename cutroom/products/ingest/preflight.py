@@ -11,13 +11,13 @@ from temporalio.service import RPCError
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.platform.temporal import Queue
-from cutroom.products.ingest.activities import Glance, Glimpse
+from cutroom.products.ingest.activities import PreflightRequest, PreflightResult
 from cutroom.products.ingest.schemas import UrlSource
 from cutroom.products.ingest.service import URL_PURPOSE
 from cutroom.web.runtime import Runtime
 
 LOOKS_AT_ONCE = 8  # in one process: each holds a database connection while it waits
-WORKFLOW = "look-at-source"
+WORKFLOW = "preflight"
 
 _log = logging.getLogger(__name__)
 _places = asyncio.Semaphore(LOOKS_AT_ONCE)
@@ -34,19 +34,19 @@ async def look_first(runtime: Runtime, source: UrlSource) -> None:
         raise CutroomError(Code.UNSUPPORTED_SOURCE, message=glimpse.refusal)
 
 
-async def _look(runtime: Runtime, source: UrlSource, seconds: float) -> Glimpse | None:
+async def _look(runtime: Runtime, source: UrlSource, seconds: float) -> PreflightResult | None:
     look_id = new_id()
     sealed = runtime.secrecy.seal(URL_PURPOSE, source.url.encode(), context=look_id)
-    glance = Glance(video_id=look_id, type=source.type.value, sealed_url=base64.b64encode(sealed).decode())
+    glance = PreflightRequest(video_id=look_id, type=source.type.value, sealed_url=base64.b64encode(sealed).decode())
     try:
         async with asyncio.timeout(seconds):
-            glimpse: Glimpse = await runtime.temporal.execute_workflow(
+            glimpse: PreflightResult = await runtime.temporal.execute_workflow(
                 WORKFLOW,
                 glance,
                 id=f"look_{look_id}",
                 task_queue=Queue.CONTROL,
                 execution_timeout=timedelta(seconds=15),
-                result_type=Glimpse,
+                result_type=PreflightResult,
             )
     except (TimeoutError, RPCError, RuntimeError, WorkflowFailureError) as error:
         _log.info("a source was accepted unseen", extra={"error": repr(error)})

@@ -26,7 +26,7 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
     def job(key: JobKey, plan: dict[str, object], works: Iterable[Work]) -> NewJob:
         billed = tuple(works)
         bill = Bill(billed, is_subscriber) if billed else None
-        return NewJob(key, video_id, plan=plan, waits_for=[after], bill=bill)
+        return NewJob(key, video_id, plan=plan, depends_on=[after], bill=bill)
 
     jobs = []
     for dub in recipes.dubs or []:

@@ -10,10 +10,10 @@ from cutroom.errors import Code
 from cutroom.products.ingest import service
 from cutroom.products.ingest.preflight import look_first
 from cutroom.products.ingest.schemas import CreatedVideo, NewVideo, UrlSource
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Ingest"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Ingest"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

@@ -6,7 +6,7 @@ import unicodedata
 from enum import StrEnum
 from urllib.parse import parse_qs, unquote, urlencode
 
-from cutroom.platform.egress_urls import HTTPS_PORT, Target, UrlError, fault_in_url, parse_url
+from cutroom.platform.egress.urls import HTTPS_PORT, Target, UrlError, fault_in_url, parse_url
 
 DEFAULT_FILE_NAME = "upload.mp4"
 MAX_FILE_NAME = 255
@@ -24,7 +24,7 @@ class SourceType(StrEnum):
     UPLOAD = "upload"
 
 
-class Lane(StrEnum):
+class MediaKind(StrEnum):
     """How a file is taken in."""
 
     VIDEO = "video"
@@ -176,8 +176,8 @@ def media_type(content_type: str | None) -> str:
     return match[1].lower() if match else ""
 
 
-def lane_of(content_type: str | None) -> Lane:
-    return Lane.AUDIO if media_type(content_type).startswith("audio/") else Lane.VIDEO
+def lane_of(content_type: str | None) -> MediaKind:
+    return MediaKind.AUDIO if media_type(content_type).startswith("audio/") else MediaKind.VIDEO
 
 
 def _read(url: str) -> tuple[Target, str, dict[str, str]]:

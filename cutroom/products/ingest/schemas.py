@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, Tag, field_validator, model_validator
 
-from cutroom.engines.writing import DescriptionKind, TitleStyle
+from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.library.schemas import State, Video
@@ -16,7 +16,7 @@ from cutroom.products.ingest.rules import (
     fault_in_source,
 )
 from cutroom.products.thumbnails.schemas import Pictured
-from cutroom.web.schema import Languages, Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, Languages, Omittable, Uri
 
 MAX_DUB_RECIPES = 4
 
@@ -37,7 +37,7 @@ FileName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_f
 ContentType = Annotated[str, AfterValidator(_content_type)]
 
 
-class UrlSource(Wire):
+class UrlSource(ApiModel):
     """A share link, a watch page, or media that anybody can fetch."""
 
     type: Literal[SourceType.YOUTUBE, SourceType.DROPBOX, SourceType.GOOGLE_DRIVE, SourceType.HTTPS]
@@ -50,7 +50,7 @@ class UrlSource(Wire):
         return self
 
 
-class UploadSource(Wire):
+class UploadSource(ApiModel):
     """A file that the caller will send."""
 
     type: Literal[SourceType.UPLOAD]
@@ -58,14 +58,14 @@ class UploadSource(Wire):
     content_type: Annotated[Omittable[ContentType], Field(description="`audio/*` selects the audio lane.")] = None
 
 
-class DubRecipe(Wire):
+class DubRecipe(ApiModel):
     """Dubs to make once there is a transcript."""
 
     languages: Languages
     product: DubProduct = DubProduct.PLUS
 
 
-class ShortsRecipe(Wire):
+class ShortsRecipe(ApiModel):
     """Shorts, a promo or clips to make once there is a transcript."""
 
     kind: Literal["shorts", "promo", "clips"] = "shorts"
@@ -92,13 +92,13 @@ class ShortsRecipe(Wire):
         return self
 
 
-class TitleRecipe(Wire):
+class TitleRecipe(ApiModel):
     """A title to write, in place of one that came with the source."""
 
     style: TitleStyle
 
 
-class DescriptionRecipe(Wire):
+class DescriptionRecipe(ApiModel):
     """A description to write."""
 
     type: DescriptionKind
@@ -110,7 +110,7 @@ class ThumbnailRecipe(Pictured):
     enabled: bool = True
 
 
-class PackagingRecipe(Wire):
+class PackagingRecipe(ApiModel):
     """What to write and draw; presence of a field asks for it."""
 
     title: Omittable[TitleRecipe] = None
@@ -118,7 +118,7 @@ class PackagingRecipe(Wire):
     thumbnail: Omittable[Literal[True] | ThumbnailRecipe] = None
 
 
-class Recipes(Wire):
+class Recipes(ApiModel):
     """Products that are staged now and start when what they need is ready."""
 
     dubs: Omittable[Annotated[list[DubRecipe], Field(max_length=MAX_DUB_RECIPES)]] = None
@@ -126,7 +126,7 @@ class Recipes(Wire):
     packaging: Omittable[PackagingRecipe] = None
 
 
-class NewVideo(Wire):
+class NewVideo(ApiModel):
     """A video to put into the library."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source": {"type": "upload", "fileName": "lens.mp4"}}]})
@@ -141,14 +141,14 @@ class NewVideo(Wire):
     products: Omittable[Recipes] = None
 
 
-class UploadInstructions(Wire):
+class UploadInstructions(ApiModel):
     """Where an upload goes."""
 
     storage_path: str
     session_path: str = Field(description="POST here for a session URL; relative to the version prefix.")
 
 
-class CreatedVideo(Wire):
+class CreatedVideo(ApiModel):
     """A video that is on its way in."""
 
     video_id: str
@@ -158,7 +158,7 @@ class CreatedVideo(Wire):
     jobs: list[Job]
 
 
-class NewUploadSession(Wire):
+class NewUploadSession(ApiModel):
     """The file that is about to be sent."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fileName": "lens.mp4", "contentType": "video/mp4"}]})
@@ -167,7 +167,7 @@ class NewUploadSession(Wire):
     content_type: Omittable[ContentType] = None
 
 
-class UploadSession(Wire):
+class UploadSession(ApiModel):
     """A signed URL that starts a resumable upload; good for 30 minutes."""
 
     url: Uri

@@ -11,15 +11,15 @@ from cutroom.credits.pricing import PriceList
 from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
-from cutroom.jobs.service import NewJob, ask_for
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_folder, get_video
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.products.ingest.recipes import recipe_jobs, thumbnail_plan
-from cutroom.products.ingest.rules import Lane, SourceType, lane_of, source_fingerprint
+from cutroom.products.ingest.rules import MediaKind, SourceType, lane_of, source_fingerprint
 from cutroom.products.ingest.schemas import (
     CreatedVideo,
     NewVideo,
@@ -47,7 +47,7 @@ async def create_video(
     principal: Principal,
     wanted: NewVideo,
     *,
-    secrecy: Secrecy,
+    secrecy: SecretBox,
     prices: PriceList,
     now: datetime,
 ) -> CreatedVideo:
@@ -64,7 +64,7 @@ async def create_video(
     await _put_video(connection, principal, wanted, video_id=video_id, now=now)
     is_upload = isinstance(wanted.source, UploadSource)
     staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
-    jobs = [job for job, _ in await ask_for(connection, principal, staged, prices=prices, now=now)]
+    jobs = [job for job, _ in await request_jobs(connection, principal, staged, prices=prices, now=now)]
     for job in staged:
         if job.key.automation is AutomationType.THUMBNAIL:
             await thumbnails.put_request(connection, principal.library_id, job, now=now)
@@ -82,7 +82,7 @@ async def _put_source(
     source: UrlSource | UploadSource,
     *,
     video_id: str,
-    secrecy: Secrecy,
+    secrecy: SecretBox,
     now: datetime,
 ) -> None:
     row: dict[str, Any] = {
@@ -129,7 +129,7 @@ async def _put_video(
     connection: Connection, principal: Principal, wanted: NewVideo, *, video_id: str, now: datetime
 ) -> None:
     source = wanted.source
-    audio = isinstance(source, UploadSource) and lane_of(source.content_type) is Lane.AUDIO
+    audio = isinstance(source, UploadSource) and lane_of(source.content_type) is MediaKind.AUDIO
     row = {
         "library_id": principal.library_id,
         "id": video_id,
@@ -150,8 +150,8 @@ def _stage(principal: Principal, video_id: str, *, recipes: Recipes | None, is_u
     import_key = JobKey(JobType.IMPORT, video_id)
     transcript_key = JobKey(JobType.TRANSCRIPT, video_id)
     return [
-        NewJob(import_key, video_id, waits_for=[upload_prerequisite(video_id)] if is_upload else []),
-        NewJob(transcript_key, video_id, waits_for=[import_key.id]),
+        NewJob(import_key, video_id, depends_on=[upload_prerequisite(video_id)] if is_upload else []),
+        NewJob(transcript_key, video_id, depends_on=[import_key.id]),
         *recipe_jobs(recipes, video_id, after=transcript_key.id, is_subscriber=is_subscriber(principal)),
     ]
 
@@ -160,7 +160,7 @@ async def upload_of(connection: Connection, principal: Principal, video_id: str)
     """The source row of a reserved upload that is still to come."""
     await get_video(connection, principal, video_id)
     row = await connection.fetchrow(
-        """SELECT s.type, s.storage_path, s.content_type, j.waits_for, j.status
+        """SELECT s.type, s.storage_path, s.content_type, j.depends_on, j.status
            FROM sources s JOIN jobs j ON j.library_id = s.library_id AND j.id = 'import_' || s.video_id
            WHERE s.library_id = $1 AND s.video_id = $2""",
         principal.library_id,
@@ -168,7 +168,7 @@ async def upload_of(connection: Connection, principal: Principal, video_id: str)
     )
     if row is None or row["type"] != SourceType.UPLOAD:
         raise CutroomError(Code.CONFLICT, message="This video does not wait for an upload.")
-    if upload_prerequisite(video_id) not in row["waits_for"] or row["status"] != "queued":
+    if upload_prerequisite(video_id) not in row["depends_on"] or row["status"] != "queued":
         raise CutroomError(Code.CONFLICT, message="The upload of this video is finished.")
     return row
 
@@ -184,7 +184,7 @@ class KnownSource:
     type: SourceType
     storage_path: str
     sealed_url: bytes
-    lane: Lane
+    lane: MediaKind
 
 
 async def source_of(connection: Connection, library_id: str, video_id: str) -> KnownSource:

@@ -9,8 +9,8 @@ from typing import Protocol
 from urllib.parse import urlencode, urljoin
 
 from cutroom.errors import Code
-from cutroom.platform.egress import Answer, Egress, TooLargeError, UnreachableError
-from cutroom.platform.egress_urls import UrlError, parse_url
+from cutroom.platform.egress.client import Answer, Egress, TooLargeError, UnreachableError
+from cutroom.platform.egress.urls import UrlError, parse_url
 from cutroom.products.ingest.rules import (
     DRIVE_HOSTS,
     drive_download_url,
@@ -84,7 +84,7 @@ class Sink(Protocol):
 Progress = Callable[[int, int | None], Awaitable[None]]  # bytes so far, bytes in all when known
 
 
-class Source(Protocol):
+class ImportSource(Protocol):
     """One way in."""
 
     async def probe(self, url: str) -> Found: ...

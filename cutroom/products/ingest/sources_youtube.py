@@ -12,8 +12,8 @@ from typing import Any
 
 from cutroom.media import process
 from cutroom.media.process import MediaError
-from cutroom.platform.egress_addresses import Resolver
-from cutroom.platform.proxy import open_proxy
+from cutroom.platform.egress.addresses import Resolver
+from cutroom.platform.egress.proxy import open_proxy
 from cutroom.products.ingest.rules import youtube_id, youtube_url
 from cutroom.products.ingest.sources import (
     DOWNLOAD_SECONDS,

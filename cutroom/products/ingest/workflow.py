@@ -10,19 +10,26 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
-    from cutroom.products.ingest.activities import Glance, Glimpse, IngestActivities, Inspected, Kind, PieceOrder
+    from cutroom.products.ingest.activities import (
+        IngestActivities,
+        Inspected,
+        Kind,
+        MediaChunkTask,
+        PreflightRequest,
+        PreflightResult,
+    )
 
 # Our own parts may be away for a while: the work waits for them, for hours if need be, and goes on soon after.
 FETCH_TIMEOUT = timedelta(hours=8)
 LOOK_TIMEOUT = timedelta(seconds=10)
 PIECES_AT_ONCE = 4
-_take = Stepper(Queue.MEDIA, one_try=timedelta(minutes=30))
+run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(minutes=30))
 
 
 @workflow.defn(name="import")
-class ImportVideo:
+class ImportWorkflow:
     """Fetch, inspect, then poster and pieces side by side, then the joints."""
 
     @workflow.run
@@ -31,31 +38,33 @@ class ImportVideo:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["video_id"]
-        await _take(IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, one_try=FETCH_TIMEOUT)
-        found: Inspected = await _take(IngestActivities.inspect_source, ref, video_id)
+        await run_activity(
+            IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, start_to_close=FETCH_TIMEOUT
+        )
+        found: Inspected = await run_activity(IngestActivities.inspect_source, ref, video_id)
         if found.picture_pieces:
-            await _take(IngestActivities.make_poster, ref, video_id, found.info)
+            await run_activity(IngestActivities.make_poster, ref, video_id, found.info)
         gate = asyncio.Semaphore(PIECES_AT_ONCE)
         orders = _orders(found)
         await asyncio.gather(*(self._piece(ref, video_id, order, gate) for order in orders))
         if found.sound_pieces:
-            await _take(IngestActivities.join_sound, ref, video_id, found.info)
+            await run_activity(IngestActivities.join_sound, ref, video_id, found.info)
         if found.picture_pieces:
-            await _take(IngestActivities.join_picture, ref, video_id, found.info)
-        await _take(IngestActivities.clear_pieces, ref, video_id)
+            await run_activity(IngestActivities.join_picture, ref, video_id, found.info)
+        await run_activity(IngestActivities.clear_pieces, ref, video_id)
         return {"durationSeconds": round(found.info["duration_seconds"], 3), "mediaType": found.info["media_type"]}
 
-    async def _piece(self, ref: JobRef, video_id: str, order: PieceOrder, gate: asyncio.Semaphore) -> None:
+    async def _piece(self, ref: JobRef, video_id: str, order: MediaChunkTask, gate: asyncio.Semaphore) -> None:
         async with gate:
-            await _take(IngestActivities.make_piece, ref, video_id, order)
+            await run_activity(IngestActivities.make_piece, ref, video_id, order)
 
 
-@workflow.defn(name="look-at-source")
-class LookAtSource:
+@workflow.defn(name="preflight")
+class PreflightWorkflow:
     """A short look for a caller who is waiting; nobody looks at its answer later."""
 
     @workflow.run
-    async def run(self, wanted: Glance) -> Glimpse:
+    async def run(self, wanted: PreflightRequest) -> PreflightResult:
         return await workflow.execute_activity_method(
             IngestActivities.look_at_source,
             wanted,
@@ -65,11 +74,11 @@ class LookAtSource:
         )
 
 
-def _orders(found: Inspected) -> list[PieceOrder]:
+def _orders(found: Inspected) -> list[MediaChunkTask]:
     """Sound first: it is quick, and others wait for it; progress from 12 to 90 per cent along the way."""
     wanted: list[tuple[Kind, int]] = [("sound", index) for index in range(found.sound_pieces)]
     wanted += [("picture", index) for index in range(found.picture_pieces)]
     return [
-        PieceOrder(kind=kind, index=index, info=found.info, progress=12 + 78 * (number + 1) // len(wanted))
+        MediaChunkTask(kind=kind, index=index, info=found.info, progress=12 + 78 * (number + 1) // len(wanted))
         for number, (kind, index) in enumerate(wanted)
     ]

@@ -7,10 +7,10 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.writing import DescriptionKind, TitleStyle
+from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType, parse_job_id
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import working
+from cutroom.jobs.steps import job_step
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.packaging import service
@@ -35,7 +35,7 @@ class PackagingActivities:
         assert key is not None
         assert key.automation is not None
         run, video_id = Run(key.automation, plan), plan["video_id"]
-        async with working(self.database, self.clock, ref, "writing", progress=90):
+        async with job_step(self.database, self.clock, ref, "writing", progress=90):
             async with self.database.transaction(ref.library_id) as connection:
                 current = await service.current_text(connection, ref.library_id, video_id, of=run.type)
                 skipped = why_skipped(run.overwrite, current)
@@ -59,7 +59,7 @@ class PackagingActivities:
     async def read_decision(self, ref: JobRef, thumbnail: ThumbnailRef) -> bool | None:
         """Whether what was detected may be used, once somebody has said so."""
         async with (
-            working(self.database, self.clock, ref, "waiting for approval", progress=50),
+            job_step(self.database, self.clock, ref, "waiting for approval", progress=50),
             self.database.transaction(ref.library_id) as connection,
         ):
             _, decision = await thumbnails.detected_for(connection, ref.library_id, thumbnail.request_id)

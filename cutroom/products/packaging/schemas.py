@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from cutroom.engines.writing import DescriptionKind, TitleStyle
+from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.products.packaging.rules import Overwrite
 from cutroom.products.thumbnails.schemas import BrandVoiceId, Pictured
-from cutroom.web.schema import Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, Omittable, Uri
 
 MAX_PICKS = 10
 OverwriteMode = Annotated[
@@ -18,7 +18,7 @@ OverwriteMode = Annotated[
 ]
 
 
-class GenerateTitle(Wire):
+class GenerateTitle(ApiModel):
     """A title to write."""
 
     enabled: bool
@@ -26,7 +26,7 @@ class GenerateTitle(Wire):
     overwrite_mode: OverwriteMode = Overwrite.FILL
 
 
-class GenerateDescription(Wire):
+class GenerateDescription(ApiModel):
     """A description to write."""
 
     enabled: bool
@@ -41,7 +41,7 @@ class ZeroPromptThumbnail(Pictured):
     enabled: bool
 
 
-class AutomationOptions(Wire):
+class AutomationOptions(ApiModel):
     """What to run."""
 
     brand_voice_id: Annotated[
@@ -90,7 +90,7 @@ class NewPackaging(AutomationOptions):
         return self.automation_options or self
 
 
-class PackagingAsked(Wire):
+class PackagingAsked(ApiModel):
     """What was begun, and what is still going on."""
 
     registered: Annotated[bool, Field(description="Whether at least one new run was created.")]
@@ -98,7 +98,7 @@ class PackagingAsked(Wire):
     jobs: Annotated[list[Job], Field(description="The runs that are new.")]
 
 
-class Detected(Wire):
+class Detected(ApiModel):
     """Something that was found in the film for a thumbnail."""
 
     id: str
@@ -107,7 +107,7 @@ class Detected(Wire):
     time: Annotated[Omittable[float], Field(description="Where in the film, in seconds.")] = None
 
 
-class PackagedThumbnail(Wire):
+class PackagedThumbnail(ApiModel):
     """The thumbnail of packaging as it stands."""
 
     thumbnail_request_id: str
@@ -117,7 +117,7 @@ class PackagedThumbnail(Wire):
     ] = None
 
 
-class Automation(Wire):
+class Automation(ApiModel):
     """One run as it stands."""
 
     type: AutomationType
@@ -127,7 +127,7 @@ class Automation(Wire):
     error: Omittable[JobError] = None
 
 
-class PackagingState(Wire):
+class PackagingState(ApiModel):
     """What packaging has done for a video."""
 
     video_id: str
@@ -137,7 +137,7 @@ class PackagingState(Wire):
     thumbnail: Omittable[PackagedThumbnail] = None
 
 
-class Decision(Wire):
+class Decision(ApiModel):
     """What somebody who looked at the detected pictures says."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"approved": True}]})

@@ -9,12 +9,12 @@ from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.schemas import JobError
-from cutroom.jobs.service import NewJob, ask_for, workflow_id
+from cutroom.jobs.service import NewJob, request_jobs, workflow_id
 from cutroom.jobs.states import JobState
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.platform.outbox import Start, enqueue
-from cutroom.platform.storage import Storage
+from cutroom.platform.outbox import WorkflowStart, enqueue
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.packaging.rules import SKIPPED, Overwrite, Run, runs_of, status_of
 from cutroom.products.packaging.schemas import (
     Automation,
@@ -26,7 +26,7 @@ from cutroom.products.packaging.schemas import (
     PackagingState,
 )
 from cutroom.products.thumbnails import service as thumbnails
-from cutroom.products.thumbnails.rules import wanted_of
+from cutroom.products.thumbnails.rules import parse_options
 from cutroom.products.transcripts.service import transcript_before
 
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
@@ -52,7 +52,7 @@ async def ask_for_packaging(
     for run in runs:
         await _check(connection, principal, run, is_direct=asked.automation_options is None)
     jobs = [await _job(connection, principal, video_id, run=run, before=before.get(run.type), now=now) for run in runs]
-    begun = await ask_for(connection, principal, jobs, prices=prices, now=now)
+    begun = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     for job, (_, is_new) in zip(jobs, begun, strict=True):
         if is_new and job.key.automation is AutomationType.THUMBNAIL:
             await thumbnails.put_request(connection, principal.library_id, job, now=now)
@@ -89,7 +89,7 @@ async def _job(
         JobKey(JobType.PACKAGING, video_id, automation=run.type),
         video_id,
         plan=run.plan,
-        waits_for=[] if source is not None else [transcript.id],
+        depends_on=[] if source is not None else [transcript.id],
         again=was_skipped or run.overwrite is Overwrite.ALWAYS,
     )
 
@@ -139,7 +139,7 @@ async def _thumbnail(
     shown = PackagedThumbnail(
         thumbnail_request_id=request_id, output_image_urls=request.output_image_urls, detected=detected or None
     )
-    in_review = wanted_of(row["plan"]).needs_review and bool(found) and decision is None
+    in_review = parse_options(row["plan"]).needs_review and bool(found) and decision is None
     return shown, in_review
 
 
@@ -176,7 +176,7 @@ async def decide(
     if row is None:
         raise not_found()
     is_open = row["status"] == JobState.PROCESSING and row["detected"] and row["decision"] is None
-    if not is_open or not wanted_of(row["plan"]).needs_review:
+    if not is_open or not parse_options(row["plan"]).needs_review:
         raise CutroomError(Code.CONFLICT, message="Nothing waits for an approval here.", details={"jobId": job_id})
     strangers = set(decision.detected_ids or ()) - {each["id"] for each in row["detected"]}
     if strangers:
@@ -186,7 +186,9 @@ async def decide(
         "UPDATE thumbnail_requests SET decision = $3 WHERE library_id = $1 AND id = $2", library_id, row["id"], taken
     )
     target = workflow_id(job_id, row["attempt"])
-    await enqueue(connection, Start(library_id, "wake-packaging", f"wake_{row['id']}", {"workflow_id": target}))
+    await enqueue(
+        connection, WorkflowStart(library_id, "resume-packaging", f"wake_{row['id']}", {"workflow_id": target})
+    )
 
 
 async def current_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType) -> str | None:

@@ -23,7 +23,7 @@ REVIEW_DAYS = 14
 
 
 @workflow.defn(name="packaging")
-class MakePackaging:
+class PackagingWorkflow:
     """One automation of a video."""
 
     def __init__(self) -> None:
@@ -72,13 +72,13 @@ def _given_up(sentence: str, *, reason: str) -> ApplicationError:
     return ApplicationError(sentence, {"reason": reason}, type=Code.FAILED_PRECONDITION.value, non_retryable=True)
 
 
-@workflow.defn(name="wake-packaging")
-class WakePackaging:
+@workflow.defn(name="resume-packaging")
+class ResumePackagingWorkflow:
     """Tells a run that waits for a review to look at what was decided."""
 
     @workflow.run
     async def run(self, target: dict[str, str]) -> None:
         try:
-            await workflow.get_external_workflow_handle(target["workflow_id"]).signal(MakePackaging.wake)
+            await workflow.get_external_workflow_handle(target["workflow_id"]).signal(PackagingWorkflow.wake)
         except FailureError:
             workflow.logger.warning("the run that was to be woken has ended")

@@ -10,21 +10,21 @@ from typing import Any
 from pydantic import TypeAdapter
 from temporalio import activity
 
-from cutroom.jobs.steps import beating
+from cutroom.jobs.steps import heartbeating
 from cutroom.library.playback import MANIFEST, MASTER
 from cutroom.library.rules import video_path
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
 from cutroom.media.ladder import SEGMENT_SECONDS, Rung
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import Packaged, package_picture, package_sound, package_text
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.playback import service
-from cutroom.products.playback.lists import Kind, manifest, master_playlist
+from cutroom.products.playback.manifests import Kind, manifest, master_playlist
 from cutroom.products.playback.service import TrackSource, playback_path
 
 PUTS_AT_ONCE = 8
@@ -62,7 +62,7 @@ class PlaybackActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     clock: Clock
     is_on: bool = True
@@ -81,7 +81,7 @@ class PlaybackActivities:
             video = await service.video_to_play(connection, ref.library_id, ref.video_id)
         if video is None or not video.is_ready:
             return None
-        async with beating():
+        async with heartbeating():
             info = replace(await self._info(ref), duration_seconds=video.duration_seconds)
         has_picture = info.media_type == "video"
         rungs = ladder.plan_ladder(info) if has_picture else []
@@ -108,7 +108,7 @@ class PlaybackActivities:
 
     async def _info(self, ref: PlaybackRef) -> MediaInfo:
         """What the source holds; the picture of what was sent as sound was not imported, and is none."""
-        async with self.workbench.copy_of(ref.film("source")) as source:
+        async with self.workbench.fetch(ref.film("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
         has_picture = await self.storage.size(ref.film("proxy.mp4")) is not None
         return info if has_picture else replace(info, media_type="audio")
@@ -122,7 +122,7 @@ class PlaybackActivities:
         stored = [ref.path(f"pieces/{plan.ladder}/{name}") for name in names]
         if all([await self.storage.size(path) is not None for path in stored]):
             return
-        async with beating(), self.workbench.copy_of(ref.film("source")) as source:
+        async with heartbeating(), self.workbench.fetch(ref.film("source")) as source:
             with self.workbench.drawer() as drawer:
                 made = await ladder.encode_ladder_piece(
                     source.path, info, piece, rungs=plan.rungs, output=drawer, sandbox=self.sandbox
@@ -137,7 +137,7 @@ class PlaybackActivities:
         pieces = ladder.plan_ladder_pieces(INFO.validate_python(plan.info))
         rate = pieces[0].rate
         seconds = float(Fraction(ladder.segment_frames(rate)) / rate)
-        async with beating():
+        async with heartbeating():
             with self.workbench.drawer() as drawer:
                 for piece in pieces:
                     file = ladder.rung_file(rung, piece, drawer)
@@ -158,7 +158,7 @@ class PlaybackActivities:
         """A sound or a text beside those that are there; no picture is touched."""
         name = f"{track.kind[0]}/{track.name}-{_short(track.source)}"
         language = track.language
-        async with beating():
+        async with heartbeating():
             with self.workbench.drawer() as drawer:
                 fetched = await self._fetch(track.path, drawer / "track")
                 how: dict[str, Any] = {"segment_seconds": SEGMENT_SECONDS, "output": drawer, "sandbox": self.sandbox}
@@ -201,7 +201,7 @@ class PlaybackActivities:
 
     @activity.defn(name="clear_ladder_pieces")
     async def clear_ladder_pieces(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
-        async with beating():
+        async with heartbeating():
             await self.storage.delete_under(ref.path(f"pieces/{plan.ladder}/"))
 
     async def _record(

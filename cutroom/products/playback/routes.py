@@ -14,7 +14,7 @@ from starlette.routing import Route
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.library.playback import PREFIX, PlaybackLinks
 from cutroom.products.playback.service import playback_path
-from cutroom.web.problems import problem_of
+from cutroom.web.error_responses import problem_of
 from cutroom.web.runtime import Runtime
 
 _TYPES: Mapping[str, str] = {

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from cutroom.library.rules import video_path
 from cutroom.media.packager import Packaged
 from cutroom.platform.db import Connection
-from cutroom.products.playback.lists import Kind, Track
+from cutroom.products.playback.manifests import Kind, Track
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
 
 LOST_AFTER = timedelta(days=1)  # a runner that has written nothing for so long is gone

@@ -9,23 +9,23 @@ from temporalio.common import Priority
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from cutroom.jobs.workflow import Stepper, failure_of, take_promptly
+    from cutroom.jobs.workflow import ActivityRunner, failure_of, run_control_activity
     from cutroom.platform.temporal import Queue
     from cutroom.products.playback.activities import PlaybackActivities, PlaybackPlan, PlaybackRef
 
 PIECES_AT_ONCE = 16  # of one video, over all workers
 # Nobody waits for a ladder as they wait for an import or a short: those go first where a queue is long.
 BEHIND = 4
-_take = Stepper(Queue.MEDIA, one_try=timedelta(minutes=90))
+run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(minutes=90))
 
 
 @workflow.defn(name="playback")
-class PublishPlayback:
+class PlaybackWorkflow:
     """One video, until nothing is missing any more; what becomes ready meanwhile is seen to before the end."""
 
     @workflow.run
     async def run(self, ref: PlaybackRef) -> None:
-        runner, promptly = workflow.info().workflow_id, partial(take_promptly, priority=_behind(ref))
+        runner, promptly = workflow.info().workflow_id, partial(run_control_activity, priority=_behind(ref))
         seen: int | None = await promptly(PlaybackActivities.claim_playback, ref, runner)
         try:
             while seen is not None:
@@ -37,7 +37,7 @@ class PublishPlayback:
             await promptly(PlaybackActivities.give_up_playback, ref, runner, told)
 
     async def _make(self, ref: PlaybackRef) -> None:
-        take = partial(_take, priority=_behind(ref))
+        take = partial(run_activity, priority=_behind(ref))
         plan: PlaybackPlan | None = await take(PlaybackActivities.plan_playback, ref)
         if plan is None:
             return
@@ -51,7 +51,7 @@ class PublishPlayback:
 
     async def _piece(self, ref: PlaybackRef, plan: PlaybackPlan, index: int, gate: asyncio.Semaphore) -> None:
         async with gate:
-            await _take(PlaybackActivities.encode_ladder_piece, ref, plan, index, priority=_behind(ref))
+            await run_activity(PlaybackActivities.encode_ladder_piece, ref, plan, index, priority=_behind(ref))
 
 
 def _behind(ref: PlaybackRef) -> Priority:

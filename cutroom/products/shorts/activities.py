@@ -12,28 +12,28 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import Tell, failure, working
+from cutroom.jobs.steps import ReportProgress, failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.captions import captions_filter
 from cutroom.media.framing import framing_filter
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.shorts import Encode, encode_output, shown_rate, take_frames, take_thumbnail
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.shorts import service
-from cutroom.products.shorts.choice import choose
+from cutroom.products.shorts.audio import make_levelled_sound
 from cutroom.products.shorts.cover import draw_cover
 from cutroom.products.shorts.edit import Chosen, Edit, read_chosen, write_chosen
-from cutroom.products.shorts.framing.tracks import Seen
-from cutroom.products.shorts.listening import Heard, energy_of, read_heard
+from cutroom.products.shorts.framing.tracks import FrameAnalysis
+from cutroom.products.shorts.moment_selection import choose
 from cutroom.products.shorts.planning import plan_edit, timeline_of
-from cutroom.products.shorts.rules import SIZES, Kind, Wanted, wanted_of
-from cutroom.products.shorts.sound import make_levelled_sound
+from cutroom.products.shorts.rules import SIZES, Kind, ShortsOptions, parse_options
 from cutroom.products.shorts.timeline import Timeline
-from cutroom.products.shorts.watching import Watched, watch
+from cutroom.products.shorts.transcript_view import TranscriptView, energy_of, read_heard
+from cutroom.products.shorts.visual_analysis import VisualAnalysis, watch
 
 CAPTIONS_NAME = "captions.ass"
 
@@ -48,8 +48,8 @@ class ShortsRef:
     plan: dict[str, Any]
 
     @property
-    def wanted(self) -> Wanted:
-        return wanted_of(self.plan)
+    def wanted(self) -> ShortsOptions:
+        return parse_options(self.plan)
 
     def path(self, name: str) -> str:
         return service.output_path(self.library_id, self.video_id, self.request_id, name)
@@ -67,7 +67,7 @@ class ShortsActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     clock: Clock
@@ -145,7 +145,7 @@ class ShortsActivities:
         width, height = SIZES[wanted.aspect]
         sound = None
         if info.audio_streams:
-            async with self.workbench.copy_of(shorts.film("mix.mka")) as mix:
+            async with self.workbench.fetch(shorts.film("mix.mka")) as mix:
                 sound = await make_levelled_sound(
                     mix.path, timeline, with_music=wanted.soundtrack, drawer=drawer, sandbox=self.sandbox
                 )
@@ -156,37 +156,37 @@ class ShortsActivities:
         else:
             filters += ";[framed]null[shown]"
         encode = Encode(timeline.parts, filters, shown_rate(info), edit.crop.source_width, edit.crop.source_height)
-        async with self.workbench.copy_of(shorts.film("source")) as source:
+        async with self.workbench.fetch(shorts.film("source")) as source:
             return await encode_output(source.path, info, encode, sound=sound, output=drawer, sandbox=self.sandbox)
 
-    async def _watch(self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline) -> Watched:
+    async def _watch(self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline) -> VisualAnalysis:
         """Clips show all of the picture, and sound has none: nobody needs to look."""
         if shorts.wanted.kind is Kind.CLIPS or info.media_type == "audio":
-            return Watched((), ())
-        seen: list[Seen] = []
+            return VisualAnalysis((), ())
+        seen: list[FrameAnalysis] = []
         cuts: list[float] = timeline.joints()
-        async with self.workbench.copy_of(shorts.film("proxy.mp4")) as proxy:
+        async with self.workbench.fetch(shorts.film("proxy.mp4")) as proxy:
             for part, start in zip(timeline.parts, timeline.starts(), strict=True):
                 with self.workbench.drawer() as drawer:
                     faces, shots = await take_frames(proxy.path, info, part, output=drawer, sandbox=self.sandbox)
                     found = await asyncio.to_thread(watch, faces, shots, self.engines, from_seconds=start)
                 seen += [each for each in found.seen if each.seconds < start + part.seconds]
                 cuts += [cut for cut in found.cuts if cut < start + part.seconds]
-        return Watched(tuple(seen), tuple(sorted(cuts)))
+        return VisualAnalysis(tuple(seen), tuple(sorted(cuts)))
 
-    async def _energy(self, shorts: ShortsRef, heard: Heard) -> list[float]:
+    async def _energy(self, shorts: ShortsRef, heard: TranscriptView) -> list[float]:
         path = shorts.film("speech.flac")
         if await self.storage.size(path) is None:  # a film without sound
             return []
         return await energy_of(path, heard.duration_seconds, self.workbench, self.sandbox)
 
-    async def _heard(self, shorts: ShortsRef) -> Heard:
+    async def _heard(self, shorts: ShortsRef) -> TranscriptView:
         async with self.database.transaction(shorts.library_id) as connection:
             return await read_heard(connection, self.storage, shorts.library_id, shorts.video_id)
 
     async def _info(self, shorts: ShortsRef) -> MediaInfo:
         """What the source holds; the picture of what was sent as sound was not imported, and is none."""
-        async with self.workbench.copy_of(shorts.film("source")) as source:
+        async with self.workbench.fetch(shorts.film("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
         has_picture = await self.storage.size(shorts.film("proxy.mp4")) is not None
         return info if has_picture else replace(info, media_type="audio")
@@ -197,5 +197,5 @@ class ShortsActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
-        return working(self.database, self.clock, ref, stage, progress=progress)
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, ref, stage, progress=progress)

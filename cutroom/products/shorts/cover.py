@@ -3,13 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from cutroom.engines.frame_choice import choose_frames
-from cutroom.engines.picture_ports import Design, Pipeline
 from cutroom.engines.registry import Engines
-from cutroom.media.pictures import encode_jpeg
+from cutroom.engines.thumbnails.port import Pipeline, ThumbnailSpec
+from cutroom.engines.vision.frame_selection import choose_frames
+from cutroom.media.frames import take_stills
+from cutroom.media.images import encode_jpeg
 from cutroom.media.probe import probe_header
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.stills import take_stills
 
 FRAMES = 4
 
@@ -25,7 +25,7 @@ async def draw_cover(
     def draw() -> bytes:
         chosen = choose_frames(pictures, engines.face_finder(), count=FRAMES)
         frames = tuple(pictures[each.number] for each in chosen)
-        design = Design(pipeline=Pipeline.CREATIVE, headline=title, language=language, frames=frames)
-        return encode_jpeg(engines.thumbnail_maker().draw(design, count=1)[0].picture)
+        design = ThumbnailSpec(pipeline=Pipeline.CREATIVE, headline=title, language=language, frames=frames)
+        return encode_jpeg(engines.thumbnail_engine().draw(design, count=1)[0].picture)
 
     return await asyncio.to_thread(draw)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.engines.ports import Span
+from cutroom.engines.types import TimeSpan
 from cutroom.media.crop_plan import CropPlan
 
 VERSION = 1
@@ -20,7 +20,7 @@ class Chosen:
     title: str
     description: str
     reason: str
-    spans: tuple[Span, ...]  # of the film, in playing order
+    spans: tuple[TimeSpan, ...]  # of the film, in playing order
 
     def told(self) -> dict[str, Any]:
         return {
@@ -32,7 +32,7 @@ class Chosen:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "Chosen":
-        spans = tuple(Span(start, end) for start, end in told["spans"])
+        spans = tuple(TimeSpan(start, end) for start, end in told["spans"])
         return cls(told["title"], told["description"], told["reason"], spans)
 
 

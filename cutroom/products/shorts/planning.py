@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from cutroom.engines.ports import Span
+from cutroom.engines.types import TimeSpan
 from cutroom.media.crop_plan import CropPlan, Fit, Key, Pane, Scene
 from cutroom.media.probe import MediaInfo
 from cutroom.media.shorts import shown_rate, shown_size
 from cutroom.products.shorts.captions.ass import CaptionTrack, write_captions
 from cutroom.products.shorts.captions.lines import group_words
 from cutroom.products.shorts.captions.zones import Area
-from cutroom.products.shorts.composing import shown_faces
 from cutroom.products.shorts.edit import Chosen, Edit, TimedBox
+from cutroom.products.shorts.face_boxes import shown_faces
 from cutroom.products.shorts.framing.planner import Source, plan_crops
-from cutroom.products.shorts.framing.tracks import Seen
-from cutroom.products.shorts.listening import Heard
-from cutroom.products.shorts.rules import SIZES, Aspect, Kind, Wanted
+from cutroom.products.shorts.framing.tracks import FrameAnalysis
+from cutroom.products.shorts.rules import SIZES, Aspect, Kind, ShortsOptions
 from cutroom.products.shorts.timeline import Timeline
-from cutroom.products.shorts.watching import Watched
+from cutroom.products.shorts.transcript_view import TranscriptView
+from cutroom.products.shorts.visual_analysis import VisualAnalysis
 
 NO_PICTURE = CaptionTrack("", ())
 BEST_AFTER = 0.15  # of an output: a picture from its first moments seldom stands for it
@@ -27,7 +27,9 @@ def timeline_of(chosen: Chosen, info: MediaInfo) -> Timeline:
     return Timeline.of(spans, rate=shown_rate(info))
 
 
-def plan_edit(heard: Heard, timeline: Timeline, info: MediaInfo, *, watched: Watched, wanted: Wanted) -> Edit:
+def plan_edit(
+    heard: TranscriptView, timeline: Timeline, info: MediaInfo, *, watched: VisualAnalysis, wanted: ShortsOptions
+) -> Edit:
     width, height = SIZES[wanted.aspect]
     crop = _crop(heard, timeline, info, watched=watched, aspect=wanted.aspect)
     faces = shown_faces(crop, watched.seen, width=width, height=height)
@@ -54,7 +56,9 @@ def plan_edit(heard: Heard, timeline: Timeline, info: MediaInfo, *, watched: Wat
     )
 
 
-def _crop(heard: Heard, timeline: Timeline, info: MediaInfo, *, watched: Watched, aspect: Aspect) -> CropPlan:
+def _crop(
+    heard: TranscriptView, timeline: Timeline, info: MediaInfo, *, watched: VisualAnalysis, aspect: Aspect
+) -> CropPlan:
     rate = float(shown_rate(info))
     width, height = SIZES[aspect] if info.media_type == "audio" else shown_size(info)
     if not watched.seen:
@@ -67,16 +71,16 @@ def _crop(heard: Heard, timeline: Timeline, info: MediaInfo, *, watched: Watched
     return plan_crops(watched.seen, source, cuts=watched.cuts, clip_seconds=timeline.seconds, talking=talking)
 
 
-def _timed(span: Span, box: Area) -> TimedBox:
+def _timed(span: TimeSpan, box: Area) -> TimedBox:
     return (span.start_seconds, span.end_seconds, box.left, box.top, box.right, box.bottom)
 
 
-def _best(seen: Sequence[Seen], seconds: float) -> float:
+def _best(seen: Sequence[FrameAnalysis], seconds: float) -> float:
     """Where the largest face is seen most surely; else a third into it."""
     later = [each for each in seen if each.seconds >= BEST_AFTER * seconds]
     best = max(later, key=_promise, default=None)
     return best.seconds if best is not None and best.faces else seconds / 3
 
 
-def _promise(seen: Seen) -> float:
+def _promise(seen: FrameAnalysis) -> float:
     return max((face.score * face.box.width * face.box.height for face in seen.faces), default=0.0)

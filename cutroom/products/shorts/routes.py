@@ -9,10 +9,10 @@ from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.products.shorts import service
 from cutroom.products.shorts.schemas import NewRequest, ShortsAsked, ShortsRequest, ShortsRequests
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Shorts"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Shorts"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

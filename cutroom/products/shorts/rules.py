@@ -41,7 +41,7 @@ SIZES: Mapping[Aspect, tuple[int, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ShortsOptions:
     """A request as its workflow reads it: what was said, and what stands where nothing was."""
 
     kind: Kind
@@ -59,14 +59,14 @@ class Wanted:
 UNLESS_SAID = {Kind.SHORTS: 3, Kind.PROMO: 1, Kind.CLIPS: 1}  # outputs
 
 
-def wanted_of(plan: Mapping[str, Any]) -> Wanted:
+def parse_options(plan: Mapping[str, Any]) -> ShortsOptions:
     """From the plan of a job, of a recipe as of a request: fields of other kinds count for nothing."""
     kind = Kind(plan.get("kind") or Kind.SHORTS)
     is_shorts, is_clips = kind is Kind.SHORTS, kind is Kind.CLIPS
     low, high = {Kind.PROMO: PROMO_SECONDS, Kind.CLIPS: CLIP_SECONDS}.get(kind, (MIN_SECONDS, MAX_SECONDS))
     aspect = Aspect.LANDSCAPE if is_clips else Aspect(plan.get("aspectRatio") or Aspect.PORTRAIT)
     prompt = (plan.get("clipSelectionPrompt") or "").strip()
-    return Wanted(
+    return ShortsOptions(
         kind=kind,
         count=count_of(kind, plan.get("numClips")),
         min_seconds=float(plan.get("minDuration") or low) if is_shorts else low,

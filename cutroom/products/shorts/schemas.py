@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, mode
 from cutroom.products.shorts.captions.looks import Look
 from cutroom.products.shorts.captions.zones import Position
 from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MAX_SHOWN, MIN_SECONDS, Aspect, Kind
-from cutroom.web.schema import Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, Omittable, Uri
 
 State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
 
@@ -27,7 +27,7 @@ CaptionPosition = Annotated[Position, Field(description="Where captions stand; t
 ReservationId = Annotated[Omittable[str], Field(description="A reservation that pays.")]
 
 
-class NewShorts(Wire):
+class NewShorts(ApiModel):
     """Short clips of the best moments."""
 
     model_config = ConfigDict(
@@ -51,7 +51,7 @@ class NewShorts(Wire):
         return self
 
 
-class NewPromo(Wire):
+class NewPromo(ApiModel):
     """One edit of 45 to 60 seconds, out of several moments."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "promo", "includeSoundtrack": True}]})
@@ -67,7 +67,7 @@ class NewPromo(Wire):
     reservation_id: ReservationId = None
 
 
-class NewClips(Wire):
+class NewClips(ApiModel):
     """Landscape excerpts of 5 to 25 minutes."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "clips", "numClips": 2}]})
@@ -95,7 +95,7 @@ NewRequest = Annotated[
 ]
 
 
-class ShortsAsked(Wire):
+class ShortsAsked(ApiModel):
     """A request that was taken on."""
 
     shorts_request_id: str
@@ -104,7 +104,7 @@ class ShortsAsked(Wire):
     balance: float
 
 
-class Output(Wire):
+class Output(ApiModel):
     """One short, promo or clip."""
 
     output_id: str
@@ -116,7 +116,7 @@ class Output(Wire):
     description: Omittable[str] = None
 
 
-class ShortsRequest(Wire):
+class ShortsRequest(ApiModel):
     """A request with what has been made so far."""
 
     shorts_request_id: str
@@ -126,7 +126,7 @@ class ShortsRequest(Wire):
     outputs: Annotated[list[Output], Field(max_length=MAX_SHOWN)]
 
 
-class ShortsItem(Wire):
+class ShortsItem(ApiModel):
     """A request in a list."""
 
     id: str
@@ -135,7 +135,7 @@ class ShortsItem(Wire):
     job_id: str
 
 
-class ShortsRequests(Wire):
+class ShortsRequests(ApiModel):
     """Every request of a video, newest first."""
 
     requests: list[ShortsItem]

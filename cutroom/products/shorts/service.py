@@ -15,14 +15,14 @@ from cutroom.credits.schemas import CreditBundle, ShortsWork
 from cutroom.credits.service import balance_of, is_subscriber, works_of
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
-from cutroom.jobs.service import NewJob, ask_for
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
-from cutroom.platform.storage import Storage
-from cutroom.products.shorts.rules import MAX_SHOWN, Kind, wanted_of
+from cutroom.platform.storage.objects import Storage
+from cutroom.products.shorts.rules import MAX_SHOWN, Kind, parse_options
 from cutroom.products.shorts.schemas import (
     NewClips,
     NewPromo,
@@ -37,7 +37,7 @@ from cutroom.products.transcripts.service import transcript_before
 
 FAILURES = "failures"  # in a result: what went wrong with some of the outputs
 
-_JOB = "SELECT id, status, plan, waits_for, result, error_code, error_message, error_details FROM jobs"
+_JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
 _OUTPUTS = f"""SELECT id, kind, title, description, duration_seconds, video_path, thumbnail_path FROM shorts_outputs
     WHERE library_id = $1 AND request_id = $2 AND deleted_at IS NULL ORDER BY number LIMIT {MAX_SHOWN}"""  # noqa: S608
 
@@ -59,7 +59,7 @@ async def ask_for_shorts(
     await get_video(connection, principal, video_id)
     transcript, source = await transcript_before(connection, principal, video_id)
     plan = wanted.model_dump(mode="json", by_alias=True)
-    asked = wanted_of(plan)
+    asked = parse_options(plan)
     work = ShortsWork(
         kind=asked.kind.value,
         num_clips=asked.count,
@@ -69,8 +69,8 @@ async def ask_for_shorts(
     works = tuple(works_of(CreditBundle(shorts=work)))
     bill = Bill(works, is_subscriber(principal), reservation_id=wanted.reservation_id)
     key = JobKey(JobType.SHORTS, new_id())
-    job = NewJob(key, video_id, plan=plan, waits_for=[] if source is not None else [transcript.id], bill=bill)
-    await ask_for(connection, principal, [job], prices=prices, now=now)
+    job = NewJob(key, video_id, plan=plan, depends_on=[] if source is not None else [transcript.id], bill=bill)
+    await request_jobs(connection, principal, [job], prices=prices, now=now)
     held = await receipt(connection, principal.library_id, holder=key.id)
     left = await balance_of(connection, principal.library_id)
     return ShortsAsked(
@@ -89,7 +89,7 @@ async def list_requests(connection: Connection, principal: Principal, video_id: 
         ShortsItem(
             id=_subject(row["id"]),
             status=_state(row),
-            output_type=Kind(wanted_of(row["plan"]).kind),
+            output_type=Kind(parse_options(row["plan"]).kind),
             job_id=row["id"],
         )
         for row in rows
@@ -110,7 +110,7 @@ async def get_request(
     request = ShortsRequest(
         shorts_request_id=request_id,
         status=_state(row),
-        clips_expected=wanted_of(row["plan"]).count,
+        clips_expected=parse_options(row["plan"]).count,
         job_id=key.id,
         outputs=[await _output(each, storage) for each in made],
     )
@@ -137,7 +137,7 @@ def _state(row: asyncpg.Record) -> State:
         case JobState.PROCESSING:
             return "processing"
         case _:
-            return "pending" if row["waits_for"] else "queued"
+            return "pending" if row["depends_on"] else "queued"
 
 
 async def _output(row: asyncpg.Record, storage: Storage) -> Output:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from cutroom.engines.ports import Word
+from cutroom.engines.recognition.port import Word
 from cutroom.media.shorts import Part
 
 

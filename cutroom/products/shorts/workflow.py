@@ -10,18 +10,18 @@ from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import UNDONE, JobRef
-    from cutroom.jobs.workflow import Stepper, failure_of, run_job
+    from cutroom.jobs.workflow import ActivityRunner, failure_of, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.shorts.activities import ShortsActivities, ShortsRef
-    from cutroom.products.shorts.rules import wanted_of
+    from cutroom.products.shorts.rules import parse_options
     from cutroom.products.shorts.service import FAILURES
 
 CHOSEN_PERCENT = 10
-_take = Stepper(Queue.MEDIA, one_try=timedelta(minutes=90))
+run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(minutes=90))
 
 
 @workflow.defn(name="shorts")
-class MakeShorts:
+class ShortsWorkflow:
     """All outputs of one request."""
 
     @workflow.run
@@ -30,7 +30,7 @@ class MakeShorts:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         shorts = ShortsRef(ref.library_id, plan["video_id"], ref.job_id.partition("_")[2], plan)
-        count: int = await _take(ShortsActivities.choose_moments, ref, shorts, queue=Queue.SPEECH)
+        count: int = await run_activity(ShortsActivities.choose_moments, ref, shorts, queue=Queue.SPEECH)
         ends = await asyncio.gather(*(self._output(ref, shorts, number, count) for number in range(count)))
         failures = [end for end in ends if end is not None]
         if len(failures) == count:
@@ -41,15 +41,15 @@ class MakeShorts:
                 failure = failure_of(error)
                 told.append({"number": number, "code": failure.code, "message": failure.message})
         result: dict[str, Any] = {"outputs": count - len(failures), FAILURES: told}
-        undone = wanted_of(plan).count - result["outputs"]
+        undone = parse_options(plan).count - result["outputs"]
         return result | ({UNDONE: undone} if undone else {})
 
     async def _output(self, ref: JobRef, shorts: ShortsRef, number: int, count: int) -> FailureError | None:
         """One output that cannot be made leaves the others alone."""
         done = CHOSEN_PERCENT + (100 - CHOSEN_PERCENT) * (number + 1) // count
         try:
-            await _take(ShortsActivities.frame_output, ref, shorts, number, min(done, 40), queue=Queue.VISION)
-            await _take(ShortsActivities.render_output, ref, shorts, number, done)
+            await run_activity(ShortsActivities.frame_output, ref, shorts, number, min(done, 40), queue=Queue.VISION)
+            await run_activity(ShortsActivities.render_output, ref, shorts, number, done)
         except FailureError as error:
             return error
         return None

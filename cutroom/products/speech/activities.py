@@ -11,28 +11,30 @@ from typing import Any
 
 from temporalio import activity
 
+from cutroom.engines.diarization.pitch import median_pitch
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.pitch import median_pitch
-from cutroom.engines.ports import REFERENCE_RATE, Reference, Span, Speech
 from cutroom.engines.registry import Engines
-from cutroom.engines.routes import language_of
-from cutroom.engines.sound import read_samples
+from cutroom.engines.samples import read_samples
+from cutroom.engines.synthesis.port import SynthesizedSpeech
+from cutroom.engines.translation.routing import language_of
+from cutroom.engines.types import TimeSpan
+from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
 from cutroom.errors import Code
 from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import failure, working
+from cutroom.jobs.steps import failure, job_step
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import probe
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.speech import decode_voice, encode_speech
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.egress import Egress, TooLargeError, UnreachableError
-from cutroom.platform.secrecy import Secrecy
-from cutroom.platform.storage import Storage
-from cutroom.products.speech import readings, service
-from cutroom.products.speech.readings import Ordered
+from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableError
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.storage.objects import Storage
+from cutroom.products.speech import service, synthesis
+from cutroom.products.speech.encoding import codec_arguments, from_pcm, pcm_of, to_pcm
 from cutroom.products.speech.reference import (
     UnusableError,
     choose,
@@ -42,7 +44,7 @@ from cutroom.products.speech.reference import (
     require_one_voice,
 )
 from cutroom.products.speech.rules import FORMATS, RATE, OutputFormat, passages, reading_path, voice_path, wav_header
-from cutroom.products.speech.sound import codec_arguments, from_pcm, pcm_of, to_pcm
+from cutroom.products.speech.synthesis import Ordered
 from cutroom.web.schema import is_language
 
 MAX_SAMPLE_BYTES = 64 * 1024 * 1024
@@ -69,11 +71,11 @@ class SpeechActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     egress: Egress
-    secrecy: Secrecy
+    secrecy: SecretBox
     clock: Clock
 
     @activity.defn(name="fetch_voice_sample")
@@ -111,7 +113,7 @@ class SpeechActivities:
             raise reason
 
     async def _prepared(self, path: str, *, remove_noise: bool) -> dict[str, Any]:
-        async with self.workbench.copy_of(path) as copy:
+        async with self.workbench.fetch(path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
             if not info.audio_streams:
                 raise UnusableError("The file has no sound.")
@@ -131,7 +133,7 @@ class SpeechActivities:
         samples, recording = read_samples(voice), read_samples(heard)
         speech = list(self.engines.voice_detector().detect([recording]))
         chosen = choose(speech)
-        profiler = self.engines.voice_profiler()
+        profiler = self.engines.speaker_embedder()
         prints = profiler.profile(recording, speech=chosen.spans) if profiler is not None else []
         if profiler is not None:
             require_one_voice(prints, same_voice=profiler.same_voice)
@@ -139,7 +141,7 @@ class SpeechActivities:
             samples = self.engines.denoiser().clean(samples, sample_rate=REFERENCE_RATE)
         taken = levelled(cut_out(samples, chosen))
         profile = mean_voice(prints)
-        whole = [Span(0.0, len(taken) / REFERENCE_RATE)]
+        whole = [TimeSpan(0.0, len(taken) / REFERENCE_RATE)]
         return {
             "pcm": to_pcm(taken),
             "pitch_hz": median_pitch(taken, sample_rate=REFERENCE_RATE, speech=whole),
@@ -165,7 +167,7 @@ class SpeechActivities:
             language = language_of(labelled) if is_language(labelled) else DEFAULT_LANGUAGE
             language = language if language in PREVIEWS else DEFAULT_LANGUAGE
 
-            def speak() -> tuple[Speech, str, bool]:
+            def speak() -> tuple[SynthesizedSpeech, str, bool]:
                 cloner = self.engines.cloner()
                 spoken = cloner.speak(PREVIEWS[language], reference=reference, language=language)
                 return spoken, cloner.name, cloner.is_approximate
@@ -184,9 +186,9 @@ class SpeechActivities:
                 await service.record_reference(connection, ref.library_id, voice_id, found=found)
         return {"engine": engine, "approximate": is_approximate}
 
-    async def _reference_of(self, path: str, sha256: str, pitch_hz: float | None) -> Reference:
+    async def _reference_of(self, path: str, sha256: str, pitch_hz: float | None) -> ReferenceAudio:
         data = b"".join([chunk async for chunk in self.storage.read(path)])[WAV_HEAD:]
-        return Reference(from_pcm(data), sha256, pitch_hz)
+        return ReferenceAudio(from_pcm(data), sha256, pitch_hz)
 
     @activity.defn(name="speak_passage")
     async def speak_passage(self, ref: JobRef, number: int, progress: int) -> None:
@@ -225,7 +227,7 @@ class SpeechActivities:
         """Remove the samples of clones that are gone, and readings that were kept long enough; how many."""
         async with self.database.connection() as connection:
             voices = await service.forgotten_voices(connection, now=self.clock(), limit=FORGET_BATCH)
-            read = await readings.forgotten_readings(connection, now=self.clock(), limit=FORGET_BATCH)
+            read = await synthesis.forgotten_readings(connection, now=self.clock(), limit=FORGET_BATCH)
         for voice in voices:
             activity.heartbeat()
             await self.storage.delete_under(voice_path(voice.library_id, voice.id, ""))
@@ -235,24 +237,24 @@ class SpeechActivities:
             activity.heartbeat()
             await self.storage.delete_under(reading_path(reading.library_id, reading.id, ""))
             async with self.database.transaction(reading.library_id) as connection:
-                await readings.forget_reading(connection, reading)
+                await synthesis.forget_reading(connection, reading)
         return len(voices) + len(read)
 
     async def _order(self, ref: JobRef) -> Ordered:
         key = parse_job_id(ref.job_id)
         assert key is not None
         async with self.database.transaction(ref.library_id) as connection:
-            order = await readings.order_of(connection, ref.library_id, key.subject)
+            order = await synthesis.order_of(connection, ref.library_id, key.subject)
         if order is None or (order.clone is None and order.service_voice is None):
             raise failure(Code.NOT_FOUND, "The voice is not there any more.", reason="NO_VOICE", retry=False)
         return order
 
-    async def _spoken(self, order: Ordered, text: str) -> Speech:
+    async def _spoken(self, order: Ordered, text: str) -> SynthesizedSpeech:
         clone, voice = order.clone, order.service_voice
         if clone is not None:
             reference = await self._reference_of(clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"])
 
-            def speak_as_clone() -> Speech:
+            def speak_as_clone() -> SynthesizedSpeech:
                 language = order.language or self._language(clone["labels"], order.text) or clone["language"]
                 return self.engines.cloner().speak(text, reference=reference, language=language, speed=order.speed)
 
@@ -261,7 +263,7 @@ class SpeechActivities:
         own = voice["language"]
         language = own if order.language is None or language_of(order.language) == language_of(own) else order.language
 
-        def speak() -> Speech:
+        def speak() -> SynthesizedSpeech:
             speaker = self.engines.speaker()
             if speaker.name != voice["speaker"]:
                 raise EngineUnavailableError("This worker's engine does not have the voice.")
@@ -289,7 +291,7 @@ class SpeechActivities:
 
     async def _record(self, ref: JobRef, reading_id: str, number: int, size_bytes: int) -> None:
         async with self.database.transaction(ref.library_id) as connection:
-            await readings.record_passage(connection, ref.library_id, reading_id, number=number, size_bytes=size_bytes)
+            await synthesis.record_passage(connection, ref.library_id, reading_id, number=number, size_bytes=size_bytes)
 
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
@@ -298,7 +300,7 @@ class SpeechActivities:
     async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
         """A step; failures are told in words for whoever asked."""
         try:
-            async with working(self.database, self.clock, ref, stage, progress=progress):
+            async with job_step(self.database, self.clock, ref, stage, progress=progress):
                 yield
         except UnusableError as error:
             raise failure(Code.UNSUPPORTED_SOURCE, str(error), reason="UNUSABLE_SAMPLE", retry=False) from error

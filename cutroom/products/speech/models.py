@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Voice(Table):
+class VoiceRow(Table):
     """A clone; how far its making has come stands in its job."""
 
     __tablename__ = "voices"

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutroom.engines.ports import REFERENCE_RATE, Span, VoicePrint
-from cutroom.engines.speakers import tell_apart
+from cutroom.engines.diarization.clustering import cluster_speakers
+from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.types import TimeSpan
+from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 
 if TYPE_CHECKING:
-    from cutroom.engines.ports import Samples, Vector
+    from cutroom.engines.types import Samples, Vector
 
 MIN_SECONDS = 3.0  # of speech in all
 MAX_SECONDS = 30.0
@@ -29,11 +31,11 @@ class UnusableError(Exception):
 class Chosen:
     """Where in a recording the sample lies."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TimeSpan, ...]
     seconds: float
 
 
-def choose(speech: Sequence[Span]) -> Chosen:
+def choose(speech: Sequence[TimeSpan]) -> Chosen:
     """The first stretches of speech that are long enough together."""
     spans, seconds = [], 0.0
     for span in speech:
@@ -41,7 +43,7 @@ def choose(speech: Sequence[Span]) -> Chosen:
         if length < SHORTEST_SECONDS:
             continue
         taken = min(length, MAX_SECONDS - seconds)
-        spans.append(Span(span.start_seconds, span.start_seconds + taken))
+        spans.append(TimeSpan(span.start_seconds, span.start_seconds + taken))
         seconds += taken
         if seconds >= MAX_SECONDS:
             break
@@ -54,8 +56,8 @@ def choose(speech: Sequence[Span]) -> Chosen:
     return Chosen(tuple(spans), seconds)
 
 
-def require_one_voice(prints: Sequence[VoicePrint], *, same_voice: float) -> None:
-    counted = Counter(tell_apart(prints, same_voice=same_voice))
+def require_one_voice(prints: Sequence[SpeakerEmbedding], *, same_voice: float) -> None:
+    counted = Counter(cluster_speakers(prints, same_voice=same_voice))
     if not counted:
         return
     others = 1 - counted.most_common(1)[0][1] / counted.total()
@@ -100,7 +102,7 @@ def levelled(samples: "Samples") -> "Samples":
     return np.asarray(samples * (gain if peak <= PEAK else gain * PEAK / peak), np.float32)
 
 
-def mean_voice(prints: Sequence[VoicePrint]) -> "Vector | None":
+def mean_voice(prints: Sequence[SpeakerEmbedding]) -> "Vector | None":
     """How the voice sounds on the whole: a vector of length 1."""
     import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
 

@@ -12,11 +12,9 @@ from starlette.responses import JSONResponse, Response
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, invalid_field
-from cutroom.platform.storage import Storage
-from cutroom.products.speech import readings, service
-from cutroom.products.speech.answer import Listening, SpeechAnswer
+from cutroom.platform.storage.objects import Storage
+from cutroom.products.speech import service, synthesis
 from cutroom.products.speech.languages import language_name
-from cutroom.products.speech.readings import Wish
 from cutroom.products.speech.rules import (
     DEFAULT_FORMAT,
     FORMATS,
@@ -40,11 +38,13 @@ from cutroom.products.speech.schemas import (
 )
 from cutroom.products.speech.search import Search, page_of
 from cutroom.products.speech.service import Samples
+from cutroom.products.speech.streaming import Listening, SpeechAnswer
+from cutroom.products.speech.synthesis import Wish
+from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import Call, CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Speech"])
-search_router = APIRouter(prefix="/v2", route_class=EnvelopeRoute, tags=["Speech"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Speech"])
+search_router = APIRouter(prefix="/v2", route_class=OperationRoute, tags=["Speech"])
 
 PATIENCE_SECONDS = 20.0  # how long a whole file is waited for, before its beginning is sent with an open end
 SDK_HEADER = "X-Fern-SDK-Name"
@@ -103,7 +103,7 @@ async def add_voice(call: CurrentCall, request: Request) -> AddedVoice:
     return await clone(call, wanted, files)
 
 
-async def clone(call: Call, wanted: NewVoice, files: Sequence[UploadFile]) -> AddedVoice:
+async def clone(call: RequestCall, wanted: NewVoice, files: Sequence[UploadFile]) -> AddedVoice:
     """Keep the recordings, and begin; for whoever has been let in."""
     voice_id = new_voice_id()
     if files:
@@ -171,7 +171,7 @@ async def search_voices(
         storage=call.runtime.storage,
         plans=call.runtime.doorkeeper.plans,
     )
-    told = await service.told_voices(call.connection, now=call.now)
+    told = await service.available_voices(call.connection, now=call.now)
     voices = [*clones, *(service.premade(row, call.runtime.doorkeeper.plans) for row in told)]
     return page_of(voices, Search(search, category), size=page_size, token=next_page_token)
 
@@ -206,7 +206,7 @@ async def delete_voice(
 @operation(scope=Scope.TTS_READ, access=Access.READ)
 async def list_models(call: CurrentCall) -> list[SpeechModel]:
     """The one speech model, and the languages that its voices speak."""
-    told = await service.told_voices(call.connection, now=call.now)
+    told = await service.available_voices(call.connection, now=call.now)
     languages = [
         SpokenLanguage(language_id=code, name=language_name(code)) for code in sorted({row["language"] for row in told})
     ]
@@ -265,9 +265,9 @@ async def _speak(
     call: CurrentCall, voice_id: str, wanted: NewSpeech, output_format: str, *, patience_seconds: float
 ) -> SpeechAnswer:
     settings = call.runtime.settings
-    wish = Wish(voice_id, wanted, _format(output_format), readings.engines_of(settings))
+    wish = Wish(voice_id, wanted, _format(output_format), synthesis.engines_of(settings))
     prices = load_prices(settings.prices_file)
-    reading = await readings.ask_for_speech(call.connection, call.principal, wish, prices=prices, now=call.now)
+    reading = await synthesis.ask_for_speech(call.connection, call.principal, wish, prices=prices, now=call.now)
     listening = Listening(reading, call.runtime.database, call.runtime.storage)
     return SpeechAnswer(listening, patience_seconds=patience_seconds)
 

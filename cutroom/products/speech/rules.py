@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cutroom.engines.passages import cut
+from cutroom.text.passages import cut
 
 MODEL_ID = "cutroom_speech_v1"
 OTHER_MODELS = re.compile(r"eleven_[a-z0-9_]{1,60}")  # what clients of the other service send; they get our one model

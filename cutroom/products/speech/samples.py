@@ -9,7 +9,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 
 from cutroom.errors import invalid_field
-from cutroom.platform.egress import MAX_URL_LENGTH, fault_in_url
+from cutroom.platform.egress.client import MAX_URL_LENGTH, fault_in_url
 from cutroom.products.speech.schemas import NewVoice
 from cutroom.web.body import is_form
 

@@ -10,14 +10,14 @@ import asyncpg
 from cutroom.accounts.plans import Plans
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
-from cutroom.engines.ports import Speaker
+from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.errors import not_found
-from cutroom.jobs.ids import InnerType, JobKey
-from cutroom.jobs.service import NewJob, take_on
+from cutroom.jobs.ids import InternalJobType, JobKey
+from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech.rules import (
     is_voice_id,
     service_voice_id,
@@ -55,7 +55,7 @@ async def add_voice(
     now: datetime,
 ) -> None:
     """Begin a clone, and keep who said that it may be made."""
-    key = JobKey(InnerType.VOICE, new_id())
+    key = JobKey(InternalJobType.VOICE, new_id())
     row = {
         "library_id": principal.library_id,
         "id": samples.voice_id,
@@ -79,7 +79,7 @@ async def add_voice(
     }
     await insert(connection, "voice_consents", consent)
     job = NewJob(key, None, plan={"voice_id": samples.voice_id})
-    await take_on(connection, principal, [job], prices=prices, now=now)
+    await create_jobs(connection, principal, [job], prices=prices, now=now)
 
 
 async def list_clones(
@@ -101,7 +101,7 @@ async def get_voice(
     row = await find_clone(connection, principal.library_id, voice_id)
     if row is not None:
         return (await _shown([row], principal, storage=storage, plans=plans))[0]
-    found = next((row for row in await told_voices(connection, now=now) if row["id"] == voice_id), None)
+    found = next((row for row in await available_voices(connection, now=now) if row["id"] == voice_id), None)
     if found is None:
         raise not_found()
     return premade(found, plans)
@@ -168,14 +168,14 @@ def _tiers(plans: Plans) -> list[str]:
     return [plan.name for plan in plans.values() if plan.speech]
 
 
-async def told_voices(connection: Connection, *, now: datetime) -> list[asyncpg.Record]:
+async def available_voices(connection: Connection, *, now: datetime) -> list[asyncpg.Record]:
     """The engines' own voices, as workers have told of them lately."""
     return await connection.fetch(
         "SELECT * FROM service_voices WHERE seen_at > $1 ORDER BY language, title, id", now - VOICES_LAST
     )
 
 
-async def tell_voices(connection: Connection, speaker: Speaker, *, now: datetime) -> int:
+async def publish_voices(connection: Connection, speaker: SpeechSynthesizer, *, now: datetime) -> int:
     """A worker says which voices its engine has; how many."""
     rows = [
         (

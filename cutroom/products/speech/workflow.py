@@ -10,7 +10,7 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.speech.activities import SpeechActivities
 
@@ -18,16 +18,16 @@ RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=time
 # Of one reading, over all workers. Whoever listens waits for the next one, and queues keep no strict order.
 PASSAGES_AT_ONCE = 3
 FORGET_TIMEOUT = timedelta(minutes=30)
-_take = Stepper(
+run_activity = ActivityRunner(
     Queue.VOICE,
-    one_try=timedelta(minutes=10),
-    all_tries=timedelta(hours=1),
-    silence=timedelta(seconds=10),  # somebody waits: a worker that died is noticed soon
+    start_to_close=timedelta(minutes=10),
+    schedule_to_close=timedelta(hours=1),
+    heartbeat_timeout=timedelta(seconds=10),  # somebody waits: a worker that died is noticed soon
 )
 
 
 @workflow.defn(name="voice")
-class MakeVoice:
+class VoiceCloneWorkflow:
     """Fetch the sample, judge it, and let the clone speak."""
 
     @workflow.run
@@ -36,14 +36,14 @@ class MakeVoice:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         voice_id = plan["voice_id"]
-        await _take(SpeechActivities.fetch_voice_sample, ref, voice_id, queue=Queue.DOWNLOAD)
-        await _take(SpeechActivities.prepare_voice, ref, voice_id)
-        result: dict[str, Any] = await _take(SpeechActivities.preview_voice, ref, voice_id)
+        await run_activity(SpeechActivities.fetch_voice_sample, ref, voice_id, queue=Queue.DOWNLOAD)
+        await run_activity(SpeechActivities.prepare_voice, ref, voice_id)
+        result: dict[str, Any] = await run_activity(SpeechActivities.preview_voice, ref, voice_id)
         return result
 
 
 @workflow.defn(name="speech")
-class ReadAloud:
+class SpeechSynthesisWorkflow:
     """The first passage before all others, for somebody waits for it; then the others side by side."""
 
     @workflow.run
@@ -52,21 +52,21 @@ class ReadAloud:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         count = plan["passages"]
-        await _take(SpeechActivities.speak_passage, ref, 0, 90 // count)
+        await run_activity(SpeechActivities.speak_passage, ref, 0, 90 // count)
         gate = asyncio.Semaphore(PASSAGES_AT_ONCE)
 
         async def speak(number: int) -> None:
             async with gate:
-                await _take(SpeechActivities.speak_passage, ref, number, 90 * (number + 1) // count)
+                await run_activity(SpeechActivities.speak_passage, ref, number, 90 * (number + 1) // count)
 
         await asyncio.gather(*(speak(number) for number in range(1, count)))
         if plan["joins_last"]:
-            await _take(SpeechActivities.join_reading, ref, count)
+            await run_activity(SpeechActivities.join_reading, ref, count)
         return {"passages": count}
 
 
-@workflow.defn(name="forget-speech")
-class ForgetSpeech:
+@workflow.defn(name="purge-speech")
+class PurgeSpeechWorkflow:
     """Started every hour by a schedule."""
 
     @workflow.run

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 
-from cutroom.engines.picture_ports import Design, Drawn, Figure
 from cutroom.engines.registry import Engines
-from cutroom.engines.routes import carry_out, choose
+from cutroom.engines.thumbnails.port import Figure, RenderedThumbnail, ThumbnailSpec
+from cutroom.engines.translation.routing import choose, translate_along
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import Tell, failure, working
-from cutroom.media.pictures import decode_picture, encode_jpeg, encode_png
+from cutroom.jobs.steps import ReportProgress, failure, job_step
+from cutroom.media.images import decode_picture, encode_jpeg, encode_png
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import probe_header
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.egress import Egress, TooLargeError, UnreachableError
-from cutroom.platform.storage import Storage
+from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableError
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails import service
-from cutroom.products.thumbnails.finding import Seen, find_content, find_people, look_through
+from cutroom.products.thumbnails.detection import DetectedSubject, find_content, find_people, look_through
 from cutroom.products.thumbnails.material import ThumbnailRef, material_of
 from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, Mode, quoted_in
 from cutroom.products.transcripts.service import NewTranscript, transcript_of
 
 if TYPE_CHECKING:
-    from cutroom.engines.ports import Picture
+    from cutroom.engines.types import Image
 
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
 DRAWN = "drawn.json"  # how the best candidate came about, for its translations
@@ -43,7 +43,7 @@ class ThumbnailActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     egress: Egress
@@ -65,9 +65,9 @@ class ThumbnailActivities:
     async def look_for_frames(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         """Choose the best pictures of the film; sound has none."""
         async with self._working(ref, "looking for pictures", progress=30):
-            seen: list[Seen] = []
+            seen: list[DetectedSubject] = []
             if await self.storage.size(thumbnail.film("proxy.mp4")) is not None:
-                async with self.workbench.copy_of(thumbnail.film("source")) as source:
+                async with self.workbench.fetch(thumbnail.film("source")) as source:
                     info = await probe_header(source.path, sandbox=self.sandbox)
                     with self.workbench.drawer() as drawer:
                         seen = await look_through(
@@ -111,7 +111,7 @@ class ThumbnailActivities:
         async with self._working(ref, "drawing", progress=85):
             headline, language, note = await self._headline(thumbnail)
             design = replace(await self._design(thumbnail), headline=headline, language=language)
-            maker = await asyncio.to_thread(self.engines.thumbnail_maker)
+            maker = await asyncio.to_thread(self.engines.thumbnail_engine)
             drawn = await asyncio.to_thread(maker.draw, design, count=CANDIDATES)
             await self._keep(thumbnail, drawn, engine=maker.name)
             told = {"layout": drawn[0].layout, "headline": headline, "language": language}
@@ -128,7 +128,7 @@ class ThumbnailActivities:
             if headline is not None and language != told["language"]:
                 headline = await asyncio.to_thread(self._translate, headline, told["language"], language)
             design = replace(await self._design(thumbnail), headline=headline, language=language)
-            maker = await asyncio.to_thread(self.engines.thumbnail_maker)
+            maker = await asyncio.to_thread(self.engines.thumbnail_engine)
             drawn = await asyncio.to_thread(maker.draw, design, count=CANDIDATES)
             alike = [each for each in drawn if each.layout == told["layout"]] or drawn
             await self._keep(
@@ -137,12 +137,12 @@ class ThumbnailActivities:
 
     def _translate(self, headline: str, source: str, target: str) -> str:
         plan = choose(self.engines.translators(), source=source, target=target)
-        return carry_out(plan, [headline])[0]
+        return translate_along(plan, [headline])[0]
 
     async def _keep(
         self,
         thumbnail: ThumbnailRef,
-        drawn: list[Drawn],
+        drawn: list[RenderedThumbnail],
         *,
         engine: str,
         language: str | None = None,
@@ -188,7 +188,7 @@ class ThumbnailActivities:
         written = await asyncio.to_thread(writer.headline, material_of(transcript, guidelines=brand.guidelines))
         return written.text, transcript.language, written.note
 
-    async def _design(self, thumbnail: ThumbnailRef) -> Design:
+    async def _design(self, thumbnail: ThumbnailRef) -> ThumbnailSpec:
         """Everything but the headline."""
         wanted = thumbnail.wanted
         async with self.database.transaction(thumbnail.library_id) as connection:
@@ -207,7 +207,7 @@ class ThumbnailActivities:
         is_precise = wanted.pipeline is wanted.pipeline.PRECISION
         if is_precise and not plates:
             plates = seen[: wanted.slots]
-        return Design(
+        return ThumbnailSpec(
             pipeline=wanted.pipeline,
             frames=tuple(seen if is_precise else plates + seen),
             figures=tuple(figures),
@@ -229,25 +229,25 @@ class ThumbnailActivities:
             pictures = [await self._untrusted(path) for path in paths[:1]]
         return [Figure(picture, character.name, character.position, character.action) for picture in pictures]
 
-    async def _maybe(self, thumbnail: ThumbnailRef, url: str | None) -> "Picture | None":
+    async def _maybe(self, thumbnail: ThumbnailRef, url: str | None) -> "Image | None":
         return None if url is None else await self._fetched(thumbnail, url)
 
-    async def _fetched(self, thumbnail: ThumbnailRef, url: str) -> "Picture":
+    async def _fetched(self, thumbnail: ThumbnailRef, url: str) -> "Image":
         return await self._untrusted(thumbnail.path(_given(url)))
 
-    async def _untrusted(self, path: str) -> "Picture":
-        async with self.workbench.copy_of(path) as copy:
+    async def _untrusted(self, path: str) -> "Image":
+        async with self.workbench.fetch(path) as copy:
             with self.workbench.drawer() as drawer:
                 return await decode_picture(copy.path, scratch=drawer, sandbox=self.sandbox)
 
-    async def _own(self, path: str) -> "Picture":
+    async def _own(self, path: str) -> "Image":
         """A picture that an earlier step wrote: decoded apart all the same, since somebody's film is in it."""
         return await self._untrusted(path)
 
-    async def _seen(self, thumbnail: ThumbnailRef) -> list[Seen]:
+    async def _seen(self, thumbnail: ThumbnailRef) -> list[DetectedSubject]:
         told = json.loads(await self._read(thumbnail.path(FRAMES)))
         return [
-            Seen(each["seconds"], await self._own(thumbnail.path(f"frame-{number}.png")))
+            DetectedSubject(each["seconds"], await self._own(thumbnail.path(f"frame-{number}.png")))
             for number, each in enumerate(told)
         ]
 
@@ -258,8 +258,8 @@ class ThumbnailActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
-        return working(self.database, self.clock, ref, stage, progress=progress)
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, ref, stage, progress=progress)
 
 
 def _given(url: str) -> str:

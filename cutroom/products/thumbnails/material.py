@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.engines.writing import Material, Said
+from cutroom.engines.writing.port import SpokenSegment, WritingInput
 from cutroom.library.rules import video_path
-from cutroom.products.thumbnails.rules import Wanted, wanted_of
+from cutroom.products.thumbnails.rules import ThumbnailOptions, parse_options
 from cutroom.products.thumbnails.service import REQUEST_ID, picture_path
 from cutroom.products.transcripts.service import NewTranscript
 
@@ -24,8 +24,8 @@ class ThumbnailRef:
         return cls(library_id, plan["video_id"], plan[REQUEST_ID], plan)
 
     @property
-    def wanted(self) -> Wanted:
-        return wanted_of(self.plan)
+    def wanted(self) -> ThumbnailOptions:
+        return parse_options(self.plan)
 
     def path(self, name: str) -> str:
         return picture_path(self.library_id, self.video_id, self.request_id, name)
@@ -34,12 +34,12 @@ class ThumbnailRef:
         return video_path(self.library_id, self.video_id, name)
 
 
-def material_of(transcript: NewTranscript, *, guidelines: str | None) -> Material:
+def material_of(transcript: NewTranscript, *, guidelines: str | None) -> WritingInput:
     """A transcript as writers read it; what was deleted from it is not said."""
     said = tuple(
-        Said(each["text"], each["start"], each["end"], each.get("speaker"))
+        SpokenSegment(each["text"], each["start"], each["end"], each.get("speaker"))
         for each in transcript.segments
         if not each.get("deleted")
     )
     ends = said[-1].end_seconds if said else 0.0
-    return Material(language=transcript.language, said=said, duration_seconds=ends, guidelines=guidelines)
+    return WritingInput(language=transcript.language, said=said, duration_seconds=ends, guidelines=guidelines)

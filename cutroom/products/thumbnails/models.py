@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class ThumbnailRequest(Table):
+class ThumbnailRequestRow(Table):
     """What one job draws, and what was found in the film for it."""
 
     __tablename__ = "thumbnail_requests"

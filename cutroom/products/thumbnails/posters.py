@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
 from cutroom.platform.db import Connection
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 
 MAX_SHOWN = 24
 _PICTURES = """SELECT t.id, t.path, t.headline, t.language, t.path = v.poster_path AS is_primary

@@ -15,10 +15,10 @@ from cutroom.products.thumbnails.schemas import (
     ThumbnailRequest,
     ThumbnailRequests,
 )
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Thumbnails"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Thumbnails"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cutroom.engines.picture_ports import Pipeline
+from cutroom.engines.thumbnails.port import Pipeline
 
 MAX_CHARACTERS = 3
 MAX_REFERENCE_IDS = 10
@@ -49,7 +49,7 @@ class CharacterRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ThumbnailOptions:
     """A request as its workflow reads it: what was said, and what stands where nothing was."""
 
     mode: Mode
@@ -84,7 +84,7 @@ class Wanted:
         return tuple(dict.fromkeys([*named, *self.plate_urls, *figures]))
 
 
-def wanted_of(plan: Mapping[str, Any]) -> Wanted:
+def parse_options(plan: Mapping[str, Any]) -> ThumbnailOptions:
     """From the plan of a job: of a request, of packaging and of a recipe alike."""
     mode, pipeline = mode_of(plan), _pipeline(plan)
     characters = tuple(_character(each) for each in plan.get("characters") or [])
@@ -95,7 +95,7 @@ def wanted_of(plan: Mapping[str, Any]) -> Wanted:
         "contentDetectApprovalMode": detects_content,
     }
     languages = plan.get("thumbnailTranslationLanguageCodes") if plan.get("autoTranslateThumbnail") else None
-    return Wanted(
+    return ThumbnailOptions(
         mode=mode,
         pipeline=pipeline,
         prompt=_text(plan.get("prompt")) if mode is Mode.PROMPT else None,

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from cutroom.engines.picture_ports import Pipeline
-from cutroom.platform.egress import MAX_URL_LENGTH, fault_in_url
+from cutroom.engines.thumbnails.port import Pipeline
+from cutroom.platform.egress.client import MAX_URL_LENGTH, fault_in_url
 from cutroom.products.thumbnails.rules import (
     MAX_BRAND_VOICE_ID,
     MAX_CHARACTERS,
@@ -18,7 +18,7 @@ from cutroom.products.thumbnails.rules import (
     Approval,
     Mode,
 )
-from cutroom.web.schema import LanguageCode, Omittable, Unique, Uri, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Unique, Uri
 
 Status = Literal["queued", "processing", "complete", "failed"]
 
@@ -36,7 +36,7 @@ BrandVoiceId = Annotated[str, Field(max_length=MAX_BRAND_VOICE_ID)]
 TranslationLanguages = Annotated[list[LanguageCode], Field(max_length=50), Unique()]
 
 
-class CharacterReference(Wire):
+class CharacterReference(ApiModel):
     """A figure to show: a saved character, pictures of somebody, or words about them."""
 
     character_id: Annotated[Omittable[str], Field(description="A saved character of the library.")] = None
@@ -51,7 +51,7 @@ class CharacterReference(Wire):
     action: Omittable[ShortText] = None
 
 
-class Pictured(Wire):
+class Pictured(ApiModel):
     """What thumbnails have in common, whoever asks for them."""
 
     character_count: Annotated[
@@ -113,7 +113,7 @@ class NewThumbnail(Pictured):
     ] = None
 
 
-class ThumbnailAsked(Wire):
+class ThumbnailAsked(ApiModel):
     """A thumbnail that is being made."""
 
     thumbnail_request_id: str
@@ -122,7 +122,7 @@ class ThumbnailAsked(Wire):
     balance: float
 
 
-class DetectionQueued(Wire):
+class DetectionQueued(ApiModel):
     """Something has to be found in the film first; poll the packaging job."""
 
     job_id: str
@@ -130,7 +130,7 @@ class DetectionQueued(Wire):
     registered: Annotated[bool, Field(description="Whether this began a new run.")]
 
 
-class ThumbnailRequest(Wire):
+class ThumbnailRequest(ApiModel):
     """A request with the images made so far."""
 
     id: str
@@ -139,7 +139,7 @@ class ThumbnailRequest(Wire):
     job_id: str
 
 
-class ThumbnailRequests(Wire):
+class ThumbnailRequests(ApiModel):
     """Requests of a video, newest first."""
 
     thumbnails: Annotated[list[ThumbnailRequest], Field(max_length=MAX_LISTED)]

@@ -14,23 +14,23 @@ from cutroom.credits.schemas import CreditBundle, ThumbnailWork
 from cutroom.credits.service import balance_of, is_subscriber, works_of
 from cutroom.errors import invalid_fields, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
-from cutroom.jobs.service import NewJob, take_on
+from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions.service import check_translations
 from cutroom.products.thumbnails.rules import (
     MAX_LISTED,
     CharacterRef,
     Mode,
-    Wanted,
+    ThumbnailOptions,
     characters_billed,
     faults_in,
     mode_of,
-    wanted_of,
+    parse_options,
 )
 from cutroom.products.thumbnails.schemas import (
     DetectionQueued,
@@ -74,7 +74,7 @@ async def ask_for_thumbnail(
     wanted = await check(connection, principal, plan, at="")
     if wanted.detects:
         job = await zero_prompt_job(connection, principal, video_id, plan=plan, now=now)
-        [is_new] = await take_on(connection, principal, [job], prices=prices, now=now)
+        [is_new] = await create_jobs(connection, principal, [job], prices=prices, now=now)
         if is_new:
             await put_request(connection, principal.library_id, job, now=now)
         return DetectionQueued(job_id=job.key.id, registered=is_new)
@@ -84,10 +84,10 @@ async def ask_for_thumbnail(
         JobKey(JobType.THUMBNAIL, request_id),
         video_id,
         plan={**plan, REQUEST_ID: request_id},
-        waits_for=await _waits_for(connection, principal, video_id, wanted=wanted, now=now),
+        depends_on=await _waits_for(connection, principal, video_id, wanted=wanted, now=now),
         bill=Bill(works, is_subscriber(principal)),
     )
-    await take_on(connection, principal, [job], prices=prices, now=now)
+    await create_jobs(connection, principal, [job], prices=prices, now=now)
     await put_request(connection, principal.library_id, job, now=now)
     left = await balance_of(connection, principal.library_id)
     return ThumbnailAsked(
@@ -98,12 +98,12 @@ async def ask_for_thumbnail(
     )
 
 
-async def check(connection: Connection, principal: Principal, plan: Mapping[str, Any], *, at: str) -> Wanted:
+async def check(connection: Connection, principal: Principal, plan: Mapping[str, Any], *, at: str) -> ThumbnailOptions:
     """Refuse what does not go together (400), and figures and brand voices that are not of this library (404)."""
     faults = faults_in(plan)
     if faults:
         raise invalid_fields([(f"{at}{name}", message) for name, message in faults])
-    wanted = wanted_of(plan)
+    wanted = parse_options(plan)
     if wanted.brand_voice_id is not None:
         await require_brand_voice(connection, principal.library_id, wanted.brand_voice_id)
     for character in wanted.characters:
@@ -125,13 +125,13 @@ async def zero_prompt_job(
         key,
         video_id,
         plan={**plan, "mode": Mode.ZERO_PROMPT.value, REQUEST_ID: new_id()},
-        waits_for=await _waits_for(connection, principal, video_id, wanted=wanted_of(plan), now=now),
+        depends_on=await _waits_for(connection, principal, video_id, wanted=parse_options(plan), now=now),
         bill=Bill(billed_works({**plan, "mode": Mode.ZERO_PROMPT.value}), is_subscriber(principal)),
     )
 
 
 async def _waits_for(
-    connection: Connection, principal: Principal, video_id: str, *, wanted: Wanted, now: datetime
+    connection: Connection, principal: Principal, video_id: str, *, wanted: ThumbnailOptions, now: datetime
 ) -> list[str]:
     """Pictures and headlines come out of the film, so both wait for its transcript."""
     transcript, source = await transcript_before(connection, principal, video_id)
@@ -146,7 +146,7 @@ def billed_works(plan: Mapping[str, Any]) -> tuple[Work, ...]:
     """A prompt has one price; what is drawn without one is priced by what goes into it."""
     if mode_of(plan) is Mode.PROMPT:
         return (Work(Action.PROMPT_THUMBNAIL, "thumbnail"),)
-    wanted = wanted_of(plan)
+    wanted = parse_options(plan)
     bundle = ThumbnailWork(
         enabled=True,
         character_count=characters_billed(plan),

@@ -9,16 +9,16 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
     from cutroom.products.thumbnails.activities import ThumbnailActivities
     from cutroom.products.thumbnails.material import ThumbnailRef
 
-take = Stepper(Queue.VISION, one_try=timedelta(minutes=20))
+take = ActivityRunner(Queue.VISION, start_to_close=timedelta(minutes=20))
 
 
 @workflow.defn(name="thumbnail")
-class MakeThumbnail:
+class ThumbnailWorkflow:
     """All pictures of one request."""
 
     @workflow.run

@@ -1,4 +1,4 @@
-"""The transcript's steps: find speech, recognise it piece by piece, and put the whole together."""
+"""The transcript's steps: find speech, transcribe it piece by piece, and put the whole together."""
 
 import asyncio
 import json
@@ -10,19 +10,21 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.ports import Recognised, Span, VoicePrint, Word
+from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, turns
+from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.recognition.port import Transcription, Word
 from cutroom.engines.registry import Engines
-from cutroom.engines.sound import read_blocks, read_samples, seconds_of
-from cutroom.engines.speakers import speaker_of, tell_apart, turns
+from cutroom.engines.samples import read_blocks, read_samples, seconds_of
+from cutroom.engines.types import TimeSpan
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import Tell, working
+from cutroom.jobs.steps import ReportProgress, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import (
     HeardPiece,
@@ -32,7 +34,7 @@ from cutroom.products.transcripts.alignment import (
     write_alignment,
     write_piece,
 )
-from cutroom.products.transcripts.pieces import LISTENED, SpeechPiece, plan_pieces, progress_after, within
+from cutroom.products.transcripts.chunks import LISTENED, SpeechPiece, plan_pieces, progress_after, within
 from cutroom.products.transcripts.sentences import Segment, segments
 from cutroom.products.transcripts.service import NewTranscript
 from cutroom.products.transcripts.subtitles import store_subtitles
@@ -49,8 +51,8 @@ class SpeechFound:
 
 
 @dataclass(frozen=True, slots=True)
-class PieceOrder:
-    """One piece to recognise, in a language if it is known."""
+class TranscriptChunkTask:
+    """One piece to transcribe, in a language if it is known."""
 
     piece: SpeechPiece
     language: str | None
@@ -63,7 +65,7 @@ class TranscriptActivities:
 
     database: Database
     storage: Storage
-    workbench: Workbench
+    workbench: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     clock: Clock
@@ -74,7 +76,7 @@ class TranscriptActivities:
         path = service.speech_path(ref.library_id, video_id)
         if await self.storage.size(path) is None:
             return SpeechFound(0.0, [])
-        async with self._working(ref, "finding speech", progress=LISTENED), self.workbench.copy_of(path) as copy:
+        async with self._working(ref, "finding speech", progress=LISTENED), self.workbench.fetch(path) as copy:
             with self.workbench.drawer() as drawer:
                 raw = await decode_speech(copy.path, output=drawer, sandbox=self.sandbox)
                 detector = await asyncio.to_thread(self.engines.voice_detector)
@@ -85,7 +87,7 @@ class TranscriptActivities:
         return SpeechFound(duration, plan_pieces(speech, duration_seconds=duration))
 
     @activity.defn(name="recognise_piece")
-    async def recognise_piece(self, ref: JobRef, video_id: str, order: PieceOrder) -> str:
+    async def recognise_piece(self, ref: JobRef, video_id: str, order: TranscriptChunkTask) -> str:
         """Recognise one piece and take its voices; the language that was heard."""
         stored = _work_path(ref, video_id, f"piece-{order.piece.index:05}.json")
         if await self.storage.size(stored) is not None:  # by a worker that died before it could say so
@@ -98,11 +100,11 @@ class TranscriptActivities:
             await tell(progress_after(len(done), of=order.of))
         return heard.language
 
-    async def _hear(self, ref: JobRef, video_id: str, order: PieceOrder) -> HeardPiece:
+    async def _hear(self, ref: JobRef, video_id: str, order: TranscriptChunkTask) -> HeardPiece:
         piece = order.piece
         spans = json.loads(await self._read(_work_path(ref, video_id, "speech.json")))
-        speech = within([Span(start, end) for start, end in spans], piece)
-        async with self.workbench.copy_of(service.speech_path(ref.library_id, video_id)) as copy:
+        speech = within([TimeSpan(start, end) for start, end in spans], piece)
+        async with self.workbench.fetch(service.speech_path(ref.library_id, video_id)) as copy:
             with self.workbench.drawer() as drawer:
                 raw = await decode_speech(
                     copy.path,
@@ -113,9 +115,9 @@ class TranscriptActivities:
                 )
                 samples = await asyncio.to_thread(read_samples, raw)
 
-        def hear() -> tuple[Recognised, list[VoicePrint], str]:
-            recogniser, profiler = self.engines.recogniser(), self.engines.voice_profiler()
-            words = recogniser.recognise(samples, language=order.language, speech=speech)
+        def hear() -> tuple[Transcription, list[SpeakerEmbedding], str]:
+            recogniser, profiler = self.engines.recogniser(), self.engines.speaker_embedder()
+            words = recogniser.transcribe(samples, language=order.language, speech=speech)
             return words, profiler.profile(samples, speech=speech) if profiler else [], recogniser.name
 
         words, prints, engine = await asyncio.to_thread(hear)
@@ -161,15 +163,15 @@ class TranscriptActivities:
     def _segments(self, heard: Sequence[HeardPiece], language: str) -> list[Segment]:
         words = [word for piece in heard for word in piece.words]
         prints = [each for piece in heard for each in piece.prints]
-        profiler = self.engines.voice_profiler() if prints else None
+        profiler = self.engines.speaker_embedder() if prints else None
         if profiler is None:
             return segments(words, lambda _word: "speaker_1", language=language)
-        labels = tell_apart(prints, same_voice=profiler.same_voice)
-        spans = [Span(word.start_seconds, word.end_seconds) for word in words]
+        labels = cluster_speakers(prints, same_voice=profiler.same_voice)
+        spans = [TimeSpan(word.start_seconds, word.end_seconds) for word in words]
         found = turns(prints, labels, words=spans)
 
         def who(word: Word) -> str:
-            return f"speaker_{(speaker_of(found, Span(word.start_seconds, word.end_seconds)) or 0) + 1}"
+            return f"speaker_{(speaker_of(found, TimeSpan(word.start_seconds, word.end_seconds)) or 0) + 1}"
 
         return segments(words, who, language=language)  # type: ignore[arg-type]
 
@@ -180,8 +182,8 @@ class TranscriptActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[Tell]:
-        return working(self.database, self.clock, ref, stage, progress=progress)
+    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, ref, stage, progress=progress)
 
 
 def _work_path(ref: JobRef, video_id: str, name: str) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.engines.ports import Recognised, Span, VoicePrint, Word
+from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.recognition.port import Transcription, Word
+from cutroom.engines.types import TimeSpan
 from cutroom.products.transcripts.sentences import Segment
 
 VERSION = 1
@@ -20,20 +22,22 @@ class HeardPiece:
     language_probability: float
     engine: str
     words: tuple[Word, ...]
-    prints: tuple[VoicePrint, ...]
+    prints: tuple[SpeakerEmbedding, ...]
 
 
-def heard_piece(heard: Recognised, prints: Iterable[VoicePrint], *, engine: str, offset_seconds: float) -> HeardPiece:
+def heard_piece(
+    heard: Transcription, prints: Iterable[SpeakerEmbedding], *, engine: str, offset_seconds: float
+) -> HeardPiece:
     """A piece's own times become the recording's."""
 
-    def moved(span: Span) -> Span:
-        return Span(span.start_seconds + offset_seconds, span.end_seconds + offset_seconds)
+    def moved(span: TimeSpan) -> TimeSpan:
+        return TimeSpan(span.start_seconds + offset_seconds, span.end_seconds + offset_seconds)
 
     words = tuple(
         Word(word.text, word.start_seconds + offset_seconds, word.end_seconds + offset_seconds, word.probability)
         for word in heard.words
     )
-    moved_prints = tuple(VoicePrint(moved(each.span), each.vector) for each in prints)
+    moved_prints = tuple(SpeakerEmbedding(moved(each.span), each.vector) for each in prints)
     return HeardPiece(heard.language, heard.language_probability, engine, words, moved_prints)
 
 
@@ -63,7 +67,7 @@ def read_piece(data: bytes) -> HeardPiece:
 
     document = json.loads(data)
     prints = tuple(
-        VoicePrint(Span(start, end), np.frombuffer(base64.b64decode(vector), np.float16).astype(np.float32))
+        SpeakerEmbedding(TimeSpan(start, end), np.frombuffer(base64.b64decode(vector), np.float16).astype(np.float32))
         for start, end, vector in document["prints"]
     )
     return HeardPiece(

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from cutroom.engines.prose.letters import base_of
 from cutroom.media.subtitles import DASH, Cue, Line, clean_text
+from cutroom.products.transcripts.cue_timing import text_parts
 from cutroom.products.transcripts.grammar import Joint, joints
 from cutroom.products.transcripts.scripts import columns
 from cutroom.products.transcripts.sentences import Segment
-from cutroom.products.transcripts.spread import text_parts
+from cutroom.text.writing_systems import base_of
 
 MAX_LINES = 2
 DASH_COLUMNS = len(DASH)

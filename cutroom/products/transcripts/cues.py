@@ -15,14 +15,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cutroom.engines.prose.letters import SENTENCE_MARKS, bare
 from cutroom.media.subtitles import MAX_SECONDS, Cue, Line
 from cutroom.products.transcripts.cue_rules import CueRules, Rule, shown_columns
+from cutroom.products.transcripts.cue_timing import pieces_of
 from cutroom.products.transcripts.grammar import Joint, joints
 from cutroom.products.transcripts.layout import MOST_INNER_PAUSE_MS, Block, Track, lay_out
 from cutroom.products.transcripts.scripts import columns
 from cutroom.products.transcripts.sentences import Segment
-from cutroom.products.transcripts.spread import pieces_of
+from cutroom.text.writing_systems import SENTENCE_MARKS, bare
 
 LEAST_FRAMES = 1  # a cue that has no time at all is still shown
 

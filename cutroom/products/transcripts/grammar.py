@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from cutroom.engines.prose.letters import SENTENCE_MARKS, bare, base_of, unspaced
 from cutroom.products.transcripts.scripts import CLOSING, OPENING, stays
 from cutroom.products.transcripts.stops import SHORT_TITLES, ends_sentence, listed
+from cutroom.text.writing_systems import SENTENCE_MARKS, bare, base_of, unspaced
 
 
 class Joint(IntEnum):

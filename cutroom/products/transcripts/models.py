@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Transcript(Table):
+class TranscriptRow(Table):
     """What was said in a video, by whom and when. Its state is that of its job."""
 
     __tablename__ = "transcripts"

@@ -9,10 +9,10 @@ from cutroom.errors import Code
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.schemas import Subtitles, Transcript
 from cutroom.products.transcripts.service import SubtitleFormat
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Transcripts"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Transcripts"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 

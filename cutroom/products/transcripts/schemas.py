@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from cutroom.web.schema import LanguageCode, Omittable, Uri, Wire
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 
-class Segment(Wire):
+class Segment(ApiModel):
     """What one speaker says, at most a sentence; times are seconds."""
 
     start: float
@@ -17,14 +17,14 @@ class Segment(Wire):
     deleted: Annotated[bool, Field(description="Left out of playback and subtitles.")]
 
 
-class Speaker(Wire):
+class Speaker(ApiModel):
     """Somebody who speaks."""
 
     id: str
     label: str
 
 
-class Transcript(Wire):
+class Transcript(ApiModel):
     """What was said, as far as it has come: look at `status`."""
 
     model_config = ConfigDict(
@@ -57,7 +57,7 @@ class Transcript(Wire):
     processing_status: Annotated[Omittable[str], Field(description="What it is doing, while it is processing.")] = None
 
 
-class Subtitles(Wire):
+class Subtitles(ApiModel):
     """A subtitle file, or that it is still being made."""
 
     status: Literal["ready", "processing"]

@@ -5,7 +5,7 @@
 import unicodedata
 from functools import lru_cache
 
-from cutroom.engines.prose.letters import base_of, unspaced
+from cutroom.text.writing_systems import base_of, unspaced
 
 # Written without blanks between words.
 SPACELESS = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})

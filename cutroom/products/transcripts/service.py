@@ -14,7 +14,7 @@ from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
 from cutroom.web.schema import canonical_language, is_language
 
@@ -25,7 +25,7 @@ _JOB = "SELECT status, stage FROM jobs WHERE library_id = $1 AND id = $2"
 
 
 def speech_path(library_id: str, video_id: str) -> str:
-    """The audio that recognisers hear, which the import made; there is none where a video has no sound."""
+    """The audio that asr_engines hear, which the import made; there is none where a video has no sound."""
     return video_path(library_id, video_id, "speech.flac")
 
 

@@ -4,7 +4,7 @@
 
 import re
 
-from cutroom.engines.prose.letters import SENTENCE_MARKS, bare, base_of
+from cutroom.text.writing_systems import SENTENCE_MARKS, bare, base_of
 
 # After a number or an abbreviation, a full stop ends a sentence only where the speaker stops for so long.
 STOP_SECONDS = 0.35

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from cutroom.media.subtitles import write_srt, write_vtt
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.cue_rules import rules_for
 from cutroom.products.transcripts.cues import Excuse, make_cues
 from cutroom.products.transcripts.sentences import Segment

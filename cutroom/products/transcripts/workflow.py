@@ -9,19 +9,19 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import Stepper, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.temporal import Queue
-    from cutroom.products.transcripts.activities import PieceOrder, SpeechFound, TranscriptActivities
-    from cutroom.products.transcripts.pieces import SpeechPiece, leader
+    from cutroom.products.transcripts.activities import SpeechFound, TranscriptActivities, TranscriptChunkTask
+    from cutroom.products.transcripts.chunks import SpeechPiece, leader
     from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 
 # Our own parts may be away for a while: the work waits for them, and goes on soon after.
 PIECES_AT_ONCE = 16  # of one transcript, over all workers
-_take = Stepper(Queue.SPEECH, one_try=timedelta(hours=1))
+run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
 
 
 @workflow.defn(name="transcript")
-class MakeTranscript:
+class TranscriptWorkflow:
     """Find speech, hear one piece to know the language, hear the others side by side, put it together."""
 
     @workflow.run
@@ -30,7 +30,7 @@ class MakeTranscript:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id, language = plan["video_id"], plan.get("language")
-        found: SpeechFound = await _take(TranscriptActivities.find_speech, ref, video_id)
+        found: SpeechFound = await run_activity(TranscriptActivities.find_speech, ref, video_id)
         if found.pieces:
             first = leader(found.pieces)
             heard = await self._hear(ref, video_id, found, first, language)
@@ -42,10 +42,10 @@ class MakeTranscript:
                     await self._hear(ref, video_id, found, piece, language)
 
             await asyncio.gather(*(hear(piece) for piece in found.pieces if piece != first))
-        result: dict[str, Any] = await _take(
+        result: dict[str, Any] = await run_activity(
             TranscriptActivities.join_transcript, ref, video_id, found, language or UNKNOWN_LANGUAGE
         )
-        await _take(TranscriptActivities.clear_transcript_pieces, ref, video_id)
+        await run_activity(TranscriptActivities.clear_transcript_pieces, ref, video_id)
         return result
 
     async def _hear(
@@ -53,6 +53,6 @@ class MakeTranscript:
     ) -> str | None:
         """The language that was heard, if any was."""
         known = language if language != UNKNOWN_LANGUAGE else None
-        order = PieceOrder(piece, known, of=len(found.pieces))
-        heard: str = await _take(TranscriptActivities.recognise_piece, ref, video_id, order)
+        order = TranscriptChunkTask(piece, known, of=len(found.pieces))
+        heard: str = await run_activity(TranscriptActivities.recognise_piece, ref, video_id, order)
         return heard if heard != UNKNOWN_LANGUAGE else None

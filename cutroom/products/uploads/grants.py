@@ -1,7 +1,7 @@
 """The right to begin one upload: a signed note that its bearer shows once, in the query of a URL or as a bearer token.
 
 Both forms carry the same note. In a query it is called X-Goog-Signature, because by that name Google's clients
-recognise a signed URL and leave the request as the signature wants it.
+transcribe a signed URL and leave the request as the signature wants it.
 """
 
 import base64
@@ -10,7 +10,7 @@ import json
 from dataclasses import astuple, dataclass
 from datetime import datetime
 
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.products.uploads.rules import UploadError
 
 PARAMETER = "X-Goog-Signature"
@@ -30,7 +30,7 @@ class Grant:
     expires_at: int
 
 
-def sign_start_url(secrecy: Secrecy, base_url: str, grant: Grant) -> str:
+def sign_start_url(secrecy: SecretBox, base_url: str, grant: Grant) -> str:
     """The URL that begins the upload; the signature covers this one POST and nothing after it."""
     return f"{upload_url(base_url, grant.video_id)}?{PARAMETER}={sign_grant(secrecy, grant)}"
 
@@ -44,12 +44,12 @@ def upload_url(base_url: str, video_id: str) -> str:
     return f"{base_url.rstrip('/')}/uploads/{video_id}"
 
 
-def sign_grant(secrecy: Secrecy, grant: Grant) -> str:
+def sign_grant(secrecy: SecretBox, grant: Grant) -> str:
     payload = json.dumps([_FORM, *astuple(grant)], separators=(",", ":")).encode()
     return f"{_encode(payload)}.{_encode(secrecy.sign(_PURPOSE, payload))}"
 
 
-def read_grant(secrecy: Secrecy, note: str, *, now: datetime) -> Grant:
+def read_grant(secrecy: SecretBox, note: str, *, now: datetime) -> Grant:
     """Raises as Google does: 403 for a signature that is not ours, 400 for one whose time is over."""
     refusal = UploadError(403, "SignatureDoesNotMatch", "The URL was not signed by this service, or was changed.")
     first, _, second = note.partition(".")

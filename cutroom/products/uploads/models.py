@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class UploadSession(Table):
+class UploadSessionRow(Table):
     """How far an upload has come: whole parts, then a tail that is not a part yet."""
 
     __tablename__ = "upload_sessions"

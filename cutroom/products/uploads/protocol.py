@@ -24,9 +24,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive
 
-from cutroom.platform.gcs import GcsError
-from cutroom.platform.multipart import StoreError
+from cutroom.platform.storage.gcs import GcsError
+from cutroom.platform.storage.multipart import StoreError
 from cutroom.products.uploads.grants import PARAMETER, SESSION_PARAMETER, Grant, read_grant
+from cutroom.products.uploads.multipart_related import read_body, read_description, replay, split_related
 from cutroom.products.uploads.receiver import Receiver
 from cutroom.products.uploads.rules import (
     Chunk,
@@ -41,7 +42,6 @@ from cutroom.products.uploads.rules import (
 )
 from cutroom.products.uploads.schemas import BUCKET, error_body, hash_header, object_resource
 from cutroom.products.uploads.service import Gateway, abort, begin, find, finish
-from cutroom.products.uploads.small import read_body, read_description, replay, split_related
 from cutroom.products.uploads.targets import GatewayTarget, GcsTarget, UploadTarget
 
 RETRY_SECONDS = "1"

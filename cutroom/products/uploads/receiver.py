@@ -13,9 +13,10 @@ import google_crc32c
 from starlette.types import Message, Receive
 
 from cutroom.platform.db import Connection
+from cutroom.products.uploads.partial_parts import MAX_PIECES, put_piece, read_pieces
 from cutroom.products.uploads.rules import (
     Chunk,
-    Piece,
+    ContentRange,
     Session,
     UploadError,
     capacity,
@@ -26,7 +27,6 @@ from cutroom.products.uploads.rules import (
     try_again,
 )
 from cutroom.products.uploads.service import Gateway
-from cutroom.products.uploads.tails import MAX_PIECES, put_piece, read_pieces
 
 SILENCE_SECONDS = 60.0  # a sender that is quiet for so long has gone
 PART_SECONDS = 1_800.0  # and one that takes so long over a part holds our memory for nothing
@@ -57,7 +57,7 @@ class Receiver:
             raise too_large(capacity(self._part_bytes))
         self._parts = session.parts
         self._tail = session.tail
-        self._spent: tuple[Piece, ...] = ()  # pieces of a tail that are part of a part now
+        self._spent: tuple[ContentRange, ...] = ()  # pieces of a tail that are part of a part now
         self._stored = session.received_bytes
         self._held: list[bytes] = []
         self._room = self._part_bytes - sum(piece.size_bytes for piece in session.tail)
@@ -182,7 +182,7 @@ class Receiver:
         self._stored = self.received
 
     async def _advance(
-        self, connection: Connection, *, received: int, crc32c: int, parts: int, tail: tuple[Piece, ...]
+        self, connection: Connection, *, received: int, crc32c: int, parts: int, tail: tuple[ContentRange, ...]
     ) -> None:
         session = self._session
         pieces: list[dict[str, Any]] = [{"path": each.path, "size_bytes": each.size_bytes} for each in tail]

@@ -9,10 +9,10 @@ from cutroom.products.ingest.service import import_job_id, upload_of
 from cutroom.products.uploads.grants import Grant, sign_start_url
 from cutroom.products.uploads.protocol import ROUTES
 from cutroom.products.uploads.rules import DEFAULT_CONTENT_TYPE, START_LIFETIME
+from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.route import CurrentCall, EnvelopeRoute
 
-router = APIRouter(prefix="/v1", route_class=EnvelopeRoute, tags=["Ingest"])
+router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Ingest"])
 router.routes.extend(ROUTES)  # not under /v1: no key, no envelope, and their paths are whole already
 
 

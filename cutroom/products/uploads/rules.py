@@ -47,7 +47,7 @@ def session_unknown() -> UploadError:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContentRange:
     """Some bytes of a tail; never overwritten, so its path means the same bytes for ever."""
 
     path: str
@@ -71,7 +71,7 @@ class Session:
     total_bytes: int | None
     crc32c: int
     md5: str | None
-    tail: tuple[Piece, ...]
+    tail: tuple[ContentRange, ...]
     expires_at: datetime
     completed_at: datetime | None
 

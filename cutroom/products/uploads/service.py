@@ -15,18 +15,19 @@ from datetime import datetime
 import asyncpg
 import httpx
 
-from cutroom.jobs.service import satisfy
+from cutroom.jobs.service import release_dependents
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database, insert
 from cutroom.platform.ids import is_id, new_id
-from cutroom.platform.multipart import Multipart, PartsUnfitError, StoreError, UploadGoneError
-from cutroom.platform.secrecy import Secrecy
-from cutroom.platform.storage import Storage
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.storage.multipart import Multipart, PartsUnfitError, StoreError, UploadGoneError
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.uploads.grants import Grant
+from cutroom.products.uploads.partial_parts import delete_pieces, md5_of
 from cutroom.products.uploads.rules import (
     PART_BYTES,
     SESSION_LIFETIME,
-    Piece,
+    ContentRange,
     Session,
     UploadError,
     crc_text,
@@ -34,7 +35,6 @@ from cutroom.products.uploads.rules import (
     session_unknown,
     try_again,
 )
-from cutroom.products.uploads.tails import delete_pieces, md5_of
 
 _PURPOSE = "upload-session"
 _SECRET_BYTES = 32
@@ -49,7 +49,7 @@ class Gateway:
     database: Database
     multipart: Multipart
     storage: Storage
-    secrecy: Secrecy
+    secrecy: SecretBox
     clock: Clock
 
 
@@ -219,7 +219,7 @@ async def release(connection: Connection, library_id: str, video_id: str, *, siz
     await connection.execute(
         "UPDATE sources SET size_bytes = $3 WHERE library_id = $1 AND video_id = $2", library_id, video_id, size_bytes
     )
-    await satisfy(connection, library_id, video_id=video_id, prerequisite=f"upload_{video_id}", now=now)
+    await release_dependents(connection, library_id, video_id=video_id, prerequisite=f"upload_{video_id}", now=now)
 
 
 async def _refuse_digest(gateway: Gateway, session: Session) -> UploadError:
@@ -270,4 +270,4 @@ async def clean(gateway: Gateway, session: Session) -> None:
 
 def _session(row: asyncpg.Record) -> Session:
     fields = {name: row[name] for name in Session.__dataclass_fields__}
-    return Session(**{**fields, "tail": tuple(Piece(**piece) for piece in row["tail"])})
+    return Session(**{**fields, "tail": tuple(ContentRange(**piece) for piece in row["tail"])})

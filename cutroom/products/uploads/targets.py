@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Protocol
 
 from cutroom.platform.db import Database
-from cutroom.platform.gcs import Gcs
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.gcs import Gcs
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.uploads.grants import Grant, session_url
 from cutroom.products.uploads.service import Gateway, begin, lock_source, release
 

@@ -8,8 +8,8 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.products.uploads.activities import UploadActivities
 
 
-@workflow.defn(name="tend-uploads")
-class TendUploads:
+@workflow.defn(name="sweep-uploads")
+class SweepUploadsWorkflow:
     """Started every minute by a schedule."""
 
     @workflow.run

@@ -6,8 +6,8 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from cutroom.engines.ports import Quality, Route, Translator
 from cutroom.engines.registry import Engines
+from cutroom.engines.translation.port import Quality, Route, Translator
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.products.captions.activities import CaptionActivities

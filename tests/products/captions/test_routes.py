@@ -4,16 +4,16 @@ import httpx
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.engines.ports import Quality, Route
+from cutroom.engines.translation.port import Quality, Route
 from cutroom.platform.clock import system_clock
-from cutroom.products.captions.service import ROUTES_LAST, ToldTranslator, tell_routes
+from cutroom.products.captions.service import ROUTES_LAST, AdvertisedTranslator, publish_routes
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import Spoken
 
 ENGINES = [
-    ToldTranslator("one", (Route("en", "pt", Quality.GOOD), Route("pt", "en", Quality.GOOD))),
-    ToldTranslator("two", (Route("pt", "es", Quality.DRAFT),)),
+    AdvertisedTranslator("one", (Route("en", "pt", Quality.GOOD), Route("pt", "en", Quality.GOOD))),
+    AdvertisedTranslator("two", (Route("pt", "es", Quality.DRAFT),)),
 ]
 
 
@@ -21,7 +21,7 @@ ENGINES = [
 async def routes(runtime: Runtime, accounts: Accounts) -> None:
     await accounts.connection.execute("DELETE FROM translation_routes")
     async with runtime.database.connection() as connection, connection.transaction():
-        assert await tell_routes(connection, ENGINES, now=system_clock()) == 3
+        assert await publish_routes(connection, ENGINES, now=system_clock()) == 3
 
 
 @pytest.fixture(autouse=True)
@@ -69,9 +69,9 @@ async def test_a_language_without_a_way_is_refused_with_those_there_are(
 async def test_a_region_is_enough_for_its_language_and_not_for_another_region(
     api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
 ) -> None:
-    engine = ToldTranslator("three", (Route("en", "fr-CA", Quality.GOOD),))
+    engine = AdvertisedTranslator("three", (Route("en", "fr-CA", Quality.GOOD),))
     async with runtime.database.connection() as connection, connection.transaction():
-        await tell_routes(connection, [engine], now=system_clock())
+        await publish_routes(connection, [engine], now=system_clock())
     for language, status in (("fr", 202), ("fr-CA", 202), ("fr-FR", 400)):
         answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": [language]})
         assert answer.status_code == status
@@ -92,10 +92,10 @@ async def test_captions_of_an_unfinished_transcript_wait_for_it(
     await spoken.job(status="processing", finished_at=None)
     answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["es"]})
     assert answer.status_code == 202
-    waits_for = await accounts.connection.fetchval(
-        "SELECT waits_for FROM jobs WHERE id = $1", f"captions_{spoken.video_id}_es"
+    depends_on = await accounts.connection.fetchval(
+        "SELECT depends_on FROM jobs WHERE id = $1", f"captions_{spoken.video_id}_es"
     )
-    assert waits_for == [f"transcript_{spoken.video_id}"]
+    assert depends_on == [f"transcript_{spoken.video_id}"]
 
 
 async def test_captions_of_a_failed_transcript_are_refused(api: httpx.AsyncClient, spoken: Spoken) -> None:

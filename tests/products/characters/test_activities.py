@@ -7,25 +7,25 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.library.branding import Darkroom, delete_character, put_character
+from cutroom.library.branding import CharacterImageStore, delete_character, put_character
 from cutroom.library.rules import character_path, sent_picture_path
-from cutroom.media.pictures import sniff_picture
+from cutroom.media.images import sniff_picture
+from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.workbench import Workbench
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.characters.activities import CharacterActivities
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
-from tests.console.test_characters import png
+from tests.console.pages.test_characters import png
 
 SECRET = b"GPS 52.52 13.40"
 
 
 @pytest.fixture
 def activities(runtime: Runtime, tmp_path: Path) -> CharacterActivities:
-    bench = Workbench(runtime.storage, tmp_path / "work", max_bytes=10_000_000)
-    return CharacterActivities(runtime.database, bench, Darkroom(runtime.storage, Sandbox()), system_clock)
+    bench = LocalMediaCache(runtime.storage, tmp_path / "work", max_bytes=10_000_000)
+    return CharacterActivities(runtime.database, bench, CharacterImageStore(runtime.storage, Sandbox()), system_clock)
 
 
 @pytest.fixture

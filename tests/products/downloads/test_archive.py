@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from cutroom.platform.ids import new_id
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads import activities
 from cutroom.products.downloads.archive import MANIFEST, Archive, Entry
 from cutroom.web.runtime import Runtime

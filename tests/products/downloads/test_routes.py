@@ -26,7 +26,7 @@ async def put_dub(spoken: Spoken, *, status: str, completion: str, product: str 
     here = {"library_id": spoken.library_id, "video_id": spoken.video_id, "language": "pt", "product": product}
     ended = {"finished_at": now} if status in {"ready", "failed"} else {}
     failed = {"error_code": "INTERNAL", "error_message": "no"} if status == "failed" else {}
-    job = {**here, "id": job_id, "type": "dub", "status": status, "attempt": 1, "plan": {}, "waits_for": []}
+    job = {**here, "id": job_id, "type": "dub", "status": status, "attempt": 1, "plan": {}, "depends_on": []}
     times = {"progress": 0, "created_at": now, "updated_at": now}
     await insert(spoken.accounts.connection, "jobs", {**job, **times, **ended, **failed})
     dub = {"completion": completion, "segments": [], "speakers": [], "edits": {}, "sync": {}, "audio_path": "track"}
@@ -122,7 +122,7 @@ async def test_a_language_video_follows_the_state_of_its_dub(
     assert (answer.status_code, answer.json().get("error", {}).get("code")) == expected
     if expected[0] == 202:
         waits = await spoken.accounts.connection.fetchval(
-            "SELECT waits_for FROM jobs WHERE id = $1", answer.json()["jobId"]
+            "SELECT depends_on FROM jobs WHERE id = $1", answer.json()["jobId"]
         )
         assert waits == ([] if status == "ready" else [job_id])
     else:
@@ -142,7 +142,7 @@ async def test_an_import_that_runs_is_waited_for_and_one_that_failed_is_no_groun
     connection = spoken.accounts.connection
     await connection.execute("UPDATE videos SET import_status = 'processing' WHERE id = $1", spoken.video_id)
     asked = (await ask(api, spoken, artifact="bundle")).json()
-    waits = await connection.fetchval("SELECT waits_for FROM jobs WHERE id = $1", asked["jobId"])
+    waits = await connection.fetchval("SELECT depends_on FROM jobs WHERE id = $1", asked["jobId"])
     assert waits == [f"import_{spoken.video_id}"]
     await connection.execute("UPDATE videos SET import_status = 'failed' WHERE id = $1", spoken.video_id)
     answer = await ask(api, spoken, artifact="bundle")

@@ -1,11 +1,11 @@
 """Which voice speaks for whom."""
 
-from cutroom.engines.ports import Gender, ServiceVoice
+from cutroom.engines.synthesis.port import Gender, StockVoice
 from cutroom.products.dubs.casting import Part, cast, voices_for
 
 
-def voice(name: str, pitch: float, language: str = "pt-BR") -> ServiceVoice:
-    return ServiceVoice(name, name.title(), language, Gender.NEUTRAL, "young", pitch)
+def voice(name: str, pitch: float, language: str = "pt-BR") -> StockVoice:
+    return StockVoice(name, name.title(), language, Gender.NEUTRAL, "young", pitch)
 
 
 LOW, MIDDLE, HIGH = voice("low", 100), voice("middle", 150), voice("high", 210)

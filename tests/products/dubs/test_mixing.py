@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cutroom.engines.sound import resampled
+from cutroom.engines.samples import resampled
 from cutroom.products.dubs.mixing import (
     LINE_RATE,
     MIX_RATE,
@@ -14,11 +14,11 @@ from cutroom.products.dubs.mixing import (
     speech_alone,
     without_edges,
 )
-from cutroom.products.dubs.script import Laid
+from cutroom.products.dubs.script import PlacedLine
 
 
-def laid(start: float, seconds: float, gain: float = 1.0) -> Laid:
-    return Laid(0, "key", start, seconds, 1.0, "text", shortened=False, gain=gain)
+def laid(start: float, seconds: float, gain: float = 1.0) -> PlacedLine:
+    return PlacedLine(0, "key", start, seconds, 1.0, "text", shortened=False, gain=gain)
 
 
 def tone(hertz: float, seconds: float, rate: int) -> np.ndarray:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cutroom.products.dubs.report import Placed, overlap_ms, score, sync_report
+from cutroom.products.dubs.report import LineSync, overlap_ms, score, sync_report
 from cutroom.products.dubs.shorten import shorter
 
 
-def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes: object) -> Placed:
+def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes: object) -> LineSync:
     known = {
         "number": number,
         "source_start_seconds": float(number * 3),
@@ -18,7 +18,7 @@ def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes
         "heard": "uma linha de texto",
         "shortened": False,
     }
-    return Placed(**{**known, **changes})  # type: ignore[arg-type]
+    return LineSync(**{**known, **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

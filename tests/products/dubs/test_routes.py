@@ -4,17 +4,17 @@ import httpx
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.engines.ports import Quality, Route
+from cutroom.engines.translation.port import Quality, Route
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
-from cutroom.products.captions.service import ToldTranslator, tell_routes
-from cutroom.products.speech.service import tell_voices
+from cutroom.products.captions.service import AdvertisedTranslator, publish_routes
+from cutroom.products.speech.service import publish_voices
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import Spoken
 from tests.products.speech.conftest import FakeSpeaker
 
-ENGINES = [ToldTranslator("one", (Route("en", "pt", Quality.GOOD), Route("en", "de", Quality.GOOD)))]
+ENGINES = [AdvertisedTranslator("one", (Route("en", "pt", Quality.GOOD), Route("en", "de", Quality.GOOD)))]
 FUNDS = 20_000
 
 
@@ -24,8 +24,8 @@ async def engines(runtime: Runtime, accounts: Accounts, spoken: Spoken) -> None:
     await accounts.connection.execute("DELETE FROM translation_routes")
     await accounts.connection.execute("DELETE FROM service_voices")
     async with runtime.database.connection() as connection, connection.transaction():
-        await tell_routes(connection, ENGINES, now=now)
-        await tell_voices(connection, FakeSpeaker(), now=now)  # English and Portuguese
+        await publish_routes(connection, ENGINES, now=now)
+        await publish_voices(connection, FakeSpeaker(), now=now)  # English and Portuguese
     await ledger.grant(accounts.connection, spoken.library_id, millicredits=FUNDS, reference="tests", now=now)
 
 

@@ -9,14 +9,14 @@ from cutroom.accounts.plans import PlanName
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.settings import Settings
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Keyring, Person
 from tests.products.conftest import Spoken
 
 
 @pytest.fixture
-async def hosting_api(service: Edge, key: Keyring, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def hosting_api(service: RequestMiddleware, key: Keyring, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """A caller of an installation that has a provider."""
     runtime: Runtime = service._app.state.runtime  # type: ignore[attr-defined]  # the edge knows no application
     held = runtime.settings

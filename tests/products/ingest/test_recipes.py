@@ -88,7 +88,7 @@ def test_each_product_is_a_job_with_its_price(recipes: dict[str, Any], jobs: lis
     made = jobs_of(recipes)
     assert [(name_of(job), cost_of(job.bill)) for job in made] == jobs
     for job in made:
-        assert (job.video_id, list(job.waits_for)) == (VIDEO, [f"transcript_{VIDEO}"])
+        assert (job.video_id, list(job.depends_on)) == (VIDEO, [f"transcript_{VIDEO}"])
         assert job.bill is None or not job.bill.is_reserved
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cutroom.platform.egress_urls import UrlError
+from cutroom.platform.egress.urls import UrlError
 from cutroom.products.ingest.rules import (
-    Lane,
+    MediaKind,
     SourceType,
     canonical_source,
     drive_download_url,
@@ -220,7 +220,12 @@ def test_another_text_is_no_mime_type(content_type: str) -> None:
 
 @pytest.mark.parametrize(
     ("content_type", "lane"),
-    [("audio/mpeg", Lane.AUDIO), ("AUDIO/wav; rate=8000", Lane.AUDIO), ("video/mp4", Lane.VIDEO), (None, Lane.VIDEO)],
+    [
+        ("audio/mpeg", MediaKind.AUDIO),
+        ("AUDIO/wav; rate=8000", MediaKind.AUDIO),
+        ("video/mp4", MediaKind.VIDEO),
+        (None, MediaKind.VIDEO),
+    ],
 )
-def test_audio_types_select_the_audio_lane(content_type: str | None, lane: Lane) -> None:
+def test_audio_types_select_the_audio_lane(content_type: str | None, lane: MediaKind) -> None:
     assert lane_of(content_type) == lane

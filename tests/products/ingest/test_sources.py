@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from cutroom.errors import Code
-from cutroom.platform.egress import Egress
+from cutroom.platform.egress.client import Egress
 from cutroom.products.ingest.sources import DropboxSource, Found, GoogleDriveSource, HttpsSource, SourceError
-from proofs.namespace import Asked, World, inside, open_world, reply, why_unavailable
+from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
 
 pytestmark = pytest.mark.skipif(why_unavailable() is not None, reason=why_unavailable() or "")
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cutroom.platform.egress_addresses import Resolver
-from cutroom.platform.egress_urls import UrlError
+from cutroom.platform.egress.addresses import Resolver
+from cutroom.platform.egress.urls import UrlError
 from cutroom.products.ingest.sources import Found, SourceError
 from cutroom.products.ingest.sources_youtube import (
     Tools,
@@ -21,7 +21,7 @@ from cutroom.products.ingest.sources_youtube import (
     probe_command,
     refusal,
 )
-from proofs.namespace import Asked, World, inside, open_world, reply, why_unavailable
+from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
 
 VIDEO_ID = "dQw4w9WgXcQ"
 URL = f"https://youtu.be/{VIDEO_ID}"

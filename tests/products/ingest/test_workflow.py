@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from cutroom.entrypoints.worker import build_workers
-from cutroom.jobs.service import satisfy
-from cutroom.jobs.work import Parts
+from cutroom.jobs.service import release_dependents
+from cutroom.jobs.worker import WorkerContext
 from cutroom.platform.clock import system_clock
-from cutroom.platform.egress import Egress
+from cutroom.platform.egress.client import Egress
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -32,8 +32,8 @@ async def _worker(
 ) -> AsyncIterator[None]:
     """A worker with its relay, inside this process; it is given none of the imports that other tests asked for."""
     await accounts.connection.execute("DELETE FROM outbox")
-    changed = settings.model_copy(update={"work_folder": tmp_path_factory.mktemp("work")})
-    parts = Parts.of(changed, await connect(changed), runtime.database, egress=Egress())
+    changed = settings.model_copy(update={"cache_dir": tmp_path_factory.mktemp("work")})
+    parts = WorkerContext.of(changed, await connect(changed), runtime.database, egress=Egress())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.multipart.close)
         for worker in build_workers(parts):
@@ -59,7 +59,9 @@ async def bring_in(
     await runtime.storage.put(made["upload"]["storagePath"], path)
     async with runtime.database.transaction(person.library_id) as connection:
         waited = f"upload_{video_id}"
-        await satisfy(connection, person.library_id, video_id=video_id, prerequisite=waited, now=system_clock())
+        await release_dependents(
+            connection, person.library_id, video_id=video_id, prerequisite=waited, now=system_clock()
+        )
     job: dict[str, Any] = {}
     for _ in range(600):
         job = (await api.get(f"/jobs/import_{video_id}")).json()

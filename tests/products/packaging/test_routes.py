@@ -201,7 +201,7 @@ async def test_a_decision_is_taken_once_and_wakes_the_run(
     assert answer.status_code == 200, answer.text
     assert [run["status"] for run in answer.json()["automations"]] == ["processing"]
     woken = await accounts.connection.fetch(
-        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'wake-packaging'", spoken.library_id
+        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'resume-packaging'", spoken.library_id
     )
     assert [row["argument"] for row in woken] == [{"workflow_id": job_of(spoken, "zeroPromptThumbnail")}]
     assert (await api.post(path, json={"approved": False})).status_code == 409

@@ -9,7 +9,7 @@ import pytest
 from cutroom.library.playback import LIFETIME, STEP_SECONDS, PlaybackLinks
 from cutroom.platform.ids import new_id
 from cutroom.products.playback.service import playback_path
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from tests.conftest import MovableClock
 
@@ -17,7 +17,7 @@ SEGMENT = bytes(range(256)) * 16
 
 
 @pytest.fixture
-async def player(service: Edge) -> AsyncIterator[httpx.AsyncClient]:
+async def player(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
     """A player that has nothing but the URL."""
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from cutroom.engines.ports import Span
+from cutroom.engines.types import TimeSpan
 from cutroom.media.crop_plan import CropPlan, Fit, Key, Pane, Scene
 from cutroom.products.shorts.edit import Chosen, Edit, read_chosen, write_chosen
 
-CHOSEN = Chosen("A title", "What it says.", "It asks.", (Span(1.5, 20.25), Span(40.0, 51.0)))
+CHOSEN = Chosen("A title", "What it says.", "It asks.", (TimeSpan(1.5, 20.25), TimeSpan(40.0, 51.0)))
 EDIT = Edit(
     crop=CropPlan(1280, 720, 25.0, (Scene(0.0, 29.75, Fit.CROP, (Pane(404, 720, (Key(0.0, 10.0, 0.0),)),)),)),
     captions="[Script Info]\n",
@@ -25,7 +25,7 @@ def test_an_edit_comes_back_as_it_was() -> None:
 
 
 def test_what_was_chosen_comes_back_in_order() -> None:
-    other = Chosen("B", "", "", (Span(0.0, 15.0),))
+    other = Chosen("B", "", "", (TimeSpan(0.0, 15.0),))
     assert read_chosen(write_chosen([CHOSEN, other])) == [CHOSEN, other]
 
 

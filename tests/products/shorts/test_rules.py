@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cutroom.products.shorts.captions.looks import Look
-from cutroom.products.shorts.rules import Aspect, Kind, wanted_of
+from cutroom.products.shorts.rules import Aspect, Kind, parse_options
 
 
 @pytest.mark.parametrize(
@@ -20,19 +20,19 @@ from cutroom.products.shorts.rules import Aspect, Kind, wanted_of
     ],
 )
 def test_counts_and_bounds_follow_the_kind(plan: dict[str, Any], count: int, bounds: tuple[float, float]) -> None:
-    wanted = wanted_of(plan)
+    wanted = parse_options(plan)
     assert (wanted.count, (wanted.min_seconds, wanted.max_seconds)) == (count, bounds)
 
 
 def test_fields_of_another_kind_count_for_nothing() -> None:
-    clips = wanted_of({"kind": "clips", "aspectRatio": "9:16", "includeSoundtrack": True})
+    clips = parse_options({"kind": "clips", "aspectRatio": "9:16", "includeSoundtrack": True})
     assert (clips.aspect, clips.soundtrack) == (Aspect.LANDSCAPE, False)
-    shorts = wanted_of({"includeSoundtrack": True, "includeGeneratedThumbnail": True})
+    shorts = parse_options({"includeSoundtrack": True, "includeGeneratedThumbnail": True})
     assert (shorts.kind, shorts.soundtrack, shorts.generated_thumbnail) == (Kind.SHORTS, False, False)
 
 
 def test_what_is_not_said_has_a_meaning() -> None:
-    wanted = wanted_of({"clipSelectionPrompt": "  "})
+    wanted = parse_options({"clipSelectionPrompt": "  "})
     assert (wanted.aspect, wanted.look, wanted.position.value, wanted.prompt) == (
         Aspect.PORTRAIT,
         Look.DEFAULT,

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from cutroom.engines.ports import Word
+from cutroom.engines.recognition.port import Word
 from cutroom.media.shorts import Part
 from cutroom.products.shorts.timeline import Timeline
 

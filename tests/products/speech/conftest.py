@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.engines.ports import Gender, ServiceVoice, Speech
+from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
-from cutroom.products.speech.service import tell_voices
+from cutroom.products.speech.service import publish_voices
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
 VOICES = (
-    ServiceVoice("af_one", "One", "en-US", Gender.FEMALE, "young", 200.0),
-    ServiceVoice("pm_two", "Two", "pt-BR", Gender.MALE, "middle-aged", 110.0),
+    StockVoice("af_one", "One", "en-US", Gender.FEMALE, "young", 200.0),
+    StockVoice("pm_two", "Two", "pt-BR", Gender.MALE, "middle-aged", 110.0),
 )
 
 
@@ -28,10 +28,10 @@ class FakeSpeaker:
 
     name: str = "fake"
 
-    def voices(self) -> Sequence[ServiceVoice]:
+    def voices(self) -> Sequence[StockVoice]:
         return VOICES
 
-    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> Speech:
+    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
         raise NotImplementedError
 
 
@@ -56,7 +56,7 @@ class Shelf:
             "status": status,
             "attempt": 1,
             "plan": {},
-            "waits_for": [],
+            "depends_on": [],
             "progress": 0,
             "created_at": now,
             "updated_at": now,
@@ -84,7 +84,7 @@ class Shelf:
 async def shelf(accounts: Accounts, person: Person, runtime: Runtime) -> Shelf:
     await accounts.connection.execute("DELETE FROM service_voices")
     async with runtime.database.connection() as connection, connection.transaction():
-        await tell_voices(connection, FakeSpeaker(), now=system_clock())
+        await publish_voices(connection, FakeSpeaker(), now=system_clock())
     await ledger.grant(
         accounts.connection, person.library_id, millicredits=5_000, reference="tests", now=system_clock()
     )

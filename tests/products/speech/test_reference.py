@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from cutroom.engines.ports import REFERENCE_RATE, Span, Speech, VoicePrint
+from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.synthesis.port import SynthesizedSpeech
+from cutroom.engines.types import TimeSpan
+from cutroom.engines.voice_conversion.port import REFERENCE_RATE
+from cutroom.products.speech.encoding import from_pcm, pcm_of
 from cutroom.products.speech.reference import (
     MAX_SECONDS,
     PEAK,
@@ -15,12 +19,11 @@ from cutroom.products.speech.reference import (
     require_one_voice,
 )
 from cutroom.products.speech.rules import RATE
-from cutroom.products.speech.sound import from_pcm, pcm_of
 
 
 def test_the_first_stretches_are_taken_until_there_is_enough() -> None:
-    chosen = choose([Span(0, 0.2), Span(1, 11), Span(12, 27), Span(30, 60)])
-    assert chosen.spans == (Span(1, 11), Span(12, 27), Span(30, 35))
+    chosen = choose([TimeSpan(0, 0.2), TimeSpan(1, 11), TimeSpan(12, 27), TimeSpan(30, 60)])
+    assert chosen.spans == (TimeSpan(1, 11), TimeSpan(12, 27), TimeSpan(30, 35))
     assert chosen.seconds == MAX_SECONDS
 
 
@@ -28,18 +31,18 @@ def test_the_first_stretches_are_taken_until_there_is_enough() -> None:
     ("speech", "words"),
     [
         ([], "No speech was found"),
-        ([Span(0, 0.3), Span(1, 1.2)], "No speech was found"),
-        ([Span(0, 1.5), Span(2, 3)], "only 2.5 seconds"),
+        ([TimeSpan(0, 0.3), TimeSpan(1, 1.2)], "No speech was found"),
+        ([TimeSpan(0, 1.5), TimeSpan(2, 3)], "only 2.5 seconds"),
     ],
 )
-def test_too_little_speech_is_refused_in_words(speech: list[Span], words: str) -> None:
+def test_too_little_speech_is_refused_in_words(speech: list[TimeSpan], words: str) -> None:
     with pytest.raises(UnusableError, match=words):
         choose(speech)
 
 
-def prints(*angles: float) -> list[VoicePrint]:
+def prints(*angles: float) -> list[SpeakerEmbedding]:
     return [
-        VoicePrint(Span(at * 1.5, at * 1.5 + 1.5), np.array([np.cos(angle), np.sin(angle)], np.float32))
+        SpeakerEmbedding(TimeSpan(at * 1.5, at * 1.5 + 1.5), np.array([np.cos(angle), np.sin(angle)], np.float32))
         for at, angle in enumerate(angles)
     ]
 
@@ -53,7 +56,7 @@ def test_two_people_are_refused_and_a_cough_is_not() -> None:
 
 def test_what_is_cut_out_has_the_stretches_and_short_pauses() -> None:
     samples = np.ones(10 * REFERENCE_RATE, np.float32)
-    taken = cut_out(samples, choose([Span(1, 3), Span(5, 7)]))
+    taken = cut_out(samples, choose([TimeSpan(1, 3), TimeSpan(5, 7)]))
     assert len(taken) / REFERENCE_RATE == pytest.approx(2 * 2.12 + 0.15, abs=0.001)
     assert taken[0] == 0
     assert taken[-1] == 0
@@ -77,7 +80,7 @@ def test_a_voice_on_the_whole_has_length_one() -> None:
 
 def test_a_passage_begins_and_ends_silent_and_has_its_pause() -> None:
     samples = np.full(RATE, 0.5, np.float32)
-    sound = from_pcm(pcm_of(Speech(samples, RATE), pause_seconds=0.25))
+    sound = from_pcm(pcm_of(SynthesizedSpeech(samples, RATE), pause_seconds=0.25))
     assert len(sound) == round(1.25 * RATE)
     assert sound[0] == 0
     assert not sound[RATE:].any()
@@ -87,7 +90,7 @@ def test_a_passage_begins_and_ends_silent_and_has_its_pause() -> None:
 
 def test_another_rate_is_brought_to_ours() -> None:
     tone = np.sin(2 * np.pi * 440 * np.arange(48_000) / 48_000).astype(np.float32)
-    sound = from_pcm(pcm_of(Speech(tone, 48_000), pause_seconds=0))
+    sound = from_pcm(pcm_of(SynthesizedSpeech(tone, 48_000), pause_seconds=0))
     assert len(sound) == RATE
     peak = np.abs(np.fft.rfft(sound)).argmax()
     assert peak == pytest.approx(440, abs=1)

@@ -10,7 +10,7 @@ import pytest
 from cutroom.accounts.plans import PlanName
 from cutroom.credits import ledger
 from cutroom.platform.clock import system_clock
-from cutroom.products.speech import readings, service
+from cutroom.products.speech import service, synthesis
 from cutroom.products.speech.rules import reading_path, service_voice_id, voice_path
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -189,7 +189,7 @@ async def finish(runtime: Runtime, accounts: Accounts, library_id: str, sound: l
     async with runtime.database.transaction(library_id) as connection:
         for number, data in enumerate(sound):
             await runtime.storage.put(reading_path(library_id, row["id"], f"1/{number}"), data)
-            await readings.record_passage(connection, library_id, row["id"], number=number, size_bytes=len(data))
+            await synthesis.record_passage(connection, library_id, row["id"], number=number, size_bytes=len(data))
     await accounts.connection.execute(
         "UPDATE jobs SET status = 'ready', finished_at = now() WHERE library_id = $1 AND id = $2",
         library_id,

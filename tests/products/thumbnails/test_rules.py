@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cutroom.credits.pricing import Action
-from cutroom.engines.picture_ports import Pipeline
-from cutroom.products.thumbnails.rules import Mode, mode_of, plates_of, quoted_in, wanted_of
+from cutroom.engines.thumbnails.port import Pipeline
+from cutroom.products.thumbnails.rules import Mode, mode_of, parse_options, plates_of, quoted_in
 from cutroom.products.thumbnails.service import billed_works
 
 
@@ -26,7 +26,7 @@ def test_flags_that_only_a_film_can_answer_imply_its_mode(plan: dict[str, Any], 
 
 
 def test_what_is_not_said_stands_at_its_default() -> None:
-    wanted = wanted_of({"mode": "zero_prompt"})
+    wanted = parse_options({"mode": "zero_prompt"})
     assert wanted.pipeline is Pipeline.CREATIVE
     assert (wanted.slots, wanted.languages, wanted.urls) == (1, (), ())
     assert not wanted.detects
@@ -43,7 +43,7 @@ def test_what_is_not_said_stands_at_its_default() -> None:
     ],
 )
 def test_only_what_is_detected_is_reviewed(plan: dict[str, Any], *, is_reviewed: bool) -> None:
-    assert wanted_of(plan).needs_review is is_reviewed
+    assert parse_options(plan).needs_review is is_reviewed
 
 
 def test_a_plate_that_is_named_twice_is_one() -> None:

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from cutroom.engines.ports import Recognised, Span, VoicePrint, Word
+from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.recognition.port import Transcription, Word
+from cutroom.engines.types import TimeSpan
 from cutroom.products.transcripts.alignment import (
     heard_piece,
     read_piece,
@@ -22,8 +24,10 @@ WORDS = (Word("Shall", 0.5, 0.8, 0.9), Word("we?", 0.8, 1.2, 0.8), Word("Yes.", 
 
 def test_a_piece_is_read_back_in_the_recordings_own_time() -> None:
     vector = np.array([0.6, 0.8], np.float32)
-    heard = Recognised("en", 0.97, WORDS)
-    piece = heard_piece(heard, [VoicePrint(Span(0.5, 2.0), vector)], engine="whisper-base", offset_seconds=300.0)
+    heard = Transcription("en", 0.97, WORDS)
+    piece = heard_piece(
+        heard, [SpeakerEmbedding(TimeSpan(0.5, 2.0), vector)], engine="whisper-base", offset_seconds=300.0
+    )
     back = read_piece(write_piece(piece))
     assert (back.language, back.language_probability, back.engine) == ("en", 0.97, "whisper-base")
     assert [(word.text, word.start_seconds) for word in back.words] == [
@@ -31,7 +35,7 @@ def test_a_piece_is_read_back_in_the_recordings_own_time() -> None:
         ("we?", 300.8),
         ("Yes.", 302.0),
     ]
-    assert back.prints[0].span == Span(300.5, 302.0)
+    assert back.prints[0].span == TimeSpan(300.5, 302.0)
     assert back.prints[0].vector == pytest.approx(vector, abs=1e-3)
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cutroom.media.subtitles import Cue, Line, clean_text
 from cutroom.products.transcripts.cue_rules import Rule, rules_for, violations
+from cutroom.products.transcripts.cue_timing import spread
 from cutroom.products.transcripts.cues import Subtitles, make_cues
 from cutroom.products.transcripts.grammar import Joint, joints
 from cutroom.products.transcripts.scripts import columns, parts_of
 from cutroom.products.transcripts.sentences import Segment, segments
-from cutroom.products.transcripts.spread import spread
 
 EN = rules_for("en")
 

@@ -13,14 +13,14 @@ import pytest
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database, insert
 from cutroom.platform.ids import new_id
-from cutroom.platform.multipart import Multipart
-from cutroom.platform.secrecy import Secrecy
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage import Storage
+from cutroom.platform.storage.multipart import Multipart
+from cutroom.platform.storage.objects import Storage
 from cutroom.products.uploads.grants import Grant, sign_start_url
 from cutroom.products.uploads.rules import START_LIFETIME, crc_text
 from cutroom.products.uploads.service import Gateway
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 
@@ -47,7 +47,7 @@ async def reserve(accounts: Accounts, library_id: str) -> Reserved:
     source = {"video_id": video_id, "type": "upload", "storage_path": path}
     await insert(accounts.connection, "sources", {**own, **source})
     await accounts.connection.execute(
-        """INSERT INTO jobs (library_id, id, type, status, video_id, attempt, plan, waits_for, progress, created_at,
+        """INSERT INTO jobs (library_id, id, type, status, video_id, attempt, plan, depends_on, progress, created_at,
                updated_at) VALUES ($1, $2, 'import', 'queued', $3, 1, '{}', ARRAY[$4], 0, $5, $5)""",
         library_id,
         f"import_{video_id}",
@@ -59,7 +59,7 @@ async def reserve(accounts: Accounts, library_id: str) -> Reserved:
 
 
 @pytest.fixture
-async def client(service: Edge) -> AsyncIterator[httpx.AsyncClient]:
+async def client(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as opened:
         yield opened
@@ -75,7 +75,7 @@ async def gateway(settings: Settings, clock: MovableClock, store: Storage) -> As
     """The parts of uploads, for tests that look inside."""
     database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
     multipart = Multipart.connect(settings)
-    secrecy = Secrecy(settings.secret_key.get_secret_value())
+    secrecy = SecretBox(settings.secret_key.get_secret_value())
     yield Gateway(database, multipart, storage=store, secrecy=secrecy, clock=clock)
     await multipart.close()
     await database.close()

@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from cutroom.entrypoints.api import build_app
-from cutroom.platform.gcs import Gcs, GcsError, ServiceAccount
 from cutroom.platform.settings import Settings
+from cutroom.platform.storage.gcs import Gcs, GcsError, ServiceAccount
 from cutroom.products.uploads.service import Gateway
 from cutroom.products.uploads.targets import collect
 from cutroom.web.runtime import open_runtime
@@ -139,7 +139,7 @@ async def test_a_file_that_went_past_us_is_found(gateway: Gateway, accounts: Acc
     assert await look()
     await gateway.storage.delete(reserved.storage_path)
     row = await accounts.connection.fetchrow(
-        """SELECT s.size_bytes, j.waits_for, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts
+        """SELECT s.size_bytes, j.depends_on, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts
            FROM sources s JOIN jobs j ON j.video_id = s.video_id WHERE s.video_id = $1""",
         reserved.video_id,
     )

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cutroom.platform.multipart import PartsUnfitError, Signer, StoreError, UploadGoneError
+from cutroom.platform.storage.multipart import PartsUnfitError, Signer, StoreError, UploadGoneError
 from cutroom.products.uploads.service import Gateway
 
 

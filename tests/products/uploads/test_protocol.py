@@ -12,10 +12,10 @@ import httpx
 import pytest
 from starlette.types import Message
 
-from cutroom.platform.multipart import Multipart, StoreError
-from cutroom.products.uploads import tails
+from cutroom.platform.storage.multipart import Multipart, StoreError
+from cutroom.products.uploads import partial_parts
 from cutroom.products.uploads.rules import CHUNK_BYTES, MAX_UPLOAD_BYTES, PART_BYTES
-from cutroom.web.edge import Edge
+from cutroom.web.outer_middleware import RequestMiddleware
 from dev.scratch import Accounts
 from tests.conftest import MovableClock
 from tests.products.uploads.conftest import Uploader, crc_of
@@ -34,13 +34,13 @@ def said(answer: httpx.Response) -> tuple[int, str]:
 async def job_of(accounts: Accounts, uploader: Uploader) -> tuple[list[str], int, int | None]:
     """What the import still waits for, how often it was started, and the source's size."""
     row = await accounts.connection.fetchrow(
-        """SELECT j.waits_for, s.size_bytes, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts
+        """SELECT j.depends_on, s.size_bytes, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts
            FROM jobs j JOIN sources s ON s.library_id = j.library_id AND s.video_id = j.video_id
            WHERE j.video_id = $1""",
         uploader.reserved.video_id,
     )
     assert row is not None
-    return row["waits_for"], row["starts"], row["size_bytes"]
+    return row["depends_on"], row["starts"], row["size_bytes"]
 
 
 async def test_a_file_in_one_put_is_stored_and_its_import_released(uploader: Uploader, accounts: Accounts) -> None:
@@ -222,7 +222,9 @@ async def test_too_many_at_once_are_told_to_come_back(uploader: Uploader, monkey
 
 
 @pytest.mark.parametrize("sent", [1, CHUNK_BYTES, PART_BYTES + 777])
-async def test_what_came_before_the_line_broke_is_kept(uploader: Uploader, service: Edge, sent: int) -> None:
+async def test_what_came_before_the_line_broke_is_kept(
+    uploader: Uploader, service: RequestMiddleware, sent: int
+) -> None:
     await uploader.start()
     messages: list[Message] = [
         {"type": "http.request", "body": DATA[:sent], "more_body": True},
@@ -418,4 +420,4 @@ async def test_when_the_store_is_away_the_client_is_told_to_come_back(
         patch.setattr("cutroom.products.uploads.receiver.put_piece", away)
         assert said(await uploader.put(DATA[:CHUNK_BYTES], f"0-{CHUNK_BYTES - 1}/*")) == (503, "backendError")
     assert "range" not in (await uploader.ask()).headers
-    assert tails.MAX_PIECES > 1
+    assert partial_parts.MAX_PIECES > 1

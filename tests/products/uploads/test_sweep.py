@@ -6,7 +6,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from cutroom.platform.multipart import Multipart
+from cutroom.platform.storage.multipart import Multipart
 from cutroom.products.uploads.rules import CHUNK_BYTES, PART_BYTES
 from cutroom.products.uploads.sweep import expire_sessions
 from tests.conftest import MovableClock

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cutroom.engines.ports import Span
-from cutroom.engines.prose.letters import base_of
+from cutroom.engines.types import TimeSpan
 from cutroom.media.fonts import Font
 from cutroom.products.shorts.captions.layout import Block, PlacedWord, Typesetter, lay_out, typesetter
 from cutroom.products.shorts.captions.lines import FLICKER_SECONDS, PAUSE_SECONDS, Screen
@@ -17,6 +16,7 @@ from cutroom.products.shorts.captions.looks import BLACK, STYLES, Look, Pace, Pl
 from cutroom.products.shorts.captions.text import escape
 from cutroom.products.shorts.captions.zones import Area, Position, place, zone_for
 from cutroom.products.transcripts.scripts import SPACELESS
+from cutroom.text.writing_systems import base_of
 
 POP_MILLISECONDS = 90
 TIGHT_PAD = 4  # of a plate, to the left and right of a word that touches its neighbours
@@ -51,7 +51,7 @@ class CaptionTrack:
     """The file, and where each screen stands while it is shown: text, outline and plate, without soft shadows."""
 
     ass: str
-    boxes: tuple[tuple[Span, Area], ...]
+    boxes: tuple[tuple[TimeSpan, Area], ...]
 
 
 def write_captions(
@@ -62,7 +62,7 @@ def write_captions(
     width: int,
     height: int,
     language: str,
-    faces: Sequence[tuple[Span, Area]] = (),
+    faces: Sequence[tuple[TimeSpan, Area]] = (),
 ) -> CaptionTrack:
     """Captions for a picture of this size; they keep off the faces, which are told with the times they are seen."""
     style = STYLES[look]
@@ -71,10 +71,10 @@ def write_captions(
         return CaptionTrack(_HEAD.format(width=width, height=height) + _EVENTS, ())
     setter = typesetter(words, style, width=width, height=height, language=language)
     writer = _Writer(setter)
-    boxes: list[tuple[Span, Area]] = []
+    boxes: list[tuple[TimeSpan, Area]] = []
     for screen in screens:
         block = lay_out(screen.lines, setter)
-        span = Span(screen.start_seconds, screen.end_seconds)
+        span = TimeSpan(screen.start_seconds, screen.end_seconds)
         box = place(
             position,
             zone_for(width, height),
@@ -89,11 +89,11 @@ def write_captions(
     return CaptionTrack(ass, tuple(boxes))
 
 
-def _overlap(one: Span, other: Span) -> bool:
+def _overlap(one: TimeSpan, other: TimeSpan) -> bool:
     return one.start_seconds < other.end_seconds and other.start_seconds < one.end_seconds
 
 
-def _follows(one: Span, other: Span) -> bool:
+def _follows(one: TimeSpan, other: TimeSpan) -> bool:
     """After a pause nobody sees captions jump."""
     return other.start_seconds - one.end_seconds <= PAUSE_SECONDS
 
@@ -125,7 +125,7 @@ class _Writer:
         return "".join(self._events)
 
     def write(self, screen: Screen, block: Block, *, x: float, y: float) -> None:
-        span = Span(screen.start_seconds, screen.end_seconds)
+        span = TimeSpan(screen.start_seconds, screen.end_seconds)
         if plate := self._style.block_plate:
             half = block.width / 2
             self._plate(plate, span, x=(x - half, x + half), y=(y + block.top, y + block.bottom))
@@ -139,11 +139,11 @@ class _Writer:
             else:
                 self._text(TEXT_LAYER, span, word, self._paint(self._style.fill) + self._pop(), x=x, y=y)
 
-    def _write_current(self, word: PlacedWord, span: Span, current: Span, *, x: float, y: float) -> None:
+    def _write_current(self, word: PlacedWord, span: TimeSpan, current: TimeSpan, *, x: float, y: float) -> None:
         """A word before, while and after it is said."""
         style = self._style
         rest = self._paint(style.fill, opacity=style.fill_opacity)
-        self._text(TEXT_LAYER, Span(span.start_seconds, current.start_seconds), word, rest, x=x, y=y)
+        self._text(TEXT_LAYER, TimeSpan(span.start_seconds, current.start_seconds), word, rest, x=x, y=y)
         grown = f"\\fscx{style.current_scale * 100:.0f}\\fscy{style.current_scale * 100:.0f}"
         grow = f"\\t(0,{POP_MILLISECONDS},{grown})" if style.current_scale != 1 else ""
         if plate := style.word_plate:
@@ -153,9 +153,9 @@ class _Writer:
             ends = (y + word.baseline_y - word.above, y + word.baseline_y + 0.7 * word.below)
             self._plate(plate, current, x=sides, y=ends, layer=PLATE_LAYER)
         self._text(CURRENT_LAYER, current, word, self._paint(style.current) + grow, x=x, y=y)
-        self._text(TEXT_LAYER, Span(current.end_seconds, span.end_seconds), word, rest, x=x, y=y)
+        self._text(TEXT_LAYER, TimeSpan(current.end_seconds, span.end_seconds), word, rest, x=x, y=y)
 
-    def _sweep(self, word: PlacedWord, span: Span) -> str:
+    def _sweep(self, word: PlacedWord, span: TimeSpan) -> str:
         """Filled from left to right while it is said; words of the other direction at once: libass cannot sweep so."""
         wait = _centiseconds(word.word.start_seconds) - _centiseconds(span.start_seconds)
         length = _centiseconds(word.word.end_seconds) - _centiseconds(word.word.start_seconds)
@@ -163,7 +163,7 @@ class _Writer:
         before = f"\\2c{_colour(self._style.fill)}"
         return f"{self._paint(self._style.current)}{before}\\k{wait}\\{kind}{max(1, length)}"
 
-    def _shadows(self, word: PlacedWord, span: Span, *, x: float, y: float) -> None:
+    def _shadows(self, word: PlacedWord, span: TimeSpan, *, x: float, y: float) -> None:
         for shadow in self._style.shadows:
             alpha = _alpha(shadow.opacity)
             # Only the shadow is drawn: in one piece, where letters and outline would each have a soft edge.
@@ -185,7 +185,7 @@ class _Writer:
             return ""
         return f"\\fscx{scale:.0f}\\fscy{scale:.0f}\\t(0,{POP_MILLISECONDS},\\fscx100\\fscy100)"
 
-    def _text(self, layer: int, span: Span, word: PlacedWord, tags: str, *, x: float, y: float) -> None:
+    def _text(self, layer: int, span: TimeSpan, word: PlacedWord, tags: str, *, x: float, y: float) -> None:
         name = self._name(word.font, right_to_left=word.right_to_left)
         where = f"\\pos({_number(x + word.middle_x)},{_number(y + word.middle_y)})\\fs{_number(word.font_size)}"
         self._event(layer, span, name, f"{{{where}{tags}}}{escape(word.text)}")
@@ -194,7 +194,7 @@ class _Writer:
         return self._styles.setdefault((font, right_to_left), f"caption{len(self._styles)}")
 
     def _plate(
-        self, plate: Plate, span: Span, *, x: tuple[float, float], y: tuple[float, float], layer: int = BLOCK_LAYER
+        self, plate: Plate, span: TimeSpan, *, x: tuple[float, float], y: tuple[float, float], layer: int = BLOCK_LAYER
     ) -> None:
         pad_y = plate.pad_y * self._unit
         where = f"\\an7\\pos({_number(x[0])},{_number(y[0] - pad_y)})\\p1"
@@ -202,19 +202,19 @@ class _Writer:
         tags = f"{where}\\1c{_colour(plate.colour)}\\1a{_alpha(plate.opacity)}"
         self._event(layer, span, self._name(self._font, right_to_left=False), f"{{{tags}}}{shape}")
 
-    def _event(self, layer: int, span: Span, style: str, text: str) -> None:
+    def _event(self, layer: int, span: TimeSpan, style: str, text: str) -> None:
         start, end = _centiseconds(span.start_seconds), _centiseconds(span.end_seconds)
         if start < end:
             self._events.append(f"Dialogue: {layer},{_clock(start)},{_clock(end)},{style},,0,0,0,,{text}\n")
 
 
-def spoken_spans(screen: Screen) -> Iterator[Span]:
+def spoken_spans(screen: Screen) -> Iterator[TimeSpan]:
     """How long each word stands out: until the next begins, for a light that goes off between two words flickers."""
     words = screen.words
     for word, after in pairwise(words):
         pause = after.start_seconds - word.end_seconds
-        yield Span(word.start_seconds, after.start_seconds if pause < FLICKER_SECONDS else word.end_seconds)
-    yield Span(words[-1].start_seconds, screen.end_seconds)
+        yield TimeSpan(word.start_seconds, after.start_seconds if pause < FLICKER_SECONDS else word.end_seconds)
+    yield TimeSpan(words[-1].start_seconds, screen.end_seconds)
 
 
 def rounded_box(width: float, height: float, *, radius: float) -> str:

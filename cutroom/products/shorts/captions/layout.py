@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cutroom.engines.ports import Word
-from cutroom.engines.prose.letters import base_of
+from cutroom.engines.recognition.port import Word
 from cutroom.media.fonts import Font, font_for, has_letters, measure, metrics
 from cutroom.products.shorts.captions.looks import REFERENCE_PIXELS, Style
 from cutroom.products.shorts.captions.text import shown_text
 from cutroom.products.shorts.captions.zones import zone_for
 from cutroom.products.transcripts.scripts import joined
+from cutroom.text.writing_systems import base_of
 
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"})
 # What letters cover above and below the baseline when nothing about them is known, in ems.

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from cutroom.engines.ports import Word
-from cutroom.engines.prose.letters import base_of
+from cutroom.engines.recognition.port import Word
 from cutroom.media.subtitles import clean_text
 from cutroom.products.shorts.captions.layout import Typesetter, typesetter
 from cutroom.products.shorts.captions.looks import STYLES, Look
 from cutroom.products.transcripts.grammar import Joint, joints
 from cutroom.products.transcripts.scripts import SPACELESS, columns, parts_of, stays
 from cutroom.products.transcripts.stops import ends_sentence
+from cutroom.text.writing_systems import base_of
 
 PAUSE_SECONDS = 0.6
 LINGER_SECONDS = 0.3  # at most, after the last word
 FLICKER_SECONDS = 0.25  # a shorter gap between two screens is closed
-SHORTEST_SECONDS = 0.01  # of a word, for recognisers that give it no time
+SHORTEST_SECONDS = 0.01  # of a word, for asr_engines that give it no time
 FAST_SECONDS = 0.5  # a shorter screen can hardly be read
 
 _SCREEN_END = {

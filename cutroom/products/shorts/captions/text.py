@@ -5,9 +5,9 @@
 import re
 import unicodedata
 
-from cutroom.engines.prose.letters import bare, base_of
 from cutroom.media.subtitles import JOINER, clean_text
 from cutroom.products.shorts.captions.looks import Style
+from cutroom.text.writing_systems import bare, base_of
 
 _DOTTED = frozenset({"tr", "az"})
 _TONOS = "\u0301"  # which Greek leaves out in capitals; the two dots stay

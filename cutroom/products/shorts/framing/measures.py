@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import hypot
 
-from cutroom.engines.ports import Box
+from cutroom.engines.types import Box
 from cutroom.media.crop_plan import CropPlan, Pane
 from cutroom.products.shorts.framing.paths import QUIET_SECONDS
-from cutroom.products.shorts.framing.tracks import Seen, counted
+from cutroom.products.shorts.framing.tracks import FrameAnalysis, counted
 
 ROUNDING_PIXELS = 1.0
 
 
-def face_share(plan: CropPlan, seen: Sequence[Seen]) -> float:
+def face_share(plan: CropPlan, seen: Sequence[FrameAnalysis]) -> float:
     """Of the samples that have a face, the share in which all of the main one, the largest, is shown."""
     kept = []
     for sample in seen:

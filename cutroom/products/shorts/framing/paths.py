@@ -25,7 +25,7 @@ STEP_PIXELS = 0.25  # how far a straight piece may lie beside the way that it st
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PanTarget:
     """What should be in the window at a time, along one side and in pixels; `low` to `high` must be in it."""
 
     seconds: float
@@ -50,7 +50,7 @@ class Room:
     def last(self) -> float:
         return float(self.picture - self.window)
 
-    def hard(self, wish: Wish) -> tuple[float, float]:
+    def hard(self, wish: PanTarget) -> tuple[float, float]:
         """From where to where the window may start, so that the wish is in it; with a margin where there is room."""
         spare = self.window - (wish.high - wish.low)
         if spare <= 0:
@@ -59,7 +59,7 @@ class Room:
         margin = min(MARGIN * self.window, spare / 4)
         return self.clip(wish.high + margin - self.window), self.clip(wish.low - margin)
 
-    def soft(self, wish: Wish) -> tuple[float, float]:
+    def soft(self, wish: PanTarget) -> tuple[float, float]:
         """The same, so that the wish is about where it should be."""
         place = wish.middle - self.aim * self.window
         return self.clip(place - INNER * self.window), self.clip(place + INNER * self.window)
@@ -68,7 +68,7 @@ class Room:
         return min(max(place, 0.0), self.last)
 
 
-def still(wishes: Sequence[Wish], room: Room) -> float | None:
+def still(wishes: Sequence[PanTarget], room: Room) -> float | None:
     """Where a window can stand that has every wish in it: as near as can be to the median, or nowhere."""
     if not wishes:
         return room.last / 2
@@ -79,13 +79,13 @@ def still(wishes: Sequence[Wish], room: Room) -> float | None:
     return min(max(median_place(wishes, room), low), high)
 
 
-def median_place(wishes: Sequence[Wish], room: Room) -> float:
+def median_place(wishes: Sequence[PanTarget], room: Room) -> float:
     places = sorted(wish.middle for wish in wishes)
     return room.clip(places[len(places) // 2] - room.aim * room.window)
 
 
 def follow(
-    wishes: Sequence[Wish], room: Room, *, start_seconds: float, end_seconds: float
+    wishes: Sequence[PanTarget], room: Room, *, start_seconds: float, end_seconds: float
 ) -> list[tuple[float, float]]:
     """Times and places of a window that has the wishes in it, as far as its speed allows."""
     steps = max(1, round((end_seconds - start_seconds) / GRID_SECONDS))
@@ -116,7 +116,7 @@ def keys(xs: Sequence[tuple[float, float]], ys: Sequence[tuple[float, float]]) -
     return tuple(Key(round(times[at], 4), round(across[at], 2), round(down[at], 2)) for at in wanted)
 
 
-def _corridor(times: Sequence[float], wishes: Sequence[Wish], room: Room) -> tuple[list[float], list[float]]:
+def _corridor(times: Sequence[float], wishes: Sequence[PanTarget], room: Room) -> tuple[list[float], list[float]]:
     """Lowest and highest places at each time, between which no step is faster than the window may be."""
     on_grid = [_wish_at(seconds, wishes) for seconds in times]
     step = room.speed * SPEED_USED * (times[1] - times[0])
@@ -134,7 +134,7 @@ def _corridor(times: Sequence[float], wishes: Sequence[Wish], room: Room) -> tup
     return low, high
 
 
-def _wish_at(seconds: float, wishes: Sequence[Wish]) -> Wish | None:
+def _wish_at(seconds: float, wishes: Sequence[PanTarget]) -> PanTarget | None:
     """Between two wishes that are near in time, what lies between them; nothing where nobody wished."""
     before = [wish for wish in wishes if wish.seconds <= seconds][-1:]
     after = [wish for wish in wishes if wish.seconds >= seconds][:1]
@@ -143,7 +143,7 @@ def _wish_at(seconds: float, wishes: Sequence[Wish]) -> Wish | None:
         if two.seconds == one.seconds:
             return one
         share = (seconds - one.seconds) / (two.seconds - one.seconds)
-        return Wish(seconds, one.low + share * (two.low - one.low), one.high + share * (two.high - one.high))
+        return PanTarget(seconds, one.low + share * (two.low - one.low), one.high + share * (two.high - one.high))
     return None
 
 

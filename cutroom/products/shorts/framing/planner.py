@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 
-from cutroom.engines.ports import Box
+from cutroom.engines.types import Box
 from cutroom.media.crop_plan import CropPlan, Fit, Key, Pane, Scene
-from cutroom.products.shorts.framing.paths import MAX_SPEED, Room, Wish, follow, keys, median_place, still
+from cutroom.products.shorts.framing.paths import MAX_SPEED, PanTarget, Room, follow, keys, median_place, still
 from cutroom.products.shorts.framing.tracks import (
     BRIDGED_SECONDS,
-    Seen,
+    FrameAnalysis,
     Talking,
     Track,
     find_tracks,
@@ -72,7 +72,7 @@ class Source:
 class _Shot:
     start_seconds: float
     end_seconds: float
-    seen: tuple[Seen, ...]
+    seen: tuple[FrameAnalysis, ...]
     tracks: tuple[Track, ...]
 
     @property
@@ -85,7 +85,7 @@ class _Shot:
 
 
 def plan_crops(
-    seen: Sequence[Seen], source: Source, *, cuts: Sequence[float], clip_seconds: float, talking: Talking = ()
+    seen: Sequence[FrameAnalysis], source: Source, *, cuts: Sequence[float], clip_seconds: float, talking: Talking = ()
 ) -> CropPlan:
     """Scenes for all of a clip: one a shot. Everything counts from the clip's start."""
     shots = _shots(seen, source, cuts=cuts, clip_seconds=clip_seconds)
@@ -98,7 +98,7 @@ def _even(length: float) -> int:
     return max(2, int(length + 1e-6) // 2 * 2)
 
 
-def _shots(seen: Sequence[Seen], source: Source, *, cuts: Sequence[float], clip_seconds: float) -> list[_Shot]:
+def _shots(seen: Sequence[FrameAnalysis], source: Source, *, cuts: Sequence[float], clip_seconds: float) -> list[_Shot]:
     """Bounds lie on frames, and no shot is shorter than a few."""
     last = max(1, round(clip_seconds * source.fps))
     bounds = [0]
@@ -186,7 +186,7 @@ def _extent(boxes: Sequence[Box], pixels: int, *, is_down: bool) -> tuple[float,
     return min(box.x for box in boxes) * pixels, max(box.x + box.width for box in boxes) * pixels
 
 
-_Wishes = list[tuple[Wish, Wish]]  # across and down
+_Wishes = list[tuple[PanTarget, PanTarget]]  # across and down
 
 
 def _faces_wish(shot: _Shot, which: Sequence[int], source: Source) -> _Wishes:
@@ -199,8 +199,8 @@ def _faces_wish(shot: _Shot, which: Sequence[int], source: Source) -> _Wishes:
                 boxes.setdefault(seconds, [box])
     return [
         (
-            Wish(seconds, *_extent(found, source.width, is_down=False)),
-            Wish(seconds, *_extent(found, source.height, is_down=True)),
+            PanTarget(seconds, *_extent(found, source.width, is_down=False)),
+            PanTarget(seconds, *_extent(found, source.height, is_down=True)),
         )
         for seconds, found in sorted(boxes.items())
     ]
@@ -276,12 +276,12 @@ def _interest_pane(shot: _Shot, source: Source, window: tuple[int, int]) -> Pane
     return Pane(window[0], window[1], keys(way, [(shot.start_seconds, down.last / 2)]))
 
 
-def _interest(shot: _Shot, source: Source, room: Room) -> list[Wish]:
+def _interest(shot: _Shot, source: Source, room: Room) -> list[PanTarget]:
     """The mean over some time, since single samples jump."""
     half = INTEREST_WIDTH * room.window / 2
     found = []
     for sample in shot.seen:
         near = [each.interest_x for each in shot.seen if abs(each.seconds - sample.seconds) <= INTEREST_MEAN_SECONDS]
         middle = min(max(sum(near) / len(near), 0.0), 1.0) * source.width
-        found.append(Wish(sample.seconds, middle - half, middle + half))
+        found.append(PanTarget(sample.seconds, middle - half, middle + half))
     return found

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from cutroom.engines.ports import Box, Face, Span
+from cutroom.engines.types import Box, TimeSpan
+from cutroom.engines.vision.port import Face
 
 MIN_SCORE = 0.6
 MIN_HEIGHT = 0.04  # of the picture: smaller faces are not what a film is about
@@ -21,11 +22,11 @@ MIN_SAMPLES = 2
 TOLD_APART = 0.3  # how much more of one voice's time than of the next one's a place is seen
 MIN_TALK_SECONDS = 0.8  # of a voice in a shot; less is a word thrown in
 
-Talking = Sequence[tuple[Span, str]]
+Talking = Sequence[tuple[TimeSpan, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FrameAnalysis:
     """What was found in one picture of a clip, at a time from its start."""
 
     seconds: float
@@ -72,7 +73,7 @@ def counted(faces: Iterable[Face]) -> list[Face]:
     return [face for face in faces if face.score >= MIN_SCORE and face.box.height >= MIN_HEIGHT]
 
 
-def find_tracks(seen: Sequence[Seen]) -> list[Track]:
+def find_tracks(seen: Sequence[FrameAnalysis]) -> list[Track]:
     """The faces of one shot, the weightiest first. What was seen in one sample only was no face."""
     tracks: list[Track] = []
     for sample in seen:
@@ -143,13 +144,13 @@ def _voice_of(tracks: Sequence[Track], talking: Talking) -> str | None:
     return ranked[0] if shares[ranked[0]] - next_share >= TOLD_APART else None
 
 
-def _share_seen(tracks: Sequence[Track], spans: Sequence[Span]) -> float:
+def _share_seen(tracks: Sequence[Track], spans: Sequence[TimeSpan]) -> float:
     spoken = sum(span.end_seconds - span.start_seconds for span in spans)
     seen = sum(_shared_seconds(span, track.seconds[0], track.seconds[-1]) for span in spans for track in tracks)
     return seen / spoken if spoken > 0 else 0.0
 
 
-def _shared_seconds(span: Span, start: float, end: float) -> float:
+def _shared_seconds(span: TimeSpan, start: float, end: float) -> float:
     return max(0.0, min(span.end_seconds, end) - max(span.start_seconds, start))
 
 

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.shorts.moments.film import Utterance
+from cutroom.products.shorts.moments.talk import Utterance
 
 BREATH_BEFORE_SECONDS = 0.25
 BREATH_AFTER_SECONDS = 0.4

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from cutroom.engines.prose.vocabulary import stems
+from cutroom.text.vocabulary import stems
 
 BLOCK = 8  # sentences that count as one document
 EVERYWHERE = 0.6  # a word in more than this share of many documents says nothing, whatever the language

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 from cutroom.products.shorts.moments.edges import Bounds
-from cutroom.products.shorts.moments.film import Film, Moment
 from cutroom.products.shorts.moments.runs import Asked, Run
 from cutroom.products.shorts.moments.scenes import scenes
-from cutroom.products.shorts.moments.study import Study
+from cutroom.products.shorts.moments.study import TalkAnalysis
+from cutroom.products.shorts.moments.talk import Moment, Talk
 
 WHOLE = Bounds(45.0, 60.0)
 PIECES = Asked(Bounds(4.0, 18.0), 9.0)
@@ -39,7 +39,7 @@ def select(pool: Sequence[Run]) -> list[Run]:
     return [pool[at] for at in chosen]
 
 
-def in_playing_order(studied: Study, chosen: Sequence[Run]) -> list[Run]:
+def in_playing_order(studied: TalkAnalysis, chosen: Sequence[Run]) -> list[Run]:
     """What catches the ear first, then the rest as the film has it."""
     if not chosen:
         return []
@@ -47,7 +47,7 @@ def in_playing_order(studied: Study, chosen: Sequence[Run]) -> list[Run]:
     return [hook, *sorted((run for run in chosen if run is not hook), key=lambda run: run.start_seconds)]
 
 
-def from_scenes(film: Film) -> list[Moment]:
+def from_scenes(film: Talk) -> list[Moment]:
     """Of a film in which nobody speaks: pieces of it in their order, or all of it where it is short."""
     if film.duration_seconds <= WHOLE.max_seconds:
         return scenes(film, count=1, bounds=Bounds(WHOLE.max_seconds, WHOLE.max_seconds), whole_if_short=True)

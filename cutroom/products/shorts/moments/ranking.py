@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.ports import Candidate, Ranker
-from cutroom.products.shorts.moments.film import Film, Moment
+from cutroom.engines.writing.text_ports import Candidate, Ranker
+from cutroom.products.shorts.moments.talk import Moment, Talk
 
 SHORTLIST = 3  # times as many moments are worth choosing as are wanted, where a ranker has the last word
 
 
-def rank_moments(film: Film, moments: Sequence[Moment], *, ranker: Ranker | None, prompt: str | None) -> list[Moment]:
+def rank_moments(film: Talk, moments: Sequence[Moment], *, ranker: Ranker | None, prompt: str | None) -> list[Moment]:
     """The moments in the ranker's order, or in ours where there is none or it fails."""
     if ranker is None or len(moments) < 2:
         return list(moments)
@@ -28,7 +28,7 @@ def in_order(by_id: Mapping[str, Moment], ids: Sequence[str]) -> list[Moment]:
     return [by_id[each] for each in [*named, *(each for each in by_id if each not in set(named))]]
 
 
-def _text(film: Film, moment: Moment) -> str:
+def _text(film: Talk, moment: Moment) -> str:
     """What is said in a moment, by the times: sentences may have come in any order."""
     spoken = [
         each

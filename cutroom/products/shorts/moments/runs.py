@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cutroom.products.shorts.moments.edges import Bounds, best_pause, fit, room_around
-from cutroom.products.shorts.moments.study import Study, sentence_at
+from cutroom.products.shorts.moments.study import TalkAnalysis, sentence_at
 
 MAX_ENDS = 8  # that are judged for one start
 MAX_CUT_SENTENCES = 200  # starts for which a pause inside a sentence is looked for
@@ -59,7 +59,7 @@ class Asked:
     ends: Sequence[int] | None = None
 
 
-def runs(studied: Study, asked: Asked) -> list[Run]:
+def runs(studied: TalkAnalysis, asked: Asked) -> list[Run]:
     """For each start the best run and the shortest, so that a choice among them can leave room for others."""
     found: list[Run] = []
     starts = asked.starts if asked.starts is not None else range(studied.count)
@@ -79,12 +79,12 @@ def runs(studied: Study, asked: Asked) -> list[Run]:
     return found
 
 
-def _can_end(studied: Study, last: int) -> bool:
+def _can_end(studied: TalkAnalysis, last: int) -> bool:
     following = studied.places.first[last + 1] if last + 1 < studied.count else len(studied.spoken)
     return following > studied.places.last[last]
 
 
-def _ends(studied: Study, first: int, ends: Sequence[int], *, asked: Asked) -> Iterator[int]:
+def _ends(studied: TalkAnalysis, first: int, ends: Sequence[int], *, asked: Asked) -> Iterator[int]:
     """The few best of the ends that keep the bounds."""
     spoken, last_of = studied.spoken, studied.places.last
     begin = spoken[studied.places.first[first]].start_seconds
@@ -103,7 +103,7 @@ def _ends(studied: Study, first: int, ends: Sequence[int], *, asked: Asked) -> I
     yield from inside if len(inside) <= MAX_ENDS else heapq.nlargest(MAX_ENDS, inside, key=promise)
 
 
-def _run(studied: Study, first: int, last: int, asked: Asked) -> Run | None:
+def _run(studied: TalkAnalysis, first: int, last: int, asked: Asked) -> Run | None:
     utterances = studied.places.first[first], studied.places.last[last]
     room = room_around(studied.spoken, *utterances, duration_seconds=studied.film.duration_seconds)
     times = fit(room, asked.bounds)
@@ -113,7 +113,7 @@ def _run(studied: Study, first: int, last: int, asked: Asked) -> Run | None:
     return _scored(studied, run, asked)
 
 
-def _cut_run(studied: Study, first: int, asked: Asked) -> Run | None:
+def _cut_run(studied: TalkAnalysis, first: int, asked: Asked) -> Run | None:
     """From the start of a sentence to a pause in one, where none ends in time."""
     begin = studied.places.first[first]
     seconds = studied.film.duration_seconds
@@ -124,7 +124,7 @@ def _cut_run(studied: Study, first: int, asked: Asked) -> Run | None:
     return _scored(studied, Run(first, last, (begin, utterance), *times, is_cut=True, score=0.0), asked)
 
 
-def _scored(studied: Study, run: Run, asked: Asked) -> Run:
+def _scored(studied: TalkAnalysis, run: Run, asked: Asked) -> Run:
     parts = features(studied, run, asked)
     score = sum(SHARES[name] * parts[name] for name in SHARES)
     if studied.relevance is not None:
@@ -135,7 +135,7 @@ def _scored(studied: Study, run: Run, asked: Asked) -> Run:
     return Run(run.first, run.last, run.utterances, run.start_seconds, run.end_seconds, run.is_cut, score)
 
 
-def features(studied: Study, run: Run, asked: Asked) -> dict[str, float]:
+def features(studied: TalkAnalysis, run: Run, asked: Asked) -> dict[str, float]:
     """What speaks for a run, each from 0 to 1; a bad opening speaks against it."""
     first, behind = run.first, run.last + 1
     film, bounds = studied.film, asked.bounds
@@ -163,13 +163,13 @@ def _times_in(times: Sequence[float], run: Run, after_seconds: float) -> int:
     return bisect_right(times, run.end_seconds + after_seconds) - bisect_left(times, run.start_seconds)
 
 
-def _spoken_share(studied: Study, run: Run) -> float:
+def _spoken_share(studied: TalkAnalysis, run: Run) -> float:
     first, last = run.utterances
     spoken = studied.spoken_sums[last + 1] - studied.spoken_sums[first]
     return min(1.0, spoken / run.seconds) if run.seconds else 0.0
 
 
-def _wish(studied: Study, first: int, behind: int) -> float:
+def _wish(studied: TalkAnalysis, first: int, behind: int) -> float:
     """Its best sentence, how early that comes, and how much of the rest is about the same."""
     if studied.relevance is None:
         return 0.0

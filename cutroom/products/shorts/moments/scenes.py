@@ -3,14 +3,14 @@
 from bisect import bisect_left
 
 from cutroom.products.shorts.moments.edges import Bounds, Room, exact
-from cutroom.products.shorts.moments.film import Film, Moment
+from cutroom.products.shorts.moments.talk import Moment, Talk
 from cutroom.products.shorts.moments.titles import clock_text
 
 SCORE = 0.1  # nothing is known of what they are worth
 
 
 def scenes(
-    film: Film, *, count: int, bounds: Bounds, ideal_seconds: float | None = None, whole_if_short: bool = False
+    film: Talk, *, count: int, bounds: Bounds, ideal_seconds: float | None = None, whole_if_short: bool = False
 ) -> list[Moment]:
     """As many as have room, in the order of the film."""
     duration = film.duration_seconds
@@ -34,7 +34,7 @@ def scenes(
     return found
 
 
-def _near_cut(film: Film, wanted: float, *, low: float, high: float) -> tuple[float, bool]:
+def _near_cut(film: Talk, wanted: float, *, low: float, high: float) -> tuple[float, bool]:
     at = bisect_left(film.cuts, wanted)
     near = [cut for cut in film.cuts[max(0, at - 1) : at + 1] if low <= cut <= high]
     return (min(near, key=lambda cut: abs(cut - wanted)), True) if near else (wanted, False)

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cutroom.engines.prose import topics
-from cutroom.engines.prose.letters import SENTENCE_MARKS, bare
-from cutroom.engines.prose.vocabulary import clean_text, points_back, stems, words_of
 from cutroom.products.shorts.moments import keywords
-from cutroom.products.shorts.moments.film import (
+from cutroom.products.shorts.moments.talk import (
     MAX_SENTENCES,
-    Film,
     Places,
     Sentence,
+    Talk,
     Utterance,
     Wish,
     places,
     utterances,
 )
+from cutroom.text import topics
+from cutroom.text.vocabulary import clean_text, points_back, stems, words_of
+from cutroom.text.writing_systems import SENTENCE_MARKS, bare
 
 if TYPE_CHECKING:
-    from cutroom.engines.ports import Vector
+    from cutroom.engines.types import Vector
 
 PAUSE_SECONDS = 0.6  # after which a sentence may be over although nothing marks its end
 STRONG_WORDS = range(4, 19)  # of a sentence that can open a moment
@@ -33,10 +33,10 @@ _QUESTIONS = ("?", "？", "؟")  # noqa: RUF001 (of several scripts)
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class TalkAnalysis:
     """One entry for each sentence in the order of time, and sums up to each where runs need them."""
 
-    film: Film
+    film: Talk
     sentences: Sequence[Sentence]
     spoken: Sequence[Utterance]
     places: Places
@@ -61,7 +61,7 @@ class Study:
         return len(self.sentences)
 
 
-def study(film: Film, *, wish: Wish | None) -> Study:
+def study(film: Talk, *, wish: Wish | None) -> TalkAnalysis:
     order = sorted(range(min(len(film.sentences), MAX_SENTENCES)), key=lambda at: _begin(film.sentences[at]))
     order = [at for at in order if _is_said(film.sentences[at], film)]
     sentences = [film.sentences[at] for at in order]
@@ -81,7 +81,7 @@ def study(film: Film, *, wish: Wish | None) -> Study:
     opening = [_opening(sentences, at, ending, asks=asks, language=film.language) for at in range(len(sentences))]
     relevance = _relevance(found, vectors, wish, language=film.language, rarity=rarity)
     relevance = _shared(relevance, numbers) if relevance is not None else None
-    return Study(
+    return TalkAnalysis(
         film, sentences, spoken, laid, found, numbers, starts, rarity, worth, central, opening, ending, asks, relevance,
         worth_sums=_sums(worth),
         central_sums=_sums(central),
@@ -95,12 +95,12 @@ def _begin(sentence: Sentence) -> float:
     return sentence.start_seconds if math.isfinite(sentence.start_seconds) else math.inf
 
 
-def _is_said(sentence: Sentence, film: Film) -> bool:
+def _is_said(sentence: Sentence, film: Talk) -> bool:
     timed = math.isfinite(sentence.start_seconds) and math.isfinite(sentence.end_seconds)
     return timed and sentence.start_seconds < film.duration_seconds and bool(clean_text(sentence.text))
 
 
-def _picked(film: Film, order: Sequence[int]) -> "Vector | None":
+def _picked(film: Talk, order: Sequence[int]) -> "Vector | None":
     if film.vectors is None or len(film.vectors) != len(film.sentences) or not order:
         return None
     picked: Vector = film.vectors[list(order)]
@@ -181,6 +181,6 @@ def _shared(relevance: Sequence[float], numbers: Sequence[int]) -> list[float]:
     return [(1 - TOPIC_SHARE) * own + TOPIC_SHARE * sums[topic] / counts[topic] for topic, own in pairs]
 
 
-def sentence_at(studied: Study, utterance: int) -> int:
+def sentence_at(studied: TalkAnalysis, utterance: int) -> int:
     """The sentence to which an utterance belongs."""
     return max(0, bisect_right(studied.places.first, utterance) - 1)

@@ -5,8 +5,8 @@
 import re
 from collections.abc import Sequence
 
-from cutroom.engines.prose.letters import SENTENCE_MARKS
-from cutroom.engines.prose.vocabulary import Vocabulary, clean_text, vocabulary, words_of
+from cutroom.text.vocabulary import Vocabulary, clean_text, vocabulary, words_of
+from cutroom.text.writing_systems import SENTENCE_MARKS
 
 TITLE_CHARACTERS = 70
 DESCRIPTION_CHARACTERS = 300

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from cutroom.engines.ports import Word
+from cutroom.engines.recognition.port import Word
 from cutroom.media.captions import captions_filter
 from cutroom.media.sandbox import Sandbox, ffmpeg, inside
 from cutroom.products.shorts.captions.ass import CaptionTrack, write_captions

@@ -8,7 +8,8 @@ import numpy as np
 import pysubs2
 import pytest
 
-from cutroom.engines.ports import Span, Word
+from cutroom.engines.recognition.port import Word
+from cutroom.engines.types import TimeSpan
 from cutroom.products.shorts.captions.ass import CaptionTrack, rounded_box, spoken_spans, write_captions
 from cutroom.products.shorts.captions.layout import reads_right_to_left
 from cutroom.products.shorts.captions.lines import Screen, group_words
@@ -70,7 +71,7 @@ def test_words_from_right_to_left_fill_at_once() -> None:
 def test_the_last_word_stands_out_until_its_screen_goes() -> None:
     words = (Word("a", 0.0, 0.2, 1.0), Word("b", 0.6, 0.8, 1.0))
     screen = Screen((words,), 0.0, 1.1)
-    assert list(spoken_spans(screen)) == [Span(0.0, 0.2), Span(0.6, 1.1)]
+    assert list(spoken_spans(screen)) == [TimeSpan(0.0, 0.2), TimeSpan(0.6, 1.1)]
 
 
 def test_words_against_the_direction_of_a_line_keep_their_own_order() -> None:
@@ -102,7 +103,7 @@ def test_captions_keep_off_a_face_while_it_is_seen_and_stay_until_a_pause() -> N
         look=Look.DEFAULT,
         position=Position.BOTTOM,
         language="en",
-        faces=[(Span(0.0, 0.5), face)],
+        faces=[(TimeSpan(0.0, 0.5), face)],
         **PORTRAIT,
     )
     first, second, third = (box for _, box in track.boxes)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.engines.ports import Word
+from cutroom.engines.recognition.port import Word
 from cutroom.products.shorts.captions.layout import typesetter
 from cutroom.products.shorts.captions.lines import (
     FLICKER_SECONDS,

@@ -1,4 +1,4 @@
-"""The looks look as they did when somebody last looked at them; `python -m dev.caption_pictures` draws them anew."""
+"""Compares rendered caption styles with their reference images; `tests.recording.caption_images` renders them."""
 
 from functools import cache
 from itertools import combinations

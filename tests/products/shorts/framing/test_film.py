@@ -9,20 +9,20 @@ import cv2
 import numpy as np
 import pytest
 
-from cutroom.engines.saliency import interest_x, is_screen
-from cutroom.engines.shots import find_cuts
-from cutroom.engines.yunet import YuNetFinder
+from cutroom.engines.vision.saliency import interest_x, is_screen
+from cutroom.engines.vision.shots import find_cuts
+from cutroom.engines.vision.yunet import YuNetFaceDetector
 from cutroom.media.crop_plan import Fit
 from cutroom.media.framing import framing_filter
 from cutroom.products.shorts.framing.measures import face_share, reversals, worst_speed
 from cutroom.products.shorts.framing.paths import MAX_SPEED
 from cutroom.products.shorts.framing.planner import Source, plan_crops
-from cutroom.products.shorts.framing.tracks import Seen
-from tests.engines.pictures import photograph, slide, wide
-from tests.engines.recogniser_suite import model_folder
+from cutroom.products.shorts.framing.tracks import FrameAnalysis
+from dev.fixtures.photographs import photograph, slide, wide
+from tests.engines.recognition.recognizer_suite import model_folder
 
 if TYPE_CHECKING:
-    from cutroom.engines.ports import Picture
+    from cutroom.engines.types import Image
 
 WIDTH, HEIGHT, RATE = 640, 360, 25
 OUT = 180, 320
@@ -30,7 +30,7 @@ STILL, WALK, TALK, SLIDE = 25, 160, 40, 25  # frames of each shot
 CUTS = [STILL, STILL + WALK, STILL + WALK + TALK]
 
 
-def with_people(ground: "Picture", *lefts: int, size: int = 260) -> "Picture":
+def with_people(ground: "Image", *lefts: int, size: int = 260) -> "Image":
     person = cv2.resize(photograph("astronaut.png"), (size, size), interpolation=cv2.INTER_AREA)
     picture = ground.copy()
     for left in lefts:
@@ -38,7 +38,7 @@ def with_people(ground: "Picture", *lefts: int, size: int = 260) -> "Picture":
     return picture
 
 
-def shots() -> Iterator["Picture"]:
+def shots() -> Iterator["Image"]:
     """Somebody at the left, somebody who walks from left to right, two far apart, and a slide."""
     coffee, rocket = (wide(name, width=WIDTH, height=HEIGHT) for name in ("coffee.png", "rocket.jpg"))
     for _ in range(STILL):
@@ -51,7 +51,7 @@ def shots() -> Iterator["Picture"]:
         yield cv2.resize(slide(), (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
-def framed(frames: list["Picture"], graph: str, *, folder: Path) -> list["Picture"]:
+def framed(frames: list["Image"], graph: str, *, folder: Path) -> list["Image"]:
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-r", str(RATE), "-i", "-"]
     out = ["-filter_complex", graph, "-map", "[framed]", "-f", "rawvideo", "-pix_fmt", "rgb24", "-y"]
     path = folder / "framed.rgb"
@@ -61,12 +61,12 @@ def framed(frames: list["Picture"], graph: str, *, folder: Path) -> list["Pictur
 
 
 def test_a_film_is_framed_by_its_faces(tmp_path: Path) -> None:
-    finder = YuNetFinder(model_folder("yunet"))
+    finder = YuNetFaceDetector(model_folder("yunet"))
     frames = list(shots())
     cuts = find_cuts(frames, rate=RATE)
     assert cuts == pytest.approx([cut / RATE for cut in CUTS])
     seen = [
-        Seen(at / RATE, tuple(finder.find(frame)), interest_x(frame), is_screen(frame))
+        FrameAnalysis(at / RATE, tuple(finder.find(frame)), interest_x(frame), is_screen(frame))
         for at, frame in list(enumerate(frames))[::5]
     ]
     plan = plan_crops(seen, Source(WIDTH, HEIGHT, RATE, (9, 16)), cuts=cuts, clip_seconds=len(frames) / RATE)

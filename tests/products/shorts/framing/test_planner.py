@@ -7,12 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cutroom.engines.ports import Box, Face, Span
+from cutroom.engines.types import Box, TimeSpan
+from cutroom.engines.vision.port import Face
 from cutroom.media.crop_plan import CropPlan, Fit
 from cutroom.products.shorts.framing.measures import face_share, reversals, worst_speed
 from cutroom.products.shorts.framing.paths import MAX_SPEED
 from cutroom.products.shorts.framing.planner import Source, plan_crops
-from cutroom.products.shorts.framing.tracks import Seen
+from cutroom.products.shorts.framing.tracks import FrameAnalysis
 
 UPRIGHT = Source(1920, 1080, 25.0, (9, 16))
 RATE = 5  # samples a second
@@ -25,17 +26,17 @@ def face(middle: float, *, height: float = 0.3, score: float = 0.9, y: float = 0
 
 def sampled(
     seconds: float, faces: Callable[[float], Sequence[Face]], *, interest: float = 0.5, screen: bool = False
-) -> list[Seen]:
+) -> list[FrameAnalysis]:
     times = [at / RATE for at in range(int(seconds * RATE))]
-    return [Seen(time, tuple(faces(time)), interest, screen) for time in times]
+    return [FrameAnalysis(time, tuple(faces(time)), interest, screen) for time in times]
 
 
 def plan(
-    seen: Sequence[Seen],
+    seen: Sequence[FrameAnalysis],
     seconds: float,
     *,
     cuts: Sequence[float] = (),
-    talking: Sequence[tuple[Span, str]] = (),
+    talking: Sequence[tuple[TimeSpan, str]] = (),
     source: Source = UPRIGHT,
 ) -> CropPlan:
     return plan_crops(seen, source, cuts=cuts, clip_seconds=seconds, talking=talking)
@@ -143,12 +144,12 @@ def test_two_that_fit_are_shown_together() -> None:
     ("talking", "fit"),
     [
         pytest.param([], Fit.SPLIT, id="nobody knows who speaks"),
-        pytest.param([(Span(0, 4), "a"), (Span(4, 8), "b")], Fit.SPLIT, id="both speak"),
-        pytest.param([(Span(0, 8), "a")], Fit.CROP, id="one speaks"),
-        pytest.param([(Span(0, 7.6), "a"), (Span(7.6, 8), "b")], Fit.CROP, id="the other says a word"),
+        pytest.param([(TimeSpan(0, 4), "a"), (TimeSpan(4, 8), "b")], Fit.SPLIT, id="both speak"),
+        pytest.param([(TimeSpan(0, 8), "a")], Fit.CROP, id="one speaks"),
+        pytest.param([(TimeSpan(0, 7.6), "a"), (TimeSpan(7.6, 8), "b")], Fit.CROP, id="the other says a word"),
     ],
 )
-def test_two_that_do_not_fit_share_the_picture_if_both_speak(talking: list[tuple[Span, str]], fit: Fit) -> None:
+def test_two_that_do_not_fit_share_the_picture_if_both_speak(talking: list[tuple[TimeSpan, str]], fit: Fit) -> None:
     seen = sampled(8, both)
     made = plan(seen, 8, talking=talking)
     [scene] = made.scenes
@@ -181,7 +182,7 @@ def test_who_speaks_is_told_by_who_is_seen_when() -> None:
             return [face(RIGHT, height=0.34)]
         return both(time)
 
-    talking = [(Span(0, 6), "a"), (Span(6, 12), "b"), (Span(12, 16), "a")]
+    talking = [(TimeSpan(0, 6), "a"), (TimeSpan(6, 12), "b"), (TimeSpan(12, 16), "a")]
     made = plan(sampled(16, faces), 16, cuts=[6, 12], talking=talking)
     assert [scene.fit for scene in made.scenes] == [Fit.CROP] * 3
     assert middle_at(made, 14) == pytest.approx(LEFT, abs=0.05)  # the smaller one, who speaks
@@ -215,7 +216,7 @@ def test_without_faces_the_window_is_where_most_happens() -> None:
 
 
 def test_interest_that_wanders_far_is_followed() -> None:
-    seen = [Seen(at / RATE, (), 0.2 + 0.6 * at / 100, is_screen=False) for at in range(100)]
+    seen = [FrameAnalysis(at / RATE, (), 0.2 + 0.6 * at / 100, is_screen=False) for at in range(100)]
     made = plan(seen, 20)
     assert middle_at(made, 1) < 0.35
     assert middle_at(made, 19) > 0.65
@@ -289,9 +290,11 @@ def test_whatever_is_seen_windows_are_inside_slow_and_steady(
     cuts: list[float],
     said: list[tuple[float, float, str]],
 ) -> None:
-    seen = [Seen(at / RATE, tuple(faces), interest, screen) for at, (faces, interest, screen) in enumerate(drawn)]
+    seen = [
+        FrameAnalysis(at / RATE, tuple(faces), interest, screen) for at, (faces, interest, screen) in enumerate(drawn)
+    ]
     seconds = max(0.2, len(drawn) / RATE)
-    talking = [(Span(start, start + length), label) for start, length, label in said]
+    talking = [(TimeSpan(start, start + length), label) for start, length, label in said]
     require_good(plan_crops(seen, source, cuts=cuts, clip_seconds=seconds, talking=talking), seconds)
 
 
@@ -323,9 +326,9 @@ def test_a_face_that_is_no_faster_than_a_window_never_leaves_it(
     seconds = corners[-1][0]
     width = height * 0.45
 
-    def seen_at(time: float) -> Seen:
+    def seen_at(time: float) -> FrameAnalysis:
         middle = min(max(place_at(time), width / 2), 1 - width / 2)
-        return Seen(time, (face(middle, height=height),), 0.5, is_screen=False)
+        return FrameAnalysis(time, (face(middle, height=height),), 0.5, is_screen=False)
 
     looks = [seen_at(at / RATE) for at in range(int(seconds * RATE) + 1)]
     made = plan_crops(looks, source, cuts=[], clip_seconds=seconds)

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.engines.ports import Word
-from cutroom.engines.prose.vocabulary import clean_text, words_of
+from cutroom.engines.recognition.port import Word
 from cutroom.products.shorts.moments.choosing import CLIP_BOUNDS, choose_clips, choose_promo, choose_shorts
 from cutroom.products.shorts.moments.edges import BREATH_AFTER_SECONDS, BREATH_BEFORE_SECONDS
-from cutroom.products.shorts.moments.film import Film, Moment, Sentence, Wish, sentences_of
+from cutroom.products.shorts.moments.talk import Moment, Sentence, Talk, Wish, sentences_of
 from cutroom.products.shorts.moments.titles import TITLE_CHARACTERS
 from cutroom.products.transcripts.sentences import Segment
-from proofs.shorts_topics import TOPICS, Topic, laid_out
+from cutroom.text.vocabulary import clean_text, words_of
+from tests.support.talk_topics import TOPICS, Topic, laid_out
 
 NAMES = [topic.name for topic in TOPICS for _ in topic.sentences]
 SENTENCES, WORDS = laid_out()
-TALK = Film(SENTENCES, WORDS, WORDS[-1].end_seconds + 2.0, language="en")
+TALK = Talk(SENTENCES, WORDS, WORDS[-1].end_seconds + 2.0, language="en")
 
 
 def topic_in(moment: Moment) -> str:
@@ -31,7 +31,7 @@ def topic_in(moment: Moment) -> str:
     return max(dict.fromkeys(names), key=names.count)
 
 
-def inside_a_word(seconds: float, film: Film) -> bool:
+def inside_a_word(seconds: float, film: Talk) -> bool:
     """Words whose times are no numbers lie nowhere, and none reaches beyond the film, whose ends are no cuts."""
     timed = [word for word in film.words if word.end_seconds < math.inf]
     return any(max(word.start_seconds, 0.0) < seconds < min(word.end_seconds, film.duration_seconds) for word in timed)
@@ -68,10 +68,10 @@ def test_a_moment_does_not_begin_with_what_points_back() -> None:
         assert not texts[moment.sentence_range[0]].startswith("And")
 
 
-def spoken(texts: list[str], *, language: str = "en") -> Film:
+def spoken(texts: list[str], *, language: str = "en") -> Talk:
     topic = Topic("", tuple(texts), "", "")
     sentences, words = laid_out([topic])
-    return Film(sentences, words, words[-1].end_seconds + 1.0 if words else 60.0, language)
+    return Talk(sentences, words, words[-1].end_seconds + 1.0 if words else 60.0, language)
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
@@ -86,7 +86,7 @@ def test_laughter_loudness_and_questions_count() -> None:
     film = spoken(texts)
     at = film.sentences[30].start_seconds
     loud = [1.0 if at <= second <= at + 25 else 0.1 for second in range(int(film.duration_seconds) + 1)]
-    film = Film(film.sentences, film.words, film.duration_seconds, "en", energy=loud, laughs=[at + 4, at + 9, at + 15])
+    film = Talk(film.sentences, film.words, film.duration_seconds, "en", energy=loud, laughs=[at + 4, at + 9, at + 15])
     best = choose_shorts(film, count=1, min_seconds=15, max_seconds=25)[0]
     assert best.start_seconds < at + 15 < best.end_seconds + 2
     assert "laughter" in best.reason or "energy" in best.reason
@@ -99,7 +99,7 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_pause() -> None:
         for at, word in enumerate(words)
     ]
     text = " ".join(word.text for word in words)
-    film = Film([Sentence(text, 0.0, words[-1].end_seconds)], words, 120.0, "en")
+    film = Talk([Sentence(text, 0.0, words[-1].end_seconds)], words, 120.0, "en")
     [moment] = choose_shorts(film, count=2, min_seconds=15, max_seconds=30)
     assert words[39].end_seconds <= moment.end_seconds <= words[40].start_seconds
     assert "word50" not in moment.title + moment.description
@@ -131,7 +131,7 @@ def test_a_promo_of_a_short_film_is_what_there_is() -> None:
 def test_clips_lie_between_topics() -> None:
     topics = [Topic(t.name, t.sentences * 4, "", "") for t in TOPICS]
     sentences, words = laid_out(topics)
-    film = Film(sentences, words, words[-1].end_seconds + 1, "en")
+    film = Talk(sentences, words, words[-1].end_seconds + 1, "en")
     found = choose_clips(film, count=3)
     assert 1 <= len(found) <= 3
     assert apart(found)
@@ -146,15 +146,15 @@ def test_a_clip_of_a_short_film_is_all_its_speech() -> None:
 
 @pytest.mark.parametrize("cuts", [(), (3.0, 41.0, 100.0, 101.0, 250.0)])
 def test_a_film_without_speech_gives_scenes(cuts: tuple[float, ...]) -> None:
-    film = Film((), (), 300.0, cuts=cuts)
+    film = Talk((), (), 300.0, cuts=cuts)
     found = choose_shorts(film, count=4, min_seconds=15, max_seconds=30)
     assert len(found) == 4
     assert apart(found)
     assert all(15 <= moment.seconds <= 30 and moment.title.startswith("Scene at ") for moment in found)
     assert 45 <= sum(moment.seconds for moment in choose_promo(film)) <= 60
     assert [moment.seconds for moment in choose_clips(film, count=2)] == [300.0]
-    assert [moment.seconds for moment in choose_clips(Film((), (), 20.0), count=2)] == [20.0]
-    assert choose_shorts(Film((), (), 10.0), count=2, min_seconds=15, max_seconds=30) == []
+    assert [moment.seconds for moment in choose_clips(Talk((), (), 20.0), count=2)] == [20.0]
+    assert choose_shorts(Talk((), (), 10.0), count=2, min_seconds=15, max_seconds=30) == []
 
 
 @pytest.mark.parametrize("language", ["en", "pt", "es", "fr", "de", "ja", "sw", ""])
@@ -192,7 +192,7 @@ WILD = (float("nan"), float("inf"), -5.0, 1e12, 7.0, 40.25)
 PACES = ((0.3, 0.0), (0.5, 0.1), (0.2, 0.7), (1.1, -0.4), (0.0, 0.2), (9.0, 3.0))
 
 
-def made_film(seed: int) -> Film:
+def made_film(seed: int) -> Talk:
     """Words that follow each other with pauses or overlap, sentences over them, and now and then a time gone wild."""
     dice = random.Random(seed)
     at, words, sentences = dice.random() * 40, [], []
@@ -209,7 +209,7 @@ def made_film(seed: int) -> Film:
         sentences.append(Sentence("A wild one.", dice.choice(WILD), dice.choice(WILD), ""))
     energy = [dice.choice([*WILD, 0.1, 0.3]) for _ in range(dice.randint(0, 90))]
     cuts = [dice.choice([*WILD, dice.random() * 100]) for _ in range(dice.randint(0, 9))]
-    return Film(sentences, words, max(1.0, at + dice.random() * 20), "en", energy, cuts, [3.0])
+    return Talk(sentences, words, max(1.0, at + dice.random() * 20), "en", energy, cuts, [3.0])
 
 
 BOUNDS = ((15, 15), (15, 30), (15.5, 180), (4, 9.25), (30, 60))
@@ -235,7 +235,7 @@ def test_what_always_holds(seed: int, count: int, bounds: tuple[float, float]) -
         check(moment, film)
 
 
-def check(moment: Moment, film: Film) -> None:
+def check(moment: Moment, film: Talk) -> None:
     assert 0 <= moment.start_seconds < moment.end_seconds <= film.duration_seconds
     if moment.sentence_range != (0, 0):
         assert not inside_a_word(moment.start_seconds, film)
@@ -247,12 +247,12 @@ def check(moment: Moment, film: Film) -> None:
 
 @given(st.text(max_size=200), st.text(max_size=100))
 def test_any_text_does(text: str, wish: str) -> None:
-    film = Film([Sentence(text, 1.0, 20.0)], [Word("w", 1.0, 20.0, 1.0)], 30.0, "en")
+    film = Talk([Sentence(text, 1.0, 20.0)], [Word("w", 1.0, 20.0, 1.0)], 30.0, "en")
     for moment in choose_shorts(film, count=2, min_seconds=15, max_seconds=20, wish=Wish(wish)):
         assert 0 < len(moment.title) <= TITLE_CHARACTERS
 
 
-def long_talk(hours: float) -> Film:
+def long_talk(hours: float) -> Talk:
     dice = random.Random(1)
     stock = [word for sentence in SENTENCES for word in sentence.text.split()]
     words, sentences, at = [], [], 0.0
@@ -263,11 +263,11 @@ def long_talk(hours: float) -> Film:
             at += 0.34
         sentences.append(Sentence(" ".join(own).rstrip(".?") + ".", start, at, "a"))
         at += dice.random()
-    return Film(sentences, words, at + 1, "en")
+    return Talk(sentences, words, at + 1, "en")
 
 
 def test_time_grows_with_the_talk_and_not_faster() -> None:
-    def seconds(film: Film) -> float:
+    def seconds(film: Talk) -> float:
         started = time.process_time()
         assert len(choose_shorts(film, count=5, min_seconds=15, max_seconds=180, wish=Wish("bees in the hive"))) == 5
         assert choose_promo(film)
@@ -281,7 +281,7 @@ def test_time_grows_with_the_talk_and_not_faster() -> None:
 def test_a_talk_said_twice_is_not_chosen_twice() -> None:
     topics = [*TOPICS, *TOPICS]
     sentences, words = laid_out(topics)
-    film = Film(sentences, words, words[-1].end_seconds + 1, "en")
+    film = Talk(sentences, words, words[-1].end_seconds + 1, "en")
     names = [topic.name for topic in topics for _ in topic.sentences]
     found = choose_shorts(film, count=4, min_seconds=15, max_seconds=30)
     about = [names[sum(moment.sentence_range) // 2] for moment in found]

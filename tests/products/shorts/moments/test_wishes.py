@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.minilm import MiniLmEmbedder
-from cutroom.engines.ports import Candidate
-from cutroom.engines.prose.vocabulary import stems
+from cutroom.engines.writing.minilm import MiniLmEmbedder
+from cutroom.engines.writing.text_ports import Candidate
 from cutroom.products.shorts.moments.choosing import choose_shorts
-from cutroom.products.shorts.moments.film import Film, Moment, Wish
 from cutroom.products.shorts.moments.ranking import rank_moments
 from cutroom.products.shorts.moments.study import study
-from proofs.shorts_topics import TOPICS, Topic
-from tests.engines.recogniser_suite import model_folder
+from cutroom.products.shorts.moments.talk import Moment, Talk, Wish
+from cutroom.text.vocabulary import stems
+from tests.engines.recognition.recognizer_suite import model_folder
 from tests.products.shorts.moments.test_choosing import SENTENCES, TALK, topic_in
+from tests.support.talk_topics import TOPICS, Topic
 
 
 @pytest.fixture(scope="module")
@@ -24,21 +24,21 @@ def embedder() -> MiniLmEmbedder:
 
 
 @pytest.fixture(scope="module")
-def film(embedder: MiniLmEmbedder) -> Film:
+def film(embedder: MiniLmEmbedder) -> Talk:
     return replace(TALK, vectors=embedder.embed([sentence.text for sentence in SENTENCES]))
 
 
-def first_for(film: Film, text: str, embedder: MiniLmEmbedder | None) -> str:
+def first_for(film: Talk, text: str, embedder: MiniLmEmbedder | None) -> str:
     wish = Wish(text, embedder.embed([text])[0] if embedder else None)
     return topic_in(choose_shorts(film, count=3, min_seconds=15, max_seconds=30, wish=wish)[0])
 
 
-def test_other_words_find_the_topic(film: Film, embedder: MiniLmEmbedder) -> None:
+def test_other_words_find_the_topic(film: Talk, embedder: MiniLmEmbedder) -> None:
     found = [first_for(film, topic.other_words, embedder) == topic.name for topic in TOPICS]
     assert found.count(True) >= 0.9 * len(TOPICS)
 
 
-def test_the_same_words_find_the_topic(film: Film, embedder: MiniLmEmbedder) -> None:
+def test_the_same_words_find_the_topic(film: Talk, embedder: MiniLmEmbedder) -> None:
     found = [first_for(film, topic.same_words, embedder) == topic.name for topic in TOPICS]
     assert found.count(True) >= 0.9 * len(TOPICS)
 
@@ -50,12 +50,12 @@ def test_the_other_words_are_others(topic: Topic) -> None:
     assert len(said & set(stems(topic.other_words, language="en"))) <= 1
 
 
-def test_topics_are_parted_where_they_end(film: Film) -> None:
+def test_topics_are_parted_where_they_end(film: Talk) -> None:
     expected = {sum(len(topic.sentences) for topic in TOPICS[:number]) for number in range(len(TOPICS))}
     assert len(expected & set(study(film, wish=None).topic_starts)) >= 0.9 * len(TOPICS)
 
 
-def test_vectors_that_do_not_belong_are_left_aside(film: Film) -> None:
+def test_vectors_that_do_not_belong_are_left_aside(film: Talk) -> None:
     assert film.vectors is not None
     found = choose_shorts(replace(film, vectors=film.vectors[:3]), count=3, min_seconds=15, max_seconds=30)
     assert found == choose_shorts(TALK, count=3, min_seconds=15, max_seconds=30)

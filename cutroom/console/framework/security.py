@@ -1,0 +1,113 @@
+"""What keeps pages safe in a browser: headers, cookies, and tokens against forged requests."""
+
+import hmac
+import secrets
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cutroom.errors import Code, CutroomError
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.settings import Settings
+
+CSRF_FIELD = "csrf"
+CSRF_HEADER = "x-csrf-token"
+CSRF_PURPOSE = "console-csrf"
+SESSION_SECONDS = 30 * 24 * 60 * 60
+VISIT_SECONDS = 24 * 60 * 60
+_OWN_SITES = frozenset({"same-origin", "none"})  # what a browser says of requests that our own pages send
+
+
+def is_secure(settings: Settings) -> bool:
+    return settings.base_url.startswith("https://")
+
+
+def cookie_name(settings: Settings, kind: str) -> str:
+    """With the prefix, no other host of the domain can set it; browsers take it over TLS only."""
+    return f"__Host-cutroom-{kind}" if is_secure(settings) else f"cutroom-{kind}"
+
+
+def put_cookie(response: Response, settings: Settings, kind: str, *, value: str, seconds: int) -> None:
+    response.set_cookie(
+        cookie_name(settings, kind),
+        value,
+        max_age=seconds,
+        path="/",
+        secure=is_secure(settings),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def drop_cookie(response: Response, settings: Settings, kind: str) -> None:
+    response.delete_cookie(cookie_name(settings, kind), path="/", secure=is_secure(settings), httponly=True)
+
+
+def new_visit() -> str:
+    """Names a browser before anybody is signed in, for the token of the sign-in form."""
+    return secrets.token_urlsafe(24)
+
+
+def csrf_token(secrecy: SecretBox, cookie: str) -> str:
+    """A page's own token: it follows from the cookie, which other sites can send but not read."""
+    return secrecy.keyed_hash(CSRF_PURPOSE, cookie).hex()[:40]
+
+
+def check_origin(request: Request, settings: Settings) -> None:
+    """A request that changes something comes from a page of ours; browsers say where from."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in _OWN_SITES:
+        raise CutroomError(Code.PERMISSION_DENIED, message="This form was sent from another site.")
+    origin = request.headers.get("origin")
+    if origin is not None and origin not in {_origin(settings.base_url), _origin(str(request.base_url))}:
+        raise CutroomError(Code.PERMISSION_DENIED, message="This form was sent from another site.")
+
+
+def check_csrf(given: str | None, expected: str) -> None:
+    if not hmac.compare_digest((given or "").encode(), expected.encode()):
+        raise CutroomError(Code.PERMISSION_DENIED, message="This page has grown old. Go back, reload it, try again.")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tuple[str, ...] = ()) -> str:
+    """The content security policy: our own scripts and styles from files, media from the store, and nothing else."""
+    store = _origin(settings.s3_endpoint) if settings.s3_endpoint else "https:"
+    hosts = " ".join(dict.fromkeys(_origin(each) for each in media))
+    uploads = _origin(settings.gcs_endpoint) if settings.gcs_account_file is not None else ""
+    rules = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": f"'self' data: {store}",
+        "media-src": f"'self' blob: {store} {hosts}".strip(),
+        "connect-src": " ".join(("'self'", store, uploads, hosts)).strip(),
+        "worker-src": "'self' blob:",
+        "manifest-src": "'self'",
+        # Browsers hold a redirect after a form to this rule too: consent ends at the client's own address.
+        "form-action": " ".join(("'self'", *form_targets)),
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def harden(response: Response, settings: Settings) -> None:
+    """Headers that every page carries; a page may have set a policy of its own."""
+    headers = {
+        "Content-Security-Policy": policy(settings),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
+        "Cache-Control": "no-store",
+    }
+    if is_secure(settings):
+        headers["Strict-Transport-Security"] = "max-age=31536000"
+    for name, value in headers.items():
+        response.headers.setdefault(name, value)

@@ -1,0 +1,33 @@
+"""Types shared by engine ports: audio samples, images, time spans and boxes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples: TypeAlias = NDArray[np.float32]  # mono audio in [-1, 1], at SAMPLE_RATE unless stated otherwise
+    Stereo: TypeAlias = NDArray[np.float32]  # two rows of samples: left and right
+    Vector: TypeAlias = NDArray[np.float32]
+    Image: TypeAlias = NDArray[np.uint8]  # height x width x RGB
+
+SAMPLE_RATE = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """A stretch of time, in seconds from the start of what was given."""
+
+    start_seconds: float
+    end_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A part of a picture, in shares of its width and height from 0 to 1, from the top left."""
+
+    x: float
+    y: float
+    width: float
+    height: float

@@ -1,0 +1,44 @@
+"""The fixed words of the writer, by language."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cutroom.engines.writing.port import TitleStyle
+from cutroom.text.vocabulary import words_of
+from cutroom.text.writing_systems import base_of
+
+NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Titles by style, the first to try first, and the lines around lists."""
+
+    titles: Mapping[TitleStyle, Sequence[str]]
+    chapters: str
+    steps: str
+    no_steps: str
+    wanted: str
+    words: frozenset[str]  # every word of the above, in small letters
+
+
+def templates(language: str) -> Templates:
+    known = _all()
+    return known.get(base_of(language), known[NEUTRAL])
+
+
+@cache
+def _all() -> dict[str, Templates]:
+    tables = tomllib.loads(Path(__file__).with_name("templates.toml").read_text(encoding="utf-8"))
+    found = {}
+    for language, table in tables.items():
+        titles = {style: tuple(table[style.value]) for style in TitleStyle}
+        lines = {name: table[name] for name in ("chapters", "steps", "no_steps", "wanted")}
+        texts = [*(text for each in titles.values() for text in each), *lines.values()]
+        words = frozenset(word for text in texts for word in words_of(re.sub(r"\{\w+\}", " ", text)))
+        found[language] = Templates(titles, **lines, words=words)
+    return found

@@ -1,0 +1,298 @@
+"""Text as one reads it aloud: money, units, dates, times, addresses and abbreviations become words.
+
+Plain numbers and ordinals stay: the program that gives the phonemes reads them well. What it misreads becomes words.
+"""
+
+# ruff: noqa: RUF001 (signs and phonemes look like letters)
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+
+from cutroom.text.speech_words import Pair, Words, words_of
+
+MAX_DIGITS = 15  # a longer number is read digit by digit
+_MIN_TELEPHONE_DIGITS = 7
+
+# Repetitions are bounded, for time would else grow with the square of a text that almost matches.
+_PATH = r"[^\s<>\"“”]{0,500}[^\s<>\"“”.,;:!?)\]']"
+_ENDINGS = "com|org|net|io|br|es|fr|it|uk|eu|dev|app"
+_URL = re.compile(
+    rf"(?:https?://|www\.){_PATH}|(?<![\w.-])[a-z0-9-]{{1,63}}(?:\.[a-z0-9-]{{1,63}}){{0,4}}\.(?:{_ENDINGS})\b(?:/{_PATH})?",
+    re.IGNORECASE,
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
+_ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_DATE = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?![\d/])")
+_TIME = re.compile(
+    r"(?<![\d:.,])([01]?\d|2[0-3])(?::([0-5]\d)|\s?h\s?([0-5]\d)?)(?![\d:\w])(?:\s?([ap])\.?m\b\.?)?", re.IGNORECASE
+)
+_ENGLISH_HOUR = re.compile(r"(?<![\d:.,])(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?(?!\w)", re.IGNORECASE)
+_TELEPHONE = re.compile(
+    r"(?<![\d.,/-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,4}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,4}(?![\d.,/-]*\d)"
+)
+_LONG_DIGITS = re.compile(rf"(?<![\d.,])(?:0\d+|\d{{{MAX_DIGITS + 1},}})(?![\d.,]*\d)")
+_RANGE = re.compile(r"(?<![\d.,/-])(\d+(?:[.,]\d+)?)\s?[-–]\s?(\d+(?:[.,]\d+)?)(?![\d/-])")
+_YEARS = re.compile(r"(?:1\d|20)\d\d[ -](?:1\d|20)\d\d")
+_MINUS = re.compile(r"(?<![\w)])[-−](?=\d)")
+_NUMBER_SIGN = re.compile(r"#(?=\d)")
+_DECADE = re.compile(r"\b(1[1-9]|20)(\d0)s\b")
+_YEAR_AFTER = (
+    r"(?:in|since|of|from|by|until|till|before|after|year|around|and|to|"
+    r"January|February|March|April|May|June|July|August|September|October|November|December|\d{1,2}(?:st|nd|rd|th)?,)"
+)
+_YEAR = re.compile(rf"\b({_YEAR_AFTER}\s)(1[1-9]|20)(\d\d)\b(?![.,]?\d|\s?[%$€£])", re.IGNORECASE)
+_FRENCH_ORDINAL = re.compile(r"\b(\d+)(?:e|è|ème|eme|ième)\b")
+_FRENCH_ORDINALS = {
+    2: "deuxième", 3: "troisième", 4: "quatrième", 5: "cinquième", 6: "sixième", 7: "septième", 8: "huitième",
+    9: "neuvième", 10: "dixième", 11: "onzième", 12: "douzième", 13: "treizième", 14: "quatorzième",
+    15: "quinzième", 16: "seizième", 17: "dix-septième", 18: "dix-huitième", 19: "dix-neuvième", 20: "vingtième",
+    21: "vingt et unième",
+}  # fmt: skip
+
+_Rule = Callable[[str, Words], str]
+
+
+def spoken(text: str, language: str) -> str:
+    """The text with words for what is written in signs; a language that is not known here is left as it is."""
+    code = language.lower().replace("_", "-")
+    words = words_of(code.partition("-")[0])
+    if words is None:
+        return text
+    words = replace(words, month_first=code in {"en", "en-us"})
+    for rule in _rules(code.partition("-")[0]):
+        text = rule(text, words)
+    return text
+
+
+def _rules(language: str) -> tuple[_Rule, ...]:
+    rules: tuple[_Rule, ...] = (_addresses, _dates, _abbreviations)
+    rules += (_english_hours,) if language == "en" else ()
+    rules += (_times, _money)
+    rules += (_english_decades,) if language == "en" else ()
+    rules += (_measures, _telephones, _signs, _plain_numbers)
+    extra: Mapping[str, tuple[_Rule, ...]] = {"en": (_english_years,), "fr": (_french_ordinals,)}
+    return rules + extra.get(language, ())
+
+
+def _addresses(text: str, words: Words) -> str:
+    named = {".": words.dot, "@": words.at, "/": words.slash, "-": words.hyphen, "_": words.underscore}
+
+    def read(address: str) -> str:
+        address = re.sub(r"^https?://", "", address, flags=re.IGNORECASE)
+        address = re.sub(r"^www\.", "", address, flags=re.IGNORECASE).rstrip("/")
+        address = re.sub(r"[?#].*$", "", address)
+        return " ".join(re.sub(r"[^\w]|_", lambda match: f" {named.get(match[0], ' ')} ", address).split())
+
+    text = _EMAIL.sub(lambda match: read(match[0]), text)
+    return _URL.sub(lambda match: read(match[0]), text)
+
+
+def _dates(text: str, words: Words) -> str:
+    def read(year: int, month: int, day: int, otherwise: str) -> str:
+        if not (1 <= month <= 12 and 1 <= day <= 31):
+            return otherwise
+        named = words.first_day if day == 1 and words.first_day else _day(day, words)
+        return words.date.format(day=named, month=words.months[month - 1], year=year)
+
+    def by_place(match: re.Match[str]) -> str:
+        first, second, year = (int(each) for each in match.groups())
+        year += 2000 if year < 50 else 1900 if year < 100 else 0
+        month_first = (words.month_first and first <= 12) or second > 12
+        month, day = (first, second) if month_first else (second, first)
+        return read(year, month, day, match[0])
+
+    text = _ISO_DATE.sub(lambda match: read(int(match[1]), int(match[2]), int(match[3]), match[0]), text)
+    return _DATE.sub(by_place, text)
+
+
+def _day(day: int, words: Words) -> str:
+    if words.decimal == ",":
+        return str(day)
+    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{ending}"
+
+
+def _english_hours(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+    def read(match: re.Match[str]) -> str:
+        hour, minutes, half = int(match[1]), match[2], f"{match[3].upper()} M"
+        if not 1 <= hour <= 12:
+            return match[0]
+        stop = "." if match[0].endswith(".") and _ends_sentence(match) else ""
+        return f"{hour} {_minutes(minutes)}{half}{stop}" if minutes and int(minutes) else f"{hour} {half}{stop}"
+
+    return _ENGLISH_HOUR.sub(read, text)
+
+
+def _ends_sentence(match: re.Match[str]) -> bool:
+    rest = match.string[match.end() :].lstrip()
+    return not rest or rest[0].isupper()
+
+
+def _minutes(minutes: str) -> str:
+    return f"oh {int(minutes)} " if minutes.startswith("0") else f"{minutes} "
+
+
+def _times(text: str, words: Words) -> str:
+    def read(match: re.Match[str]) -> str:
+        hour, minutes = int(match[1]), match[2] or match[3] or "00"
+        if match[2] is None and words.decimal == ".":
+            return match[0]  # 5h is a length of time in English
+        if int(minutes) == 0:
+            return words.full_hour[hour != 1].format(hour=hour)
+        read_minutes = _minutes(minutes).strip() if words.decimal == "." else str(int(minutes))
+        return words.hour_and_minutes.format(hour=hour, minutes=read_minutes)
+
+    return _TIME.sub(read, text)
+
+
+def _money(text: str, words: Words) -> str:
+    before, after = _money_patterns(words.thousands, words.decimal, words.magnitudes)
+
+    def read(match: re.Match[str]) -> str:
+        money = words.money[match["sign"]]
+        amount, fraction, magnitude = match["whole"], match["fraction"] or "", match["magnitude"]
+        whole = _ungrouped(amount, words)
+        if magnitude:
+            number = f"{whole}{words.decimal}{fraction}" if fraction else whole
+            link = "" if magnitude in {"mil", "mille", "mila", "thousand"} else words.of_money
+            link = "d'" if link == "de " and words.point == "virgule" and money.whole[1][0] == "e" else link
+            return f"{number} {magnitude} {link}{money.whole[1]}"
+        if len(fraction) == 1 or len(fraction) > 2:
+            return f"{whole}{words.decimal}{fraction} {money.whole[1]}"
+        parts = int(fraction or 0)
+        read_whole = f"{whole} {_choose(money.whole, int(whole), fraction='')}"
+        if not parts:
+            return read_whole
+        read_part = f"{parts} {_choose(money.part, parts, fraction='')}"
+        return read_part if int(whole) == 0 else words.money_and_part.format(whole=read_whole, part=read_part)
+
+    return after.sub(read, before.sub(read, text))
+
+
+@cache
+def _money_patterns(
+    thousands: str, decimal: str, magnitudes: tuple[str, ...]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    sign = r"(?P<sign>US\$|R\$|[$€£¥₹])"
+    amount = _amount(thousands, decimal)
+    magnitude = rf"(?:\s(?P<magnitude>{'|'.join(sorted(magnitudes, key=len, reverse=True))})\b)?"
+    return re.compile(rf"{sign}\s?{amount}{magnitude}"), re.compile(rf"{amount}{magnitude}\s?{sign}")
+
+
+def _amount(thousands: str, decimal: str) -> str:
+    groups = re.escape(thousands)
+    whole = rf"(?P<whole>\d{{1,3}}(?:[{groups}]\d{{3}})+(?!\d)|\d+)"
+    return rf"(?<![\d.,]){whole}(?:{re.escape(decimal)}(?P<fraction>\d+))?(?!\d)"
+
+
+def _measures(text: str, words: Words) -> str:
+    """Percent, degrees and units, each after a number."""
+    pattern = _measure_pattern(words.thousands, words.decimal, tuple(words.units), tuple(words.degrees))
+
+    def read(match: re.Match[str]) -> str:
+        whole, fraction, sign = _ungrouped(match["whole"], words), match["fraction"] or "", match["sign"]
+        number = f"{whole}{words.decimal}{fraction}" if fraction else whole
+        if sign == "%":
+            return f"{number} {words.percent}"
+        pair = words.units.get(sign) or words.degrees[sign]
+        return f"{number} {_choose(pair, int(whole), fraction=fraction)}"
+
+    return pattern.sub(read, text)
+
+
+@cache
+def _measure_pattern(thousands: str, decimal: str, units: tuple[str, ...], degrees: tuple[str, ...]) -> re.Pattern[str]:
+    letters = "|".join(re.escape(unit) for unit in sorted(units, key=len, reverse=True))
+    signs = "|".join(re.escape(sign) for sign in sorted((*degrees, "%"), key=len, reverse=True))
+    return re.compile(rf"{_amount(thousands, decimal)}[\s\u00a0]?(?P<sign>(?:{letters})(?![\w/²³])|(?:{signs})(?!\w))")
+
+
+def _choose(pair: Pair, count: int, *, fraction: str) -> str:
+    return pair[0] if count == 1 and not fraction.strip("0") else pair[1]
+
+
+def _ungrouped(amount: str, words: Words) -> str:
+    return "".join(character for character in amount if character not in words.thousands)
+
+
+def _telephones(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+    def read(match: re.Match[str]) -> str:
+        groups = re.findall(r"\d+", match[0])
+        if sum(map(len, groups)) < _MIN_TELEPHONE_DIGITS or not _looks_dialled(match[0]):
+            return match[0]
+        return ", ".join(" ".join(group) for group in groups)
+
+    text = _TELEPHONE.sub(read, text)
+    return _LONG_DIGITS.sub(lambda match: " ".join(match[0]), text)
+
+
+def _looks_dialled(digits: str) -> bool:
+    """Groups of three behind blanks or points are a large number, and two years are a range."""
+    if _YEARS.fullmatch(digits):
+        return False
+    return bool(re.search(r"[+()-]", digits)) or not re.fullmatch(r"\d{1,3}([ .]\d{3})+", digits)
+
+
+def _abbreviations(text: str, words: Words) -> str:
+    pattern = _abbreviation_pattern(tuple(words.abbreviations))
+
+    def read(match: re.Match[str]) -> str:
+        rest = match.string[match.end() :]
+        if words.abbreviations[match[0]] == words.number and not rest.lstrip()[:1].isdigit():
+            return match[0]
+        # A full stop of the abbreviation may be the sentence's too: then nothing, or a new sentence, follows.
+        at_end = match[0].endswith(".") and (not rest.strip() or rest.startswith(("\n", '"', "”")))
+        return words.abbreviations[match[0]] + ("." if at_end else "")
+
+    return pattern.sub(read, text)
+
+
+@cache
+def _abbreviation_pattern(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
+    listed = "|".join(re.escape(each) for each in sorted(abbreviations, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.])(?:{listed})(?!\w)")
+
+
+def _signs(text: str, words: Words) -> str:
+    text = _NUMBER_SIGN.sub(f"{words.number} ", text)
+    text = re.sub(r"\s?[&]\s?", f" {words.signs['&']} ", text)
+    text = re.sub(r"(?<=\w)\s?@\s?(?=\w)|(?<=\s)@(?=\w)|^@(?=\w)", f" {words.signs['@']} ", text).lstrip()
+    for sign in "+=×÷":
+        text = re.sub(rf"(?<=\w)\s?{re.escape(sign)}\s?(?=\w)", f" {words.signs[sign]} ", text)
+    return re.sub(r"(?<=\S) {2,}", " ", text)
+
+
+def _plain_numbers(text: str, words: Words) -> str:
+    """What the program would misread: groups behind other signs than it knows, ranges, and minus in some languages."""
+    text = _RANGE.sub(rf"\1 {words.to} \2", text)
+    text = _MINUS.sub(f"{words.minus} ", text)
+    groups = re.escape(words.thousands)
+    grouped = re.compile(rf"(?<![\d.,])\d{{1,3}}(?:[{groups}]\d{{3}})+(?![\d]|[{groups}]\d)")
+    return grouped.sub(lambda match: _ungrouped(match[0], words), text)
+
+
+def _english_years(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+    def read(before: str, century: str, year: str) -> str:
+        if year == "00":
+            return f"{before}{century}{year}"
+        if century == "20" and year.startswith("0"):
+            return f"{before}{century}{year}"
+        return f"{before}{century} {f'oh {int(year)}' if year.startswith('0') else year}"
+
+    return _YEAR.sub(lambda match: read(match[1], match[2], match[3]), text)
+
+
+def _english_decades(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+    return _DECADE.sub(lambda match: f"{match[1]} {_DECADES[match[2]]}" if match[2] in _DECADES else match[0], text)
+
+
+_DECADES = {
+    "20": "twenties", "30": "thirties", "40": "forties", "50": "fifties", "60": "sixties", "70": "seventies",
+    "80": "eighties", "90": "nineties", "10": "tens",
+}  # fmt: skip
+
+
+def _french_ordinals(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+    return _FRENCH_ORDINAL.sub(lambda match: _FRENCH_ORDINALS.get(int(match[1]), match[0]), text)

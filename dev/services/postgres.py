@@ -1,0 +1,196 @@
+"""Cutroom's own PostgreSQL server: programs, data folder, settings and roles."""
+
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from dev.environment import HOST, PROJECT, Port, Settings
+from dev.services.process import Service, ServiceError, wait_until
+
+ROLES_SQL = PROJECT / "deploy" / "postgres" / "roles.sql"
+SERVER_USER = "postgres"
+ORPHANS_SECONDS = 3.0
+FALLBACK = Path("/var/lib")
+
+SERVER_OPTIONS = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",  # a socket path is limited to 107 bytes, a project path is not
+    "max_connections": "200",
+    "shared_buffers": "256MB",
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "log_min_messages": "warning",
+    "log_min_duration_statement": "1s",
+    "log_lock_waits": "on",
+    "log_line_prefix": "%m [%p] %u@%d ",
+    "timezone": "UTC",
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The folder of the cluster, and the user that must own it (PostgreSQL refuses to run as root)."""
+
+    programs: Path
+    home: Path
+    port: int
+    user: str | None
+
+    @property
+    def data(self) -> Path:
+        return self.home / "cluster"
+
+    @property
+    def password_file(self) -> Path:
+        return self.home / "password"
+
+    def command(self, program: str, *arguments: str) -> tuple[str, ...]:
+        return (*_as_user(self.user), str(self.programs / program), *arguments)
+
+
+def service(settings: Settings) -> Service:
+    cluster = find_cluster(settings)
+    options = {"port": str(cluster.port)} | SERVER_OPTIONS
+    flags = (part for name, value in options.items() for part in ("-c", f"{name}={value}"))
+    return Service(
+        name="postgres",
+        port=cluster.port,
+        command=cluster.command("postgres", "-D", str(cluster.data), *flags),
+        prepare=lambda: prepare(cluster),
+        healthy=lambda: accepts_connections(cluster),
+        configure=lambda: create_roles(cluster, settings),
+        stop_signal=signal.SIGINT,  # fast shutdown: open transactions are rolled back
+    )
+
+
+def find_cluster(settings: Settings) -> Cluster:
+    user = SERVER_USER if os.geteuid() == 0 else None
+    folder = home(settings.data_dir)
+    return Cluster(find_programs(folder), folder, port=settings.port(Port.POSTGRES), user=user)
+
+
+def find_programs(home: Path | None = None) -> Path:
+    """Return the programs of the version that made the cluster, else of the newest one installed."""
+    # Debian keeps them out of PATH, one folder a version.
+    installed = {int(path.parts[-3]): path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/postgres")}
+    made_by = home / "cluster" / "PG_VERSION" if home else Path()
+    if made_by.is_file() and int(made_by.read_text()) in installed:
+        return installed[int(made_by.read_text())]
+    if installed:
+        return installed[max(installed)]
+    if (in_path := shutil.which("postgres")) is None:
+        raise ServiceError("PostgreSQL is not installed: run dev/bootstrap")
+    return Path(in_path).resolve().parent
+
+
+def home(data_dir: Path) -> Path:
+    """Return the server's folder: under the data folder, or under /var/lib where its user may not go."""
+    if os.geteuid() == 0 and not _reachable(data_dir):
+        return FALLBACK / f"cutroom-{hashlib.sha256(bytes(data_dir)).hexdigest()[:12]}"
+    return data_dir / "postgres"
+
+
+def prepare(cluster: Cluster) -> None:
+    """Make the cluster if there is none; clear what a killed server left behind."""
+    if cluster.home.parent == FALLBACK:
+        print(f"postgres: its user may not enter the data folder; it uses {cluster.home}", file=sys.stderr)
+    cluster.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _give(cluster.home, cluster.user)
+    if (cluster.data / "PG_VERSION").exists():
+        end_orphans(cluster.data)
+        # Its server is gone, and its pid may by now belong to a stranger, which would stop the start.
+        (cluster.data / "postmaster.pid").unlink(missing_ok=True)
+    else:
+        initialise(cluster)
+
+
+def initialise(cluster: Cluster) -> None:
+    """Make the cluster aside and move it in place, so that an interrupted attempt leaves no half of one."""
+    new = cluster.home / "new"
+    shutil.rmtree(new, ignore_errors=True)
+    if not cluster.password_file.exists():
+        cluster.password_file.touch(mode=0o600)
+        _give(cluster.password_file, cluster.user)
+        cluster.password_file.write_text(token_hex(16))
+    # The locale is the same everywhere, so that sorting is too; checksums find a disk that lies.
+    _run(
+        cluster.command(
+            "initdb",
+            *("-D", str(new), "--username", SERVER_USER, "--pwfile", str(cluster.password_file)),
+            *("--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8", "--data-checksums"),
+        )
+    )
+    new.rename(cluster.data)
+
+
+def accepts_connections(cluster: Cluster) -> bool:
+    command = (str(cluster.programs / "pg_isready"), "--quiet", "--host", HOST, "--port", str(cluster.port))
+    return subprocess.run(command, check=False).returncode == 0
+
+
+def create_roles(cluster: Cluster, settings: Settings) -> None:
+    variables = {
+        "PGPASSWORD": cluster.password_file.read_text(),
+        "CUTROOM_OWNER_PASSWORD": settings.secrets.owner_password,
+        "CUTROOM_APP_PASSWORD": settings.secrets.app_password,
+    }
+    connection = (*("--host", HOST), *("--port", str(cluster.port)), *("--username", SERVER_USER))
+    psql = (str(cluster.programs / "psql"), "--no-psqlrc", "--quiet", *connection, "--dbname", "postgres")
+    _run((*psql, "--file", str(ROLES_SQL)), variables)
+
+
+def end_orphans(data: Path) -> None:
+    """Wait for the children of a killed server, which still hold its shared memory; end those that stay."""
+    if wait_until(lambda: not _processes_in(data), seconds=ORPHANS_SECONDS):
+        return
+    for pid, title in _processes_in(data).items():
+        # Children call themselves "postgres: ..."; a whole server here was started by somebody else.
+        if not title.startswith("postgres: "):
+            raise ServiceError(f"another PostgreSQL (pid {pid}) uses {data}: stop it first")
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not _processes_in(data), seconds=ORPHANS_SECONDS)
+
+
+def _processes_in(folder: Path) -> dict[int, str]:
+    """Return the pids and titles of processes that work in a folder, as PostgreSQL's do in their data."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink() == folder:
+                found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")
+        except OSError:  # ended meanwhile, or somebody else's
+            continue
+    return found
+
+
+def _as_user(user: str | None) -> tuple[str, ...]:
+    if user is None:
+        return ()
+    return ("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--inh-caps=-all", "--")
+
+
+def _give(path: Path, user: str | None) -> None:
+    if user is not None:
+        account = pwd.getpwnam(user)
+        os.chown(path, account.pw_uid, account.pw_gid)
+
+
+def _reachable(folder: Path) -> bool:
+    command = (*_as_user(SERVER_USER), "test", "-x", str(folder))
+    return subprocess.run(command, check=False).returncode == 0
+
+
+def _run(command: tuple[str, ...], variables: dict[str, str] | None = None) -> None:
+    environment = {"PATH": os.defpath, "LANG": "C.UTF-8", **(variables or {})}
+    # The server's user may not enter the caller's folder; it can always enter the root.
+    done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ServiceError(f"{Path(command[0]).name} failed:\n{done.stderr.strip()}")

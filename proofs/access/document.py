@@ -1,0 +1,144 @@
+"""The operations that an OpenAPI document declares, each with a request that is valid but for who sends it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
+from cutroom.web.operation import Access
+
+OPEN_PATH = "/v1/health"
+FIXTURES = "proofs/stage/access_fixtures.py"
+_METHODS = ("get", "post", "put", "patch", "delete")
+_PAGE_TOKEN = "pageToken"  # noqa: S105 (a name, not a secret)
+
+
+class CannotAskError(Exception):
+    """The document does not say enough to ask this operation; the sentence says what to add, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation as its document describes it."""
+
+    method: str
+    path: str
+    scope: Scope
+    access: Access
+    path_names: tuple[str, ...]
+    query: Mapping[str, str]  # what must be sent
+    optional_query: frozenset[str]
+    body: Any  # the schema's example, None without a body
+    passes: frozenset[int]  # the statuses that a permitted caller may get
+
+    @property
+    def name(self) -> str:
+        return f"{self.method.upper()} {self.path}"
+
+    @property
+    def speech(self) -> bool:
+        return self.scope in SPEECH_SCOPES
+
+    @property
+    def retired(self) -> bool:
+        return self.passes == {410}
+
+    @property
+    def is_paged(self) -> bool:
+        return _PAGE_TOKEN in self.optional_query
+
+    def url(self, ids: Mapping[str, str]) -> str:
+        url = self.path
+        for name in self.path_names:
+            url = url.replace(f"{{{name}}}", quote(ids[name], safe=""))
+        return url
+
+
+def read_operations(document: Mapping[str, Any], known: frozenset[str]) -> tuple[list[Operation], list[str]]:
+    """Every operation but the open one, and a sentence for each that cannot be asked."""
+    found, faults = [], []
+    for path, method, declared in _declared(document):
+        if path == OPEN_PATH:
+            continue
+        try:
+            found.append(_operation(document, path, method, declared=declared, known=known))
+        except CannotAskError as error:
+            faults.append(f"{method.upper()} {path}: {error}")
+    return found, faults
+
+
+def _declared(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method in _METHODS:
+            if method in methods:
+                yield path, method, methods[method]
+
+
+def _operation(
+    document: Mapping[str, Any], path: str, method: str, *, declared: Mapping[str, Any], known: frozenset[str]
+) -> Operation:
+    if "x-required-scope" not in declared or "x-access" not in declared:
+        raise CannotAskError("it declares no x-required-scope and x-access; only the health check may do without.")
+    parameters = [_resolve(document, parameter) for parameter in declared.get("parameters", ())]
+    path_names = tuple(parameter["name"] for parameter in parameters if parameter["in"] == "path")
+    for name in path_names:
+        if name not in known:
+            raise CannotAskError(f"no fixture for the path parameter {name}; add its row to _seed in {FIXTURES}.")
+    queries = [parameter for parameter in parameters if parameter["in"] == "query"]
+    statuses = {int(status) for status in declared["responses"] if status.isdecimal()}
+    return Operation(
+        method=method,
+        path=path,
+        scope=Scope(declared["x-required-scope"]),
+        access=Access(declared["x-access"]),
+        path_names=path_names,
+        query={query["name"]: _query_value(document, query) for query in queries if query.get("required")},
+        optional_query=frozenset(query["name"] for query in queries if not query.get("required")),
+        body=_body(document, declared.get("requestBody")),
+        passes=frozenset(status for status in statuses if status < 400) or frozenset({410}),
+    )
+
+
+def _resolve(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in part:
+        target: Any = document
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        part = target
+    return part
+
+
+def _query_value(document: Mapping[str, Any], parameter: Mapping[str, Any]) -> str:
+    for value in (*_examples(parameter), *_schema_examples(document, parameter.get("schema", {}))):
+        return str(value)
+    raise CannotAskError(f"the required query parameter {parameter['name']} has no example; give its schema one.")
+
+
+def _body(document: Mapping[str, Any], request_body: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 (any JSON value)
+    if request_body is None:
+        return None
+    content = _resolve(document, request_body)["content"].get("application/json")
+    if content is None:
+        raise CannotAskError("its body cannot be sent as application/json; teach this file how to send it.")
+    for value in (*_examples(content), *_schema_examples(document, content.get("schema", {}))):
+        return value
+    raise CannotAskError("its body has no example; give its schema one.")
+
+
+def _examples(part: Mapping[str, Any]) -> Iterator[Any]:
+    """As parameters and media types carry them: one, or several by name."""
+    if "example" in part:
+        yield part["example"]
+    for example in part.get("examples", {}).values():
+        yield example["value"]
+
+
+def _schema_examples(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+    """A schema's own examples, else those of its variants, in the order they are told."""
+    schema = _resolve(document, schema)
+    yield from schema.get("examples", ())
+    yield from schema.get("enum", ())
+    for choice in ("oneOf", "anyOf", "allOf"):
+        for variant in schema.get(choice, ()):
+            yield from _schema_examples(document, variant)

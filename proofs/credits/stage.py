@@ -1,0 +1,109 @@
+"""Whom the proof of credits acts for: libraries with money and videos, and the owner's connections beside them."""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.plans import PlanName, load_plans
+from cutroom.accounts.principals import Authenticator, Principal
+from cutroom.credits import ledger
+from cutroom.credits.service import is_subscriber
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database, insert, register_json_codec
+from cutroom.platform.ids import new_id
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.settings import Settings
+from dev.scratch import Accounts, Keyring, scratch
+from proofs.stage.price_model import random_seconds
+
+POOL = 32  # as many connections as there are operations at once
+OWNERS = 4
+NO_LIMIT = 1_000_000  # unfinished jobs: this proof is not about that limit
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """A library with a key to it."""
+
+    principal: Principal
+    key: Keyring
+
+    @property
+    def library_id(self) -> str:
+        return self.principal.library_id
+
+    @property
+    def is_subscriber(self) -> bool:
+        return is_subscriber(self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A database of its own, as the application sees it and as its owner does."""
+
+    settings: Settings
+    accounts: Accounts
+    database: Database
+    owner: "asyncpg.Pool[asyncpg.Record]"
+
+    async def tenant(self, *, millicredits: int, overdraft: int = 0, plan: PlanName = PlanName.BUSINESS) -> Tenant:
+        person = await self.accounts.person(plan)
+        key = await self.accounts.key(person)
+        secrecy = SecretBox(self.settings.secret_key.get_secret_value())
+        doorkeeper = Authenticator(secrecy=secrecy, plans=load_plans(self.settings.plans_file))
+        async with self.database.connection() as connection:
+            principal = await doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+        unlimited = replace(principal.plan, unfinished_jobs=NO_LIMIT)
+        tenant = Tenant(replace(principal, plan=unlimited), key)
+        await self.grant(tenant, millicredits, reference="first")
+        async with self.owner.acquire() as connection:
+            await connection.execute(
+                "UPDATE ledger_balances SET overdraft = $2 WHERE library_id = $1", tenant.library_id, overdraft
+            )
+        return tenant
+
+    async def grant(self, tenant: Tenant, millicredits: int, *, reference: str) -> None:
+        async with self.owner.acquire() as connection:
+            await ledger.grant(
+                connection, tenant.library_id, millicredits=millicredits, reference=reference, now=system_clock()
+            )
+
+    async def video(self, tenant: Tenant, seconds: float | None) -> str:
+        video_id = new_id()
+        row = {
+            "library_id": tenant.library_id,
+            "id": video_id,
+            "status": "queued" if seconds is None else "ready",
+            "import_status": "queued" if seconds is None else "ready",
+            "duration_seconds": seconds,
+            "created_at": system_clock(),
+        }
+        async with self.owner.acquire() as connection:
+            await insert(connection, "videos", row)
+        return video_id
+
+    async def videos(self, tenant: Tenant, chance: random.Random, *, count: int) -> dict[str, float | None]:
+        """Videos of any durations, the last of them of a duration that nobody knows yet."""
+        seconds = [random_seconds(chance) for _ in range(count - 1)]
+        return {await self.video(tenant, each): each for each in [*seconds, None]}
+
+
+@asynccontextmanager
+async def open_stage(name: str, **changes: Any) -> AsyncIterator[Stage]:  # noqa: ANN401 (settings)
+    settings = (await scratch(name)).model_copy(update=changes)
+    assert settings.owner_database_url is not None
+    accounts = await Accounts.open(settings)
+    database = await Database.connect(settings.database_url.get_secret_value(), POOL, application="proof")
+    owner = await asyncpg.create_pool(
+        settings.owner_database_url.get_secret_value(), min_size=1, max_size=OWNERS, init=register_json_codec
+    )
+    try:
+        yield Stage(settings, accounts, database, owner)
+    finally:
+        await owner.close()
+        await database.close()
+        await accounts.close()

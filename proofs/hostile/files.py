@@ -1,0 +1,256 @@
+"""No file does harm: each ends in an error or, when it is harmless, ready; within bounds, and reading nothing else."""
+
+import asyncio
+import ctypes
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from cutroom.media.audio import make_audio
+from cutroom.media.poster import make_poster
+from cutroom.media.probe import probe
+from cutroom.media.process import RETRYABLE, MediaError
+from cutroom.media.sandbox import Sandbox
+from cutroom.media.video import make_proxy
+from proofs.hostile import files_boxes, files_elements, files_encoded, files_lists
+from proofs.hostile.files_case import Bait, Case, Place, Wanted
+from proofs.stage.report import Report
+
+OpenFile = Callable[[Path, str], Awaitable[str]]
+
+READY = "ready"
+HOSTILE_FILES = 50  # at least
+MEMORY_LIMIT_MB = 2000
+SECONDS_LIMIT = 180.0
+SAMPLE_SECONDS = 0.05
+# Ends that say nothing about the file: with these, a sandbox that does not work would pass for a strict one.
+NO_VERDICT = frozenset({reason.value for reason in RETRYABLE})
+
+
+@dataclass
+class Tally:
+    """What went wrong, and what was used."""
+
+    bad: list[str] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    peak_mb: float = 0.0
+    slowest_seconds: float = 0.0
+    slowest: str = ""
+
+    def spent(self, case: Case, seconds: float) -> None:
+        if seconds > self.slowest_seconds:
+            self.slowest_seconds, self.slowest = seconds, case.name
+
+
+class Watch:
+    """Counts who opens a file, in whatever namespace, and who connects to a port."""
+
+    def __init__(self, secret: Path) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._inotify = self._libc.inotify_init1(os.O_NONBLOCK)
+        opened = 0x20
+        if self._inotify < 0 or self._libc.inotify_add_watch(self._inotify, bytes(secret), opened) < 0:
+            raise OSError(ctypes.get_errno(), "cannot watch the secret")
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.settimeout(0)
+        self.port = self._listener.getsockname()[1]
+
+    def opened(self) -> bool:
+        with suppress(BlockingIOError):
+            return bool(os.read(self._inotify, 65536))
+        return False
+
+    def connected(self) -> bool:
+        with suppress(BlockingIOError):
+            self._listener.accept()[0].close()
+            return True
+        return False
+
+    def close(self) -> None:
+        os.close(self._inotify)
+        self._listener.close()
+
+
+async def prove_files(
+    report: Report, open_file: OpenFile, *, outputs: Path | None = None, worker: int | None = None, every: int = 1
+) -> None:
+    """Open every case, or every so-manieth; `outputs` is searched for the secret, `worker` has the children."""
+    with _scene() as (place, watch):
+        _require_watchful(watch, place.bait)
+        tally = Tally()
+        cases = all_cases()[::every]
+        for number, case in enumerate(cases):
+            fault = await _open_case(case, place, watch, open_file=open_file, tally=tally, number=number, worker=worker)
+            if outputs is not None and _leaked(outputs, place.bait.secret):
+                fault = "the secret is in an output"
+            if fault is not None:
+                tally.bad.append(f"{case.name}: {fault}")
+                report.note(tally.bad[-1])
+    _conclude(report, cases, tally, at_least=HOSTILE_FILES // every)
+
+
+def all_cases() -> list[Case]:
+    return [
+        *files_encoded.cases(),
+        *files_lists.cases(),
+        *files_boxes.cases(),
+        *files_elements.cases(),
+    ]
+
+
+@contextmanager
+def _scene() -> Iterator[tuple[Place, Watch]]:
+    """A folder with a secret beside the files, which has the same name as what lists refer to."""
+    with tempfile.TemporaryDirectory(prefix="hostile") as name:
+        folder = Path(name)
+        secret = secrets.token_hex(32).encode()
+        secret_path = folder / "canary.mp4"
+        secret_path.write_bytes(secret * 100)
+        watch = Watch(secret_path)
+        try:
+            bait = Bait(secret_path, f"http://127.0.0.1:{watch.port}/secret.mp4", secret)
+            yield Place(folder, bait, files_encoded.make_good(folder)), watch
+        finally:
+            watch.close()
+
+
+def _require_watchful(watch: Watch, bait: Bait) -> None:
+    """A watch that sees nothing, and bait that nobody takes, prove nothing: a bare ffprobe must fall for both."""
+    playlist = bait.secret_path.with_name("bait.m3u8")
+    for at, caught in ((str(bait.secret_path), watch.opened), (bait.url, watch.connected)):
+        playlist.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n{at}\n#EXT-X-ENDLIST\n")
+        protocols = ("-protocol_whitelist", "file,http,tcp")
+        with suppress(subprocess.TimeoutExpired):
+            command = ["ffprobe", "-v", "quiet", *protocols, "-f", "hls", "-i", str(playlist)]
+            subprocess.run(command, check=False, timeout=3, stdin=subprocess.DEVNULL)
+        if not caught():
+            raise RuntimeError(f"nobody was seen to take the bait {at}")
+
+
+async def _open_case(
+    case: Case, place: Place, watch: Watch, *, open_file: OpenFile, tally: Tally, number: int, worker: int | None
+) -> str | None:
+    """What is wrong with how it ended, if anything is."""
+    path = place.folder / f"upload{number}.mp4"
+    case.make(place, path)
+    watch.opened()
+    sampler = asyncio.create_task(_sample(tally, worker or os.getpid()))
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(SECONDS_LIMIT):
+            outcome = await open_file(path, case.file_name)
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is the finding)
+        return f"raised {error!r}"
+    finally:
+        sampler.cancel()
+        tally.spent(case, time.monotonic() - started)
+        _remove(path)
+    tally.outcomes[outcome] += 1
+    return _fault(case, outcome, watch)
+
+
+def _fault(case: Case, outcome: str, watch: Watch) -> str | None:
+    if watch.opened():
+        return "the secret was opened"
+    if watch.connected():
+        return "a connection was made"
+    if outcome in NO_VERDICT:
+        return f"no verdict: {outcome}"
+    if case.wanted is Wanted.EITHER or (outcome == READY) == (case.wanted is Wanted.READY):
+        return None
+    return f"wanted {case.wanted}, was {outcome}"
+
+
+async def _sample(tally: Tally, pid: int) -> None:
+    """The sum over all children; what one reaches between two looks is bounded by the sandbox."""
+    process = psutil.Process(pid)
+    while True:
+        used = 0
+        for child in process.children(recursive=True):
+            with suppress(psutil.Error):
+                used += child.memory_info().rss
+        tally.peak_mb = max(tally.peak_mb, used / 1e6)
+        await asyncio.sleep(SAMPLE_SECONDS)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _leaked(outputs: Path, secret: bytes) -> bool:
+    return any(secret in path.read_bytes() for path in outputs.rglob("*") if path.is_file())
+
+
+def _conclude(report: Report, cases: list[Case], tally: Tally, *, at_least: int) -> None:
+    hostile = [case for case in cases if case.wanted is not Wanted.READY]
+    report.note(f"files: {dict(tally.outcomes)}")
+    bad, peak_mb, slowest = len(tally.bad), tally.peak_mb, tally.slowest_seconds
+    report.claim(
+        "hostile files",
+        wanted=f">= {at_least}",
+        measured=f"{len(hostile)}, and {len(cases) - len(hostile)} good",
+        holds=len(hostile) >= at_least,
+    )
+    report.claim("files that end badly, or reach outside", wanted="0", measured=bad, holds=bad == 0)
+    report.claim(
+        "peak memory of children",
+        wanted=f"< {MEMORY_LIMIT_MB} MB",
+        measured=f"{peak_mb:.0f} MB",
+        holds=peak_mb < MEMORY_LIMIT_MB,
+    )
+    report.claim(
+        "slowest file",
+        wanted=f"< {SECONDS_LIMIT:.0f} s",
+        measured=f"{slowest:.1f} s ({tally.slowest})",
+        holds=slowest < SECONDS_LIMIT,
+    )
+    report.figures(files=len(hostile), files_bad=bad, peak_mb=round(peak_mb), slowest_seconds=round(slowest, 1))
+
+
+async def _prove_alone(report: Report) -> None:
+    """Without a worker: what its activities do, one after the other."""
+    sandbox = Sandbox()
+    with tempfile.TemporaryDirectory(prefix="outputs") as name:
+        folder = Path(name)
+
+        async def open_file(path: Path, _file_name: str) -> str:
+            shutil.rmtree(folder, ignore_errors=True)  # what an earlier file left has been searched
+            outputs = folder
+            await asyncio.to_thread(folder.mkdir)
+            try:
+                info = await probe(path, sandbox=sandbox)
+                await make_poster(path, info, output=outputs, sandbox=sandbox)
+                audio = await make_audio(path, info, output=outputs, sandbox=sandbox)
+                if info.media_type == "video":
+                    sound = None if audio is None else audio.proxy
+                    await make_proxy(path, info, audio=sound, output=outputs, sandbox=sandbox)
+            except MediaError as error:
+                return error.reason.value
+            return READY
+
+        await prove_files(report, open_file, outputs=folder)
+
+
+def main() -> int:
+    report = Report("Hostile files")
+    asyncio.run(_prove_alone(report))
+    return report.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Looks at written texts with means of its own, so that the writer's own check is not what proves it right."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import cutroom.engines.writing.extractive
+from cutroom.engines.writing.port import WritingInput
+
+MIN_CHAPTERS = 3
+MIN_CHAPTER_SECONDS = 10
+_WORD = re.compile(r"[^\W_]+")
+_TIME = re.compile(r"^(\d+):(\d\d) (.+)$")
+_STEP = re.compile(r"^\d+\. ")
+_NUMBERS = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
+dois duas três quatro cinco seis sete oito nove dez onze doze vinte trinta quarenta cinquenta cem mil
+dos tres cuatro siete ocho nueve diez once doce quince veinte treinta cuarenta cincuenta sesenta ciento doscientos"""
+_NUMBER_WORDS = frozenset(_NUMBERS.split())
+
+
+def foreign_words(text: str, material: WritingInput) -> list[str]:
+    """Every word, name and number of a text that is neither in the transcript nor in a template of its language."""
+    said = _said(material)
+    heard = set(said)
+    squashed = "".join(said)
+    own = template_words(material.language)
+    found = [word for word in _words(text) if word not in heard and word not in own]
+    # A hashtag is several words in one.
+    return [word for word in found if not (f"#{word}" in _plain(text) and word in squashed)]
+
+
+def changed_numbers(text: str, material: WritingInput) -> list[str]:
+    """Numbers, in digits or in several words, that do not stand in the transcript as they stand in the text."""
+    said = " ".join(_said(material))
+    return [run for run in _number_runs(text) if f" {run} " not in f" {said} "]
+
+
+def chapter_faults(text: str, material: WritingInput) -> list[str]:
+    """What is wrong with the chapters of a description; a text without any has no fault."""
+    rows = [match for line in text.splitlines() if (match := _TIME.match(line))]
+    if not rows:
+        return []
+    times = [int(row[1]) * 60 + int(row[2]) for row in rows]
+    faults = [] if times[0] == 0 else ["the first is not at 0:00"]
+    faults += [] if len(times) >= MIN_CHAPTERS else [f"only {len(times)}"]
+    ends = [*times[1:], material.duration_seconds]
+    faults += [
+        f"{row[0]} is too short"
+        for row, start, end in zip(rows, times, ends, strict=True)
+        if end - start < MIN_CHAPTER_SECONDS
+    ]
+    real = {0, *(int(each.start_seconds) for each in material.said)}
+    faults += [f"nothing begins at {row[0]}" for row, start in zip(rows, times, strict=True) if start not in real]
+    return faults
+
+
+@cache
+def template_words(language: str) -> frozenset[str]:
+    path = Path(cutroom.engines.writing.extractive.__file__).with_name("templates.toml")
+    table = tomllib.loads(path.read_text(encoding="utf-8"))[language]
+    lines = [line for each in table.values() for line in ([each] if isinstance(each, str) else each)]
+    return frozenset(word for line in lines for word in _words(re.sub(r"\{\w+\}", " ", line)))
+
+
+def _said(material: WritingInput) -> list[str]:
+    return [word for each in material.said for word in _words(each.text)]
+
+
+def _words(text: str) -> list[str]:
+    lines = [_STEP.sub("", _TIME.sub(r"\3", line)) for line in text.splitlines()]
+    return [word for line in lines for word in _WORD.findall(_plain(line))]
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
+
+
+def _number_runs(text: str) -> Iterator[str]:
+    run: list[str] = []
+    for word in [*_words(text), ""]:
+        if word.isdigit() or word in _NUMBER_WORDS:
+            run.append(word)
+        elif run:
+            yield " ".join(run)
+            run = []

@@ -1,0 +1,44 @@
+"""The official client speaks with our server unchanged; what is spoken is understood, on time, and paid for once."""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cutroom.credits import ledger
+from cutroom.platform.clock import system_clock
+from proofs.speech.kills import prove_kills
+from proofs.speech.latency import prove_latency
+from proofs.speech.long import prove_long
+from proofs.speech.words import prove_clone, prove_languages
+from proofs.stage.report import Report, prove
+from tests.support.speech_client import prove_client
+from tests.support.stage import Stage, open_stage
+
+CREDITS = 500_000  # millicredits
+
+
+async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        async with open_stage("proof_speech", folder / "stage") as stage:
+            await _fund(stage)
+            voices = await prove_client(report, stage)
+            await prove_languages(report, stage, voices)
+            await prove_clone(report, stage, people=1 if short else 2)
+            await prove_latency(report, stage, voices, rounds=6 if short else 9)
+            await prove_long(report, stage, voices, characters=420 if short else 10_000)
+            await prove_kills(report, stage, voices, kills=1 if short else 5, characters=240 if short else 700)
+
+
+async def _fund(stage: Stage) -> None:
+    await ledger.grant(
+        stage.accounts.connection,
+        stage.person.library_id,
+        millicredits=CREDITS,
+        reference="proof",
+        now=system_clock(),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(prove("The speech API", proof))

@@ -1,0 +1,119 @@
+"""What the proofs of transcripts stand on: somebody who uploads files and reads what was said in them."""
+
+import asyncio
+import subprocess
+import time
+import wave
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from cutroom.engines.types import SAMPLE_RATE
+from dev.fixtures.speech_clips import normalise
+from tests.support.dialogue import Samples
+from tests.support.stage import Stage, upload
+
+POLL_SECONDS = 0.2
+THREADS = 2  # of the recogniser, and of the bare one beside it
+BEFORE_WORK = frozenset({None, "queued"})
+WORD_KEYS = ("text", "start", "end", "speaker")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A ready transcript as its reader has it, and how long its making took from the first stage on."""
+
+    transcript: dict[str, Any]
+    words: list[dict[str, Any]]
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(word["text"] for word in self.words)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.words and not self.transcript["segments"] and not self.transcript["speakers"]
+
+    @property
+    def flaws(self) -> int:
+        """Words without a length, before the end of the one before them, or in only one of the two documents."""
+        told = normalise(" ".join(segment["text"] for segment in self.transcript["segments"]))
+        wrong = 0 if told == normalise(self.text) else 1
+        end = 0.0
+        for word in self.words:
+            wrong += not end <= word["start"] < word["end"]
+            end = word["end"]
+        return wrong
+
+    def same_as(self, other: "Told") -> bool:
+        """Every word, time, speaker and segment."""
+        words = [[{key: word[key] for key in WORD_KEYS} for word in each.words] for each in (self, other)]
+        return words[0] == words[1] and self.transcript["segments"] == other.transcript["segments"]
+
+
+@asynccontextmanager
+async def reader(stage: Stage) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
+        yield client
+
+
+async def send(client: httpx.AsyncClient, path: Path) -> str:
+    return await upload(client, path, file_name=path.name)
+
+
+async def read(
+    stage: Stage,
+    client: httpx.AsyncClient,
+    video_id: str,
+    *,
+    seconds: float,
+    meanwhile: Callable[[], None] | None = None,
+) -> Told:
+    """Ask again and again until the transcript is ready."""
+    deadline = time.monotonic() + seconds
+    began: float | None = None
+    while True:
+        answer = await client.get(f"/v1/videos/{video_id}/transcript")
+        answer.raise_for_status()
+        transcript: dict[str, Any] = answer.json()
+        now = time.monotonic()
+        if began is None and transcript.get("processingStatus") not in BEFORE_WORK:
+            began = now
+        if transcript["status"] == "ready":
+            break
+        if transcript["status"] == "failed" or now > deadline:
+            log = stage.worker.read_log()[-3000:]
+            raise RuntimeError(f"the transcript of {video_id} is {transcript['status']} after its time\n{log}")
+        if meanwhile:
+            meanwhile()
+        await asyncio.sleep(POLL_SECONDS)
+    aligned = await client.get(transcript["wordAlignmentUrl"], headers={"Authorization": ""})
+    aligned.raise_for_status()
+    return Told(transcript, aligned.json()["words"], now - (began if began is not None else now))
+
+
+def write_wav(path: Path, samples: Samples) -> Path:
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(SAMPLE_RATE)
+        file.writeframes(to_pcm(samples))
+    return path
+
+
+def to_pcm(samples: Samples) -> bytes:
+    return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
+
+
+def make_mute_film(path: Path, *, seconds: int) -> Path:
+    """A picture that moves, and no sound at all."""
+    picture = f"testsrc2=s=320x180:r=10:d={seconds}"
+    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", picture, "-c:v", "libx264", "-preset", "ultrafast"]
+    subprocess.run([*command, str(path)], check=True)
+    return path

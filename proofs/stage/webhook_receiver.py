@@ -1,0 +1,189 @@
+"""A receiver of webhooks on this machine that behaves as well or as badly as its path says."""
+
+import asyncio
+import json
+import socket
+import ssl
+import struct
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from cutroom.platform.clock import system_clock
+from cutroom.platform.egress.addresses import Address, DeniedError, Resolver
+from cutroom.platform.egress.client import Egress
+from dev.server import free_port
+
+NAME = "receiver.example.com"  # resolved by nobody but the sender below
+FLOOD_BYTES = 10 * 1000**3
+BUSY_SECONDS = 8
+PLAIN_ANSWERS = {
+    "takes": "200 OK",
+    "fails": "500 Internal Server Error",
+    "moves": "302 Found\r\nlocation: https://{host}/takes/moved",
+    "leaves": "410 Gone",
+    "busy": f"429 Too Many Requests\r\nretry-after: {BUSY_SECONDS}",
+}
+
+
+class LoopbackResolver(Resolver):
+    """One made-up name leads to this machine; the product's own resolver refuses loopback by design."""
+
+    async def vet(self, host: str, port: int) -> list[Address]:
+        if host != NAME:
+            raise DeniedError(f"{host}:{port} is not the proof's own receiver")
+        return [IPv4Address("127.0.0.1")]
+
+
+class LoopbackSender(Egress):
+    """The product's own way out in all but the address it reaches."""
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        super().__init__(tls=tls)
+        self._resolver = LoopbackResolver()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A delivery as it came in."""
+
+    path: str
+    message_id: str
+    at: float  # on the monotonic clock
+    verified: bool
+    body: bytes = b""
+
+
+@dataclass
+class Receiver:
+    """Serves HTTPS, and holds every delivery against the official verifier as it comes in."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    secrets: dict[str, str] = field(default_factory=dict)  # by path
+    arrivals: list[Arrival] = field(default_factory=list)
+    flooded_bytes: int = 0
+    _server: asyncio.Server | None = None
+    _open: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        certificate, key = _certificate()
+        (self.folder / "certificate.pem").write_bytes(certificate)
+        (self.folder / "key.pem").write_bytes(key)
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._tls.load_cert_chain(self.folder / "certificate.pem", self.folder / "key.pem")
+        self.sender = LoopbackSender(ssl.create_default_context(cadata=certificate.decode()))
+
+    @property
+    def host(self) -> str:
+        return f"{NAME}:{self.port}"
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self._tls)
+
+    async def stop(self) -> None:
+        """From now on connections are refused, as when the machine's service is down."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def at(self, path: str) -> list[Arrival]:
+        return [arrival for arrival in self.arrivals if arrival.path == path]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                await self._answer(await self._take(reader), writer)
+        finally:
+            self._open.discard(task)
+            with suppress(OSError):
+                writer.transport.abort()
+
+    async def _take(self, reader: asyncio.StreamReader) -> str:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        path = head[0].split(" ")[1]
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+        body = await reader.readexactly(int(headers["content-length"]))
+        verified = path in self.secrets and _is_ours(self.secrets[path], body, headers)
+        message_id = headers.get("webhook-id", "")
+        self.arrivals.append(Arrival(path, message_id, at=time.monotonic(), verified=verified, body=body))
+        return path
+
+    async def _answer(self, path: str, writer: asyncio.StreamWriter) -> None:
+        behaviour = path.split("/")[1]
+        if behaviour in PLAIN_ANSWERS:
+            status = PLAIN_ANSWERS[behaviour].format(host=self.host)
+            writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok".encode())
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+        elif behaviour == "hangs":
+            await asyncio.sleep(3600)
+        elif behaviour == "resets":
+            # Closing with nothing to linger for sends a reset instead of a polite end.
+            peer: socket.socket = writer.get_extra_info("socket")
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif behaviour == "drips":
+            await _drip(writer, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x")
+        elif behaviour == "drips-headers":
+            await _drip(writer, b"HTTP/1.1 200 OK\r\n", b"x: y\r\n")
+        elif behaviour == "floods":
+            await self._flood(writer)
+
+    async def _flood(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\ncontent-length: {FLOOD_BYTES}\r\n\r\n".encode())
+        piece = bytes(64 * 1024)
+        while self.flooded_bytes < FLOOD_BYTES:
+            writer.write(piece)
+            await writer.drain()
+            self.flooded_bytes += len(piece)
+
+
+async def _drip(writer: asyncio.StreamWriter, start: bytes, drop: bytes) -> None:
+    writer.write(start)
+    for _ in range(3600):
+        await asyncio.sleep(0.5)
+        writer.write(drop)
+        await writer.drain()
+
+
+def _is_ours(secret: str, body: bytes, headers: dict[str, str]) -> bool:
+    try:
+        event = Webhook(secret).verify(body, headers)
+    except (WebhookVerificationError, json.JSONDecodeError, ValueError):
+        return False
+    return set(event) == {"type", "timestamp", "data"}
+
+
+def _certificate() -> tuple[bytes, bytes]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)]), system_clock()
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(pem), plain

@@ -1,0 +1,146 @@
+"""What the parts of the webhooks proof share: customers with endpoints, the announcing, a worker and a relay."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import asyncpg
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from cutroom.accounts.plans import load_plans
+from cutroom.accounts.principals import Authenticator, Principal
+from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
+from cutroom.platform.relay import Relay
+from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.settings import Settings
+from cutroom.platform.temporal import Queue
+from cutroom.webhooks import service
+from cutroom.webhooks.activities import DeliveryActivities
+from cutroom.webhooks.schemas import NewWebhookEndpoint
+from cutroom.webhooks.service import Delivery
+from cutroom.webhooks.workflow import DeliverWebhookWorkflow
+from dev.scratch import Accounts, scratch
+from proofs.stage.webhook_receiver import Receiver
+
+RUNNING_JOBS = 10  # no job runs here
+POLL_SECONDS = 0.1
+JOB = {"id": "import_01j9z3k4m5n6p7q8r9s0t1v2w3", "type": "import", "status": "ready", "result": {"title": "Kühe 🎬"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Customer:
+    """A library with one endpoint."""
+
+    principal: Principal
+    endpoint_id: str
+    path: str
+
+    @property
+    def library_id(self) -> str:
+        return self.principal.library_id
+
+    def delivery(self, event_id: str) -> Delivery:
+        return Delivery(self.library_id, event_id, endpoint_id=self.endpoint_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A database of its own, and a receiver to tell."""
+
+    settings: Settings
+    accounts: Accounts
+    database: Database
+    secrecy: SecretBox
+    receiver: Receiver
+
+    async def customer(self, behaviour: str) -> Customer:
+        """Somebody whose endpoint behaves so."""
+        key = await self.accounts.key(await self.accounts.person())
+        doorkeeper = Authenticator(secrecy=self.secrecy, plans=load_plans(self.settings.plans_file))
+        async with self.database.connection() as connection:
+            principal = await doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+        path = f"/{behaviour}/{principal.library_id}"
+        async with self.database.transaction(principal.library_id) as connection:
+            made = await service.create_endpoint(
+                connection,
+                principal,
+                NewWebhookEndpoint(url=f"https://{self.receiver.host}{path}"),
+                secrecy=self.secrecy,
+                now=system_clock(),
+            )
+        self.receiver.secrets[path] = made.secret
+        return Customer(principal, made.id, path=path)
+
+    async def announce(self, customer: Customer) -> str:
+        async with self.database.transaction(customer.library_id) as connection:
+            return await service.announce(
+                connection, customer.library_id, type="job.ready", data=JOB, now=system_clock()
+            )
+
+    async def delete(self, customer: Customer) -> None:
+        async with self.database.transaction(customer.library_id) as connection:
+            await service.delete_endpoint(connection, customer.principal, customer.endpoint_id, now=system_clock())
+
+    async def attempts(self, customer: Customer) -> list[asyncpg.Record]:
+        return await self.accounts.connection.fetch(
+            "SELECT * FROM delivery_attempts WHERE library_id = $1 ORDER BY event_id, number", customer.library_id
+        )
+
+    def relay(self, client: Client) -> Relay:
+        return Relay(self.database, client, running_jobs_per_library=RUNNING_JOBS)
+
+    def worker(self, client: Client) -> Worker:
+        acting = DeliveryActivities(
+            database=self.database, secrecy=self.secrecy, sender=self.receiver.sender, clock=system_clock
+        )
+        return Worker(
+            client,
+            task_queue=Queue.EGRESS,
+            workflows=[DeliverWebhookWorkflow],
+            activities=[acting.attempt_delivery],
+        )
+
+
+@asynccontextmanager
+async def open_stage() -> AsyncIterator[Stage]:
+    settings = await scratch("proof_webhooks")
+    accounts = await Accounts.open(settings)
+    database = await Database.connect(settings.database_url.get_secret_value(), 20, application="proof")
+    with TemporaryDirectory() as folder:
+        receiver = Receiver(Path(folder))
+        await receiver.start()
+        try:
+            yield Stage(settings, accounts, database, SecretBox(settings.secret_key.get_secret_value()), receiver)
+        finally:
+            await receiver.stop()
+            receiver.sender.close()
+            await database.close()
+            await accounts.close()
+
+
+@asynccontextmanager
+async def working(stage: Stage, client: Client) -> AsyncIterator[None]:
+    """A relay and a worker, as the worker process runs them."""
+    relaying = asyncio.create_task(stage.relay(client).run())
+    try:
+        async with stage.worker(client):
+            yield
+    finally:
+        relaying.cancel()
+        with suppress(asyncio.CancelledError):
+            await relaying
+
+
+async def until(condition: Callable[[], bool], *, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_SECONDS)
+    return True

@@ -1,0 +1,167 @@
+"""The models of Firefox Translations, really run."""
+
+import gc
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutroom.engines.errors import EngineUnavailableError, NoRouteError
+from cutroom.engines.translation.firefox import FirefoxTranslator
+from cutroom.engines.translation.port import Quality, Route
+from tests.engines.translation.translator_suite import TranslatorSuite, model_folder
+
+
+@pytest.fixture(scope="module")
+def translator() -> Iterator[FirefoxTranslator]:
+    folders = {("en", "pt"): model_folder("firefox-en-pt"), ("pt", "en"): model_folder("firefox-pt-en")}
+    made = FirefoxTranslator(folders)
+    yield made
+    made.close()
+
+
+class TestEnglishToPortuguese(TranslatorSuite):
+    source, target = "en", "pt"
+    sentences = (
+        "In 1984, 17 people paid 2,500 euros for the old house.",
+        "We walked slowly along the river and talked about the weather.",
+        "My sister has never seen the sea.",
+        "It was the best of times, it was the worst of times.",
+    )
+
+
+class TestPortugueseToEnglish(TranslatorSuite):
+    source, target = "pt", "en"
+    sentences = (
+        "Em 1984, 17 pessoas pagaram 2.500 euros pela casa velha.",
+        "Andamos devagar ao longo do rio e falamos sobre o tempo.",
+        "A minha irmã nunca viu o mar.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("It was the best of times, it was the worst of times.", "Foi o melhor dos tempos, foi o pior dos tempos."),
+        ("{\\an8}Hello there, friends.", "{\\an8}Olá, amigos."),
+        ("Write to someone@example.com now, please.", "Escreva para someone@example.com agora, por favor."),
+        ("Yes.", "Sim."),
+    ],
+)
+def test_the_translation_is_portuguese(translator: FirefoxTranslator, sentence: str, expected: str) -> None:
+    assert translator.translate([sentence], source="en", target="pt") == [expected]
+
+
+def test_a_region_uses_the_model_of_its_language(translator: FirefoxTranslator) -> None:
+    plain = translator.translate(["Good morning, everyone."], source="en", target="pt")
+    assert translator.translate(["Good morning, everyone."], source="en-US", target="pt_br") == plain
+
+
+def test_a_lowercase_beginning_stays_one_where_a_long_sentence_is_cut(translator: FirefoxTranslator) -> None:
+    clause = "it was the season of light and of warm evenings by the fire, "
+    [answer] = translator.translate(["I said that " + clause * 6 + "and so on."], source="en", target="pt")
+    assert not any(word[0].isupper() for word in answer.split()[1:])
+
+
+def test_a_long_passage_keeps_no_one_waiting_for_long(translator: FirefoxTranslator) -> None:
+    """The engine lets no other thread run while it works, so heartbeats depend on how much it is given at once."""
+    pauses, done = [0.0], threading.Event()
+
+    def beat() -> None:
+        last = time.monotonic()
+        while not done.wait(0.01):
+            pauses.append(time.monotonic() - last)
+            last = time.monotonic()
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    text = "We walked slowly along the river and talked about the weather, " * 40
+    try:
+        translator.translate([text], source="en", target="pt")
+    finally:
+        done.set()
+        thread.join()
+    assert max(pauses) < 10
+
+
+def test_pairs_without_a_model_go_through_english() -> None:
+    """The folders need only be there: nothing is loaded before it is used."""
+    folder = model_folder("firefox-en-pt")
+    folders = {("en", "pt"): folder, ("es", "en"): folder, ("pt", "en"): folder, ("en", "fr"): folder}
+    routes = FirefoxTranslator(folders).routes()
+    assert Route("es", "pt", Quality.GOOD, ("en",)) in routes
+    assert Route("es", "fr", Quality.GOOD, ("en",)) in routes
+    assert {(route.source, route.target) for route in routes if not route.via} == set(folders)
+    assert not [route for route in routes if route.source == route.target]
+
+
+def test_a_pivot_takes_both_steps(translator: FirefoxTranslator) -> None:
+    """Portuguese under another name, so that the way from Portuguese to Portuguese goes through English."""
+    folders = {("gl", "en"): model_folder("firefox-pt-en"), ("en", "pt"): model_folder("firefox-en-pt")}
+    pivot = FirefoxTranslator(folders)
+    sentence = "A minha irmã nunca viu o mar."
+    english = translator.translate([sentence], source="pt", target="en")
+    expected = translator.translate(english, source="en", target="pt")
+    assert pivot.translate([sentence], source="gl", target="pt") == expected
+    pivot.close()
+
+
+def test_a_folder_that_is_missing_gives_no_route(tmp_path: Path) -> None:
+    empty = FirefoxTranslator({("en", "pt"): tmp_path / "missing"})
+    assert list(empty.routes()) == []
+    with pytest.raises(NoRouteError):
+        empty.translate(["Hello there."], source="en", target="pt")
+
+
+@pytest.mark.parametrize("pattern", ["model.*.bin", "vocab.*.spm"])
+def test_a_missing_file_is_unavailable_and_says_how_to_fetch_it(tmp_path: Path, pattern: str) -> None:
+    folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
+    next(folder.glob(pattern)).unlink()
+    broken = FirefoxTranslator({("en", "pt"): folder})
+    with pytest.raises(EngineUnavailableError, match="just models"):
+        broken.translate(["Hello there."], source="en", target="pt")
+    broken.close()
+
+
+def test_a_damaged_model_is_an_error_and_the_translator_lives_on(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
+    model = next(folder.glob("model.*.bin"))
+    whole = model.read_bytes()
+    model.write_bytes(whole[: len(whole) // 2])
+    translator = FirefoxTranslator({("en", "pt"): folder})
+    with pytest.raises(EngineUnavailableError):
+        translator.translate(["Hello there."], source="en", target="pt")
+    model.write_bytes(whole)
+    assert translator.translate(["Yes."], source="en", target="pt") == ["Sim."]
+    translator.close()
+
+
+def test_a_model_without_a_list_of_likely_words_works_too(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
+    for path in folder.glob("lex.*"):
+        path.unlink()
+    translator = FirefoxTranslator({("en", "pt"): folder})
+    assert translator.translate(["Yes."], source="en", target="pt") == ["Sim."]
+    translator.close()
+
+
+def test_closing_or_dropping_it_ends_its_thread() -> None:
+    def threads() -> int:
+        return sum(thread.name == "firefox-translator" for thread in threading.enumerate())
+
+    before = threads()
+    translator = FirefoxTranslator({("en", "pt"): model_folder("firefox-en-pt")})
+    translator.translate(["Yes."], source="en", target="pt")
+    assert threads() == before + 1
+    translator.close()
+    assert threads() == before
+    assert translator.translate(["Yes."], source="en", target="pt") == ["Sim."]
+    del translator
+    gc.collect()
+    deadline = time.monotonic() + 10
+    while threads() > before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert threads() == before

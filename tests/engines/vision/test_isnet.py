@@ -1,0 +1,69 @@
+"""ISNet parts a subject from its background."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.vision.isnet import IsnetBackgroundRemover
+from dev.fixtures.photographs import FACE, photograph
+from tests.engines.recognition.recognizer_suite import model_folder
+
+if TYPE_CHECKING:
+    from cutroom.engines.vision.port import Mask
+
+MODEL = "isnet-small"
+
+
+@pytest.fixture(scope="module")
+def cutter() -> IsnetBackgroundRemover:
+    return IsnetBackgroundRemover(model_folder(MODEL), name=MODEL, cpu_threads=2)
+
+
+@pytest.fixture(scope="module")
+def masks(cutter: IsnetBackgroundRemover) -> "dict[str, Mask]":
+    """Of the photographs, one after another; a mask takes seconds."""
+    return {name: cutter.cut(photograph(name)) for name in ("astronaut.png", "coffee.png")}
+
+
+def test_a_person_is_parted_from_the_wall(masks: "dict[str, Mask]") -> None:
+    mask = masks["astronaut.png"]
+    assert mask.shape == photograph("astronaut.png").shape[:2]
+    assert mask.dtype == np.uint8
+    x, y, width, height = (round(512 * share) for share in FACE)
+    assert mask[y : y + height, x : x + width].mean() > 235  # the face
+    assert mask[400:500, 100:200].mean() > 245  # the suit
+    assert mask[:150, 400:].mean() < 10  # the shuttle behind
+    assert mask[:200, :60].mean() < 10  # the flag
+    assert ((mask > 20) & (mask < 235)).mean() < 0.05  # an edge, not a mist
+
+
+def test_a_cup_is_parted_from_the_table_at_any_size(cutter: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
+    larger = np.repeat(np.repeat(photograph("coffee.png"), 3, axis=0), 3, axis=1)
+    for mask in (masks["coffee.png"], cutter.cut(larger)):
+        rows, columns = mask.shape
+        assert mask[rows * 2 // 5 : rows * 3 // 5, columns * 2 // 5 : columns * 3 // 5].mean() > 240
+        assert mask[: rows // 6, : columns // 6].mean() < 10
+
+
+def test_several_threads_may_ask_at_once(cutter: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
+    with ThreadPoolExecutor(2) as pool:
+        together = pool.map(cutter.cut, [photograph(name) for name in masks])
+    assert all(np.array_equal(a, b) for a, b in zip(masks.values(), together, strict=True))
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (9, 9, 4)])
+def test_pictures_of_another_kind_are_refused(cutter: IsnetBackgroundRemover, shape: tuple[int, ...]) -> None:
+    with pytest.raises(EngineError, match="three bytes"):
+        cutter.cut(np.zeros(shape, np.uint8))
+
+
+def test_a_missing_or_broken_model_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailableError, match=MODEL):
+        IsnetBackgroundRemover(tmp_path, name=MODEL, cpu_threads=1)
+    (tmp_path / f"{MODEL}.onnx").write_bytes(b"no model")
+    with pytest.raises(EngineUnavailableError, match=MODEL):
+        IsnetBackgroundRemover(tmp_path, name=MODEL, cpu_threads=1)

@@ -1,0 +1,38 @@
+"""What rules can follow of a brand voice."""
+
+import pytest
+
+from cutroom.engines.writing.extractive.guidelines import Guidelines, guidelines_of, without_emoji
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (None, Guidelines()),
+        ("Warm, honest, never loud.", Guidelines()),
+        ('Never say "cheap" or "free".', Guidelines(banned=("cheap", "free"))),
+        ("Avoid jargon, hype and slang.", Guidelines(banned=("jargon", "hype", "slang"))),
+        ("Don't use the word bargain.", Guidelines(banned=("bargain",))),
+        ("Evite a palavra barato.", Guidelines(banned=("barato",))),
+        ("No uses gratis.", Guidelines(banned=("gratis",))),
+        ("Évitez promo.", Guidelines(banned=("promo",))),
+        ("Vermeide billig.", Guidelines(banned=("billig",))),
+        ("「激安」は使わない。", Guidelines(banned=("激安",))),
+        ("Always add #FixIt and #Garden.", Guidelines(hashtags=("#FixIt", "#Garden"))),
+        ("No emoji, please.", Guidelines(emoji=False)),
+        ("Emoji are welcome.", Guidelines(emoji=True)),
+        ('Always write "GardenPro".', Guidelines(names=("GardenPro",))),
+    ],
+)
+def test_rules_are_read(text: str | None, rules: Guidelines) -> None:
+    assert guidelines_of(text) == rules
+
+
+def test_banned_words_are_whole_words() -> None:
+    rules = Guidelines(banned=("art",))
+    assert rules.allow("A part of the start")
+    assert not rules.allow("The Art of sailing")
+
+
+def test_emoji_go_with_their_blanks() -> None:
+    assert without_emoji("Bread \U0001f35e is good \U0001f600") == "Bread is good"

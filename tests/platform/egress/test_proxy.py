@@ -1,0 +1,120 @@
+"""The proxy lets a program reach the hosts on its list, and nothing else."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from cutroom.platform.egress.addresses import Resolver
+from cutroom.platform.egress.proxy import MAX_HEAD_BYTES, USER, Proxy, is_allowed, open_proxy
+from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
+
+needs_namespace = pytest.mark.skipif(why_unavailable() is not None, reason=why_unavailable() or "")
+
+
+async def film(_: Asked, writer: asyncio.StreamWriter) -> None:
+    writer.write(reply(200, b"x" * 100_000))
+
+
+@asynccontextmanager
+async def opened(max_bytes: int = 1_000_000) -> AsyncIterator[tuple[World, Proxy]]:
+    async with open_world() as world:
+        await world.serve(["video.site.com", "evilsite.com", "public.site.com"], film)
+        world.names.set("private.site.com", ["10.0.0.1"])
+        world.names.set("mixed.site.com", ["8.8.4.4", "127.0.0.1"])
+        resolver = Resolver()
+        async with open_proxy(resolver, ("site.com",), max_bytes=max_bytes, timeout_seconds=20) as proxy:
+            yield world, proxy
+        resolver.close()
+        assert world.canaries.heard == []
+
+
+async def connect(
+    proxy: Proxy, first_line: str, *, password: str | None = None
+) -> tuple[str, asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+    secret = base64.b64encode(f"{USER}:{proxy.password if password is None else password}".encode()).decode()
+    writer.write(f"{first_line}\r\nProxy-Authorization: Basic {secret}\r\n\r\n".encode())
+    answer = (await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1]
+    return answer, reader, writer
+
+
+async def status(proxy: Proxy, first_line: str, *, password: str | None = None) -> str:
+    answer, _, writer = await connect(proxy, first_line, password=password)
+    writer.close()
+    return answer
+
+
+async def through(world: World, proxy: Proxy) -> bytes:
+    """Fetch over TLS through the tunnel, which the proxy cannot look into."""
+    answer, reader, writer = await connect(proxy, "CONNECT video.site.com:443 HTTP/1.1")
+    assert answer == "200"
+    await writer.start_tls(world.authority.trust(), server_hostname="video.site.com")
+    writer.write(b"GET / HTTP/1.1\r\nHost: video.site.com\r\n\r\n")
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+@needs_namespace
+@inside
+async def test_a_host_on_the_list_is_reached() -> None:
+    async with opened() as (world, proxy):
+        assert (await through(world, proxy)).endswith(b"x" * 100_000)
+        assert proxy.passed_bytes > 100_000
+        assert proxy.url == f"http://{USER}:{proxy.password}@127.0.0.1:{proxy.port}"
+
+
+@needs_namespace
+@inside
+async def test_nothing_else_is_reached_and_every_refusal_looks_the_same() -> None:
+    async with opened() as (world, proxy):
+        for target in (
+            *("evilsite.com:443", "site.com.evil.com:443", "private.site.com:443", "mixed.site.com:443"),
+            *("nobody.site.com:443", "video.site.com:80", "video.site.com:8443", "127.0.0.1:443", "[::1]:443"),
+            *("localhost:443", "video.site.com:443/x", "a@video.site.com:443", "video.site.com%00:443", "", ":443"),
+        ):
+            assert await status(proxy, f"CONNECT {target} HTTP/1.1") == "403", target
+        assert await status(proxy, "GET https://video.site.com/ HTTP/1.1") == "403"
+        assert world.accepted == 0
+
+
+@needs_namespace
+@inside
+async def test_without_the_password_nothing_is_reached() -> None:
+    async with opened() as (_, proxy):
+        for password in ("", "wrong", proxy.password + "x"):
+            assert await status(proxy, "CONNECT video.site.com:443 HTTP/1.1", password=password) == "403"
+
+
+@needs_namespace
+@inside
+async def test_bytes_are_bounded() -> None:
+    async with opened(max_bytes=50_000) as (world, proxy):
+        try:
+            received = len(await through(world, proxy))
+        except OSError:  # the tunnel breaks off in the middle of a TLS record
+            received = 0
+        assert received <= 50_000
+
+
+@needs_namespace
+@inside
+async def test_a_head_without_end_is_cut_off() -> None:
+    async with opened() as (_, proxy):
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(b"CONNECT video.site.com:443 HTTP/1.1\r\nX: " + b"x" * 4 * MAX_HEAD_BYTES)
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [("a.com", True), ("b.a.com", True), ("evila.com", False), ("a.com.evil.com", False), ("com", False), ("", False)],
+)
+def test_a_list_holds_names_and_what_is_below_them(host: str, allowed: bool) -> None:  # noqa: FBT001 (a table)
+    assert is_allowed(host, ("a.com",)) is allowed

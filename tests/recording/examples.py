@@ -1,0 +1,205 @@
+"""Records what callers send and get on a real run over every product, for the pages under docs/."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from dev.environment import PROJECT
+from dev.services import control
+
+FOLDER = PROJECT / "docs" / "examples"
+LIST_LENGTH = 2  # of a long list, so many are shown
+TEXT_LENGTH = 400
+PUBLIC = "https://cutroom.example.com"
+STORE = "https://media.example.com"
+SECRETS = ("secret", "xi-api-key", "authorization", "x-api-key")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One request and its answer, as they were; `template` is the path in the OpenAPI document."""
+
+    name: str
+    method: str
+    path: str
+    body: Any
+    form: dict[str, str] | None
+    headers: dict[str, str]
+    status: int
+    answer: Any
+    answer_type: str
+
+    @property
+    def step(self) -> str:
+        return step_of(self.name)
+
+
+def step_of(name: str) -> str:
+    """Examples are numbered within their step."""
+    return name.rpartition("-")[0]
+
+
+def read_examples(folder: Path = FOLDER) -> dict[str, Example]:
+    found = [Example(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
+    return {each.name: each for each in found}
+
+
+class Recorder:
+    """Listens to a client, and numbers what each step asks."""
+
+    def __init__(self, api_url: str, store_url: str) -> None:
+        self._hosts = ((api_url, PUBLIC), (store_url, STORE))
+        self._step = ""
+        self._seen: dict[str, int] = {}
+        self.examples: list[Example] = []
+
+    def begin(self, step: str) -> None:
+        self._step = step
+
+    async def listen(self, response: httpx.Response) -> None:
+        await response.aread()
+        request = response.request
+        await request.aread()  # a form goes out as a stream
+        parts = urlsplit(str(request.url))
+        if not parts.path.startswith(("/v1/", "/v2/")):
+            return
+        number = self._seen.get(self._step, 0) + 1
+        self._seen[self._step] = number
+        is_json = response.headers.get("content-type", "").startswith("application/json")
+        query = f"?{parts.query}" if parts.query else ""
+        self.examples.append(
+            Example(
+                name=f"{self._step}-{number}",
+                method=request.method,
+                path=parts.path + query,
+                body=self._body(request),
+                form=_form(request),
+                headers={name: request.headers[name] for name in ("idempotency-key",) if name in request.headers},
+                status=response.status_code,
+                answer=self._plain(response.json()) if is_json else None,
+                answer_type=response.headers.get("content-type", ""),
+            )
+        )
+
+    def _body(self, request: httpx.Request) -> Any:  # noqa: ANN401 (JSON)
+        is_json = request.headers.get("content-type", "").startswith("application/json")
+        return self._plain(json.loads(request.content)) if is_json and request.content else None
+
+    def _plain(self, value: Any) -> Any:  # noqa: ANN401 (JSON)
+        """Without secrets, signatures and addresses of the machine; long lists and texts are cut."""
+        if isinstance(value, Mapping):
+            return {name: "…" if name in SECRETS else self._plain(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._plain(each) for each in value[:LIST_LENGTH]]
+        return self._text(value) if isinstance(value, str) else value
+
+    def _text(self, text: str) -> str:
+        for here, there in self._hosts:
+            text = text.replace(here, there)
+        if text.startswith(("http://", "https://")):
+            text = re.sub(r"/pb_[0-9a-f]+/", "/pb_…/", text)
+            return text.partition("?")[0] + ("?…" if "?" in text else "")
+        return text if len(text) <= TEXT_LENGTH else text[:TEXT_LENGTH].rstrip() + "…"
+
+
+def _form(request: httpx.Request) -> dict[str, str] | None:
+    """The names of a form's fields, and what they are."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        return None
+    content = request.content
+    found = {}
+    for match in re.finditer(rb'name="([^"]+)"(?:; filename="([^"]+)")?[^\r]*\r\n(?:[^\r]+\r\n)*\r\n', content):
+        name, file_name = match.group(1).decode(), match.group(2)
+        value = content[match.end() :].partition(b"\r\n--")[0]
+        found[name] = f"@{file_name.decode()}" if file_name else value.decode()
+    return found
+
+
+async def record() -> list[Example]:
+    """Walk over all products, and meet the errors that everybody meets."""
+    from tests.support.product_walk import STEPS, open_walk, prepare  # noqa: PLC0415 (the engines' parts, for a run only)
+    from tests.support.shorts_video import make_film  # noqa: PLC0415
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        film = await asyncio.to_thread(lambda: make_film(folder, long=False))
+        async with open_walk("examples", film.path, folder / "stage") as walk:
+            recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
+            walk.client.event_hooks["response"].append(recorder.listen)
+            for step in STEPS:
+                prepare(walk, step)
+                recorder.begin(step.__name__)
+                await step(walk)
+                print(f"{step.__name__}: recorded", file=sys.stderr)
+            recorder.begin("house")
+            await ask_the_house(walk.client, walk.video_id)
+    return recorder.examples
+
+
+async def ask_the_house(client: httpx.AsyncClient, video_id: str) -> None:
+    """What does not belong to one product: folders, replay, reservations, endpoints, lists, errors."""
+    key = {"Idempotency-Key": "first-folder"}
+    await client.post("/v1/folders", json={"name": "Interviews"}, headers=key)
+    await client.post("/v1/folders", json={"name": "Rushes"}, headers=key)
+    await client.post(f"/v1/videos/{video_id}/reservations", json={"captionLanguageCodes": ["pt-BR"]})
+    await client.post("/v1/webhook-endpoints", json={"url": "https://hooks.example.com/cutroom"})
+    await client.get(f"/v1/videos/{video_id}/jobs")
+    await client.get("/v1/videos/none")
+    await client.post("/v1/folders", json={"name": "All Videos"})
+
+
+def write(examples: list[Example], folder: Path = FOLDER) -> None:
+    """Instead of what was recorded of the same steps before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    steps = {each.step for each in examples}
+    for old in folder.glob("*.json"):
+        if step_of(old.stem) in steps:
+            old.unlink()
+    for each in examples:
+        text = json.dumps(asdict(each), indent=2, ensure_ascii=False)
+        (folder / f"{each.name}.json").write_text(text + "\n")
+
+
+def shown(example: Example) -> Iterator[str]:
+    """Markdown: the request as curl sends it, and the answer."""
+    curl = [f'curl "$API{example.path.removeprefix("/v1")}"' if example.path.startswith("/v1") else
+            f'curl "${{API%/v1}}{example.path}"', '-H "Authorization: Bearer $KEY"']  # fmt: skip
+    curl += [f"-H '{name.title()}: {value}'" for name, value in example.headers.items()]
+    if example.method not in {"GET", "POST"}:
+        curl.append(f"-X {example.method}")
+    curl += [f"-F {name}={value}" for name, value in (example.form or {}).items()]
+    if example.body is not None:
+        body = json.dumps(example.body, ensure_ascii=False)
+        curl += [
+            "-H 'Content-Type: application/json'",
+            f"-d '{body.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'",
+        ]
+    yield "```console"
+    yield "$ " + " \\\n    ".join(curl)
+    yield "```"
+    yield ""
+    if example.answer is None:
+        yield f"It answers {example.status} with `{example.answer_type or 'no body'}`."
+        return
+    yield f'```json title="{example.status}"'
+    yield json.dumps(example.answer, indent=2, ensure_ascii=False)
+    yield "```"
+
+
+def main() -> int:
+    control.start_all()
+    write(asyncio.run(record()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+"""Records histories of real workflow runs for the replay tests: `python -m tests.recording.histories`.
+
+Record anew only when a workflow changes on purpose; a history that no longer replays means that runs under way would
+break when the change is deployed.
+"""
+
+import asyncio
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+from temporalio.client import Client
+
+from cutroom.credits.ledger import grant
+from cutroom.credits.pricing import load_prices
+from cutroom.library.branding import put_character
+from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
+from cutroom.platform.storage.objects import Storage
+from cutroom.platform.temporal import connect
+from cutroom.products.characters.service import SentPicture, send_pictures
+from dev.environment import PROJECT
+from dev.fixtures.photographs import ensure_pictures, pictures_folder
+from dev.fixtures.speech_clips import clips_folder, ensure_clips
+from dev.services import control
+from tests.support.dub_stage import change_a_line, owner_of
+from tests.support.mux_server import MuxServer, mux_server
+from tests.support.stage import Stage, ends, make_film, open_stage, upload
+
+FOLDER = PROJECT / "tests" / "histories"
+_HOST = re.compile(r"\d+@[\w.-]+")
+
+
+def scrub(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Who ran it and where is nobody's business, and differs each time."""
+    if isinstance(value, dict):
+        hidden = {"identity": "worker", "stackTrace": ""}
+        return {name: hidden.get(name, scrub(each)) for name, each in value.items()}
+    if isinstance(value, list):
+        return [scrub(each) for each in value]
+    return _HOST.sub("worker", value) if isinstance(value, str) else value
+
+
+async def save(client: Client, workflow_id: str, name: str) -> None:
+    history = await client.get_workflow_handle(workflow_id).fetch_history()
+    text = json.dumps(scrub(json.loads(history.to_json())), indent=1)
+    (FOLDER / f"{name}.json").write_text(text + "\n")
+    print(f"recorded {name}")
+
+
+async def record(stage: Stage, folder: Path) -> None:
+    client = await connect(stage.settings)
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        film = await upload(caller, make_film(folder / "film.mp4", 4))
+        broken = folder / "broken.mp4"
+        broken.write_text("this is not a film")
+        refused = await upload(caller, broken)
+        await caller.post("/v1/videos", json={"source": {"type": "https", "url": "https://nowhere.example.com/a.mp4"}})
+    await ends(stage, [film, refused], seconds=120)
+    await asyncio.sleep(2)
+    await save(client, f"import_{film}", "import-ready")
+    await save(client, f"import_{refused}", "import-failed")
+    await record_deliverables(stage, client, film)
+    await record_speech(stage, client, film)
+    async for found in client.list_workflows("WorkflowType = 'preflight'"):
+        await save(client, found.id, "preflight")
+    handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "sweep-jobs")
+    for name in ("sweep-uploads", "check-ledgers"):
+        handle = await client.start_workflow(name, id=f"{name}_{new_id()}", task_queue="control")
+        await asyncio.wait_for(handle.result(), timeout=60)
+        await save(client, handle.id, name)
+
+
+async def record_speech(stage: Stage, client: Client, silent: str) -> None:
+    """Transcripts of silence and of speech, captions, and a reservation that nobody used."""
+    speech = await asyncio.to_thread(ensure_clips, clips_folder()) / "two_cities.wav"
+    library_id = stage.person.library_id
+    await grant(stage.accounts.connection, library_id, millicredits=100_000, reference="histories", now=system_clock())
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        spoken = await upload(caller, speech)
+        await caller.post(f"/v1/videos/{spoken}/captions", json={"languages": ["pt", "ca"]})
+        bundle = {"dubs": [{"languages": ["es"]}], "durationSeconds": 60}
+        reserved = (await caller.post(f"/v1/videos/{spoken}/reservations", json=bundle)).json()["reservationId"]
+        for job in (f"transcript_{silent}", f"transcript_{spoken}", f"captions_{spoken}_pt"):
+            while (await caller.get(f"/v1/jobs/{job}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+    await save(client, f"transcript_{silent}", "transcript-silent")
+    await save(client, f"transcript_{spoken}", "transcript-ready")
+    await save(client, f"captions_{spoken}_pt", "captions-ready")
+    await record_voices(stage, client, speech)
+    await record_characters(stage, client)
+    await record_dubs(stage, client, spoken)
+    await record_shorts(stage, client, spoken)
+    await record_packaging(stage, client, spoken)
+    await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
+    await save(client, f"reservation_{reserved}", "expire-reservation")
+
+
+async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
+    """A clone and a reading, and the hourly forgetting."""
+    connection = stage.accounts.connection
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as caller:
+        made = await caller.post("/v1/voices/add", data={"name": "Reader"}, files={"files": speech.read_bytes()})
+        voice_id = made.json()["voice_id"]
+        while (await caller.get(f"/v1/voices/{voice_id}")).json()["status"] == "processing":
+            await asyncio.sleep(0.5)
+        text = "The ferry runs again from Monday on, if the wind allows it. " * 5
+        read = await caller.post(
+            f"/v1/text-to-speech/{voice_id}", params={"output_format": "opus"}, json={"text": text}
+        )
+        read.raise_for_status()
+    for kind, name in (("voice", "voice-ready"), ("speech", "speech-ready")):
+        job_id = await connection.fetchval("SELECT id FROM jobs WHERE type = $1", kind)
+        await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+        await save(client, job_id, name)
+    handle = await client.start_workflow("purge-speech", id=f"forget-speech_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "purge-speech")
+
+
+async def record_characters(stage: Stage, client: Client) -> None:
+    """A photograph that becomes a picture of a character, and one that is cut off."""
+    connection, library_id, now = stage.accounts.connection, stage.person.library_id, system_clock()
+    whole = (await asyncio.to_thread(ensure_pictures, pictures_folder()) / "coffee.png").read_bytes()
+    sent = [SentPicture("cup.png", whole), SentPicture("half.png", whole[: len(whole) // 2])]
+    async with connection.transaction():
+        character_id = await put_character(connection, library_id, name="Cup", images=[], now=now)
+        image_ids = await send_pictures(
+            connection,
+            owner_of(stage),
+            character_id,
+            pictures=sent,
+            storage=Storage.connect(stage.settings),
+            prices=load_prices(None),
+            now=now,
+        )
+    for image_id, name in zip(image_ids, ("character-ready", "character-failed"), strict=True):
+        job_id = f"character_{image_id}"
+        while (await job_state(stage, job_id)) not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+        await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+        await save(client, job_id, name)
+
+
+async def job_state(stage: Stage, job_id: str) -> str:
+    """Of work that is no job on the wire."""
+    found: str = await stage.accounts.connection.fetchval("SELECT status FROM jobs WHERE id = $1", job_id)
+    return found
+
+
+async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
+    """Two shorts of sound alone, and a request that can give nothing."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        for name, body in (
+            ("shorts-ready", {"numClips": 2, "maxDuration": 18}),
+            ("shorts-failed", {"minDuration": 170, "maxDuration": 180}),
+        ):
+            asked = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
+            while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+            await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
+            await save(client, asked["jobId"], name)
+
+
+async def record_deliverables(stage: Stage, client: Client, film: str) -> None:
+    """What makes a film playable, a download of it, and its way to a host."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        body = {"artifact": "source"}
+        asked = (await caller.post(f"/v1/videos/{film}/downloads", json=body)).raise_for_status().json()
+        while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+        (await caller.post(f"/v1/videos/{film}/professional-hosting", json={})).raise_for_status()
+        while (await caller.get(f"/v1/videos/{film}/professional-hosting")).json()["status"] != "ready":
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
+    await save(client, asked["jobId"], "download-ready")
+    await asyncio.wait_for(client.get_workflow_handle(f"playback_import_{film}").result(), timeout=300)
+    await save(client, f"playback_import_{film}", "playback-ready")
+    async for found in client.list_workflows("WorkflowType = 'hosting'"):
+        await asyncio.wait_for(client.get_workflow_handle(found.id).result(), timeout=60)
+        await save(client, found.id, "hosting-ready")
+
+
+async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
+    """A thumbnail by a prompt, a title, a thumbnail that somebody approved, and what woke it."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        film = await upload(caller, stage.settings.cache_dir.parent / "film.mp4")
+        while (await caller.get(f"/v1/videos/{film}/transcript")).json()["status"] == "processing":
+            await asyncio.sleep(0.5)
+        asked = (await caller.post(f"/v1/videos/{spoken}/thumbnails", json={"prompt": 'Show "Two cities"'})).json()
+        title = {"enabled": True, "titleType": "mysterious", "overwriteMode": "always"}
+        found = {
+            "enabled": True,
+            "pipelineMode": "thumbnail-precision",
+            "referenceSchemaVersion": 2,
+            "autoDetectContentReferences": True,
+            "contentDetectApprovalMode": "review",
+        }
+        (await caller.post(f"/v1/videos/{spoken}/packaging", json={"generateTitle": title})).raise_for_status()
+        (await caller.post(f"/v1/videos/{film}/packaging", json={"zeroPromptThumbnail": found})).raise_for_status()
+        job_id = f"packaging_{film}_zeroPromptThumbnail"
+        while (await caller.post(f"/v1/videos/{film}/packaging/review", json={"approved": True})).status_code == 409:
+            await asyncio.sleep(0.5)
+        jobs = {
+            asked["jobId"]: "thumbnail-ready",
+            f"packaging_{spoken}_generateTitle": "packaging-title",
+            job_id: "packaging-reviewed",
+        }
+        for job, name in jobs.items():
+            while (await caller.get(f"/v1/jobs/{job}")).json()["status"] not in {"ready", "failed"}:
+                await asyncio.sleep(0.5)
+            await asyncio.wait_for(client.get_workflow_handle(job).result(), timeout=60)
+            await save(client, job, name)
+    async for woken in client.list_workflows("WorkflowType = 'resume-packaging'"):
+        await save(client, woken.id, "resume-packaging")
+
+
+async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
+    """A dub, and the same after a line was changed."""
+    job_id = f"dub_{spoken}_pt_plus"
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.post(f"/v1/videos/{spoken}/dubs", json={"languages": ["pt"]})).raise_for_status()
+        while (await caller.get(f"/v1/jobs/{job_id}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
+    await save(client, job_id, "dub-ready")
+    work = await change_a_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
+    for _ in range(60):
+        await asyncio.sleep(1)  # the relay has to start it first
+        if await stage.accounts.connection.fetchval("SELECT status = 'ready' FROM jobs WHERE id = $1", work):
+            break
+    await asyncio.wait_for(client.get_workflow_handle(work).result(), timeout=120)
+    await save(client, work, "redub-ready")
+
+
+def settings_of(mux: MuxServer) -> dict[str, Any]:
+    return {
+        "preflight_seconds": 3.0,
+        "playback": "on",
+        **mux.settings,
+        "environment": {"CUTROOM_RESERVATION_SECONDS": "2"},
+    }
+
+
+async def main() -> None:
+    control.start_all()
+    with tempfile.TemporaryDirectory() as name:
+        async with mux_server() as mux, open_stage("histories", Path(name), **settings_of(mux)) as stage:
+            await record(stage, Path(name))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,85 @@
+"""The requests and answers that the guides show, against the OpenAPI document of today."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from cutroom.entrypoints.api import build_app
+from cutroom.web.openapi import document
+from dev.environment import PROJECT
+from tests.recording.examples import Example, Recorder, read_examples, shown
+
+DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
+EXAMPLES = read_examples()
+GUIDES = ("ingest", "transcripts", "captions", "dubs", "shorts", "thumbnails", "packaging", "speech", "playback",
+          "downloads", "hosting")  # fmt: skip
+
+
+def _operation(example: Example) -> dict[str, Any]:
+    path = example.path.partition("?")[0]
+    for template, methods in DOCUMENT["paths"].items():
+        pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template))
+        if re.fullmatch(pattern, path) and example.method.lower() in methods:
+            found: dict[str, Any] = methods[example.method.lower()]
+            return found
+    raise AssertionError(f"{example.method} {path} is no operation any more")
+
+
+def _faults(schema: dict[str, Any], value: object) -> Iterator[str]:
+    whole = {**schema, "components": DOCUMENT["components"]}
+    for error in Draft202012Validator(whole).iter_errors(value):
+        yield f"{error.json_path}: {error.message}"
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_an_example_agrees_with_the_document(name: str) -> None:
+    example = EXAMPLES[name]
+    operation = _operation(example)
+    content = operation["responses"][str(example.status)].get("content", {})
+    faults = []
+    if example.body is not None and example.status < 400:
+        faults += list(_faults(operation["requestBody"]["content"]["application/json"]["schema"], example.body))
+    if example.answer is not None:
+        faults += list(_faults(content["application/json"]["schema"], example.answer))
+    assert faults == []
+
+
+def test_the_comparison_can_fail() -> None:
+    schema = {"$ref": "#/components/schemas/Quote"}
+    assert list(_faults(schema, {"total": "much"}))
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_guide_shows_a_recorded_example(guide: str) -> None:
+    assert "<!-- begin example " in (PROJECT / "docs" / f"{guide}.md").read_text()
+
+
+def test_every_example_is_free_of_secrets_and_of_the_machine() -> None:
+    for example in EXAMPLES.values():
+        text = json.dumps(example.answer)
+        assert not re.search(r"127\.0\.0\.1|localhost|whsec_\w|cr_\w{8}|Signature=\w|/tmp/", text), example.name
+
+
+async def test_a_recorder_keeps_what_was_sent_and_cuts_what_is_private() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        told = {"url": "http://here/v1/x?X-Goog-Signature=abc", "secret": "whsec_abc", "rows": [1, 2, 3]}
+        return httpx.Response(201, json=told)
+
+    recorder = Recorder("http://here", "http://store")
+    recorder.begin("step")
+    hooks = {"response": [recorder.listen]}
+    transport = httpx.MockTransport(answer)
+    async with httpx.AsyncClient(base_url="http://here", transport=transport, event_hooks=hooks) as client:
+        await client.post("/v1/things", json={"name": "x"}, headers={"Idempotency-Key": "k"})
+        await client.get("/elsewhere")
+    (example,) = recorder.examples
+    assert (example.name, example.method, example.path, example.body) == ("step-1", "POST", "/v1/things", {"name": "x"})
+    assert example.answer == {"url": "https://cutroom.example.com/v1/x?…", "secret": "…", "rows": [1, 2]}
+    page = "\n".join(shown(example))
+    assert "-H 'Idempotency-Key: k'" in page
+    assert '-d \'{"name": "x"}\'' in page

@@ -1,0 +1,124 @@
+"""A server on loopback that speaks OpenAI's protocol for speech and Chatterbox's addition, and fails as servers do."""
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+from cutroom.engines.synthesis.port import SynthesizedSpeech
+from tests.support.openai_server import KEY, MAX_BODY_BYTES, MAX_WAIT_SECONDS, Fault, RefusedError
+
+_SPEECH, _UPLOAD = "/v1/audio/speech", "/v1/audio/speech/upload"
+
+Fields = Mapping[str, Any]  # of the request; a file is bytes
+
+
+@dataclass
+class VoiceServer:
+    """Answers with what `speak` makes of the request's fields, after the faults that are waiting."""
+
+    speak: Callable[[Fields], bytes]
+    faults: deque[Fault] = field(default_factory=deque)
+    asked: list[tuple[str, Fields]] = field(default_factory=list)
+    calls: int = 0
+
+    def __enter__(self) -> Self:
+        self._leaving = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http.daemon_threads = False  # so that closing waits for them
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05})
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leaving.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def answer(self, headers: Message, path: str, body: bytes) -> bytes:
+        if path not in {_SPEECH, _UPLOAD}:
+            raise RefusedError(404, "There is nothing here.")
+        if headers.get("Authorization") != f"Bearer {KEY}":
+            raise RefusedError(401, "Incorrect API key provided.")
+        fields = json.loads(body) if path == _SPEECH else _form(headers, body)
+        self.asked.append((path, fields))
+        return self.speak(fields)
+
+    def wait(self, seconds: float) -> None:
+        self._leaving.wait(min(seconds, MAX_WAIT_SECONDS))
+
+
+def _handler(server: VoiceServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = MAX_WAIT_SECONDS
+
+        def do_POST(self) -> None:
+            server.calls += 1
+            self.close_connection = True
+            body = self.rfile.read(min(MAX_BODY_BYTES, int(self.headers.get("Content-Length", "0"))))
+            fault = server.faults.popleft() if server.faults else Fault()
+            server.wait(fault.delay_seconds)
+            status, answer = fault.status, fault.body
+            try:
+                if answer is None and status == 200:
+                    answer = server.answer(self.headers, self.path, body)
+            except RefusedError as refused:
+                status, answer = refused.status, str(refused).encode()
+            self._send(status, answer if answer is not None else b"It went wrong.", fault)
+
+        def _send(self, status: int, body: bytes, fault: Fault) -> None:
+            try:
+                self.send_response(status)
+                self.send_header("Content-Type", "audio/wav")
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Connection", "close")
+                self.end_headers()
+                body = body[: round(len(body) * fault.keep)]
+                step = 1 if fault.drip_seconds else max(1, len(body))
+                for at in range(0, len(body), step):
+                    self.wfile.write(body[at : at + step])
+                    server.wait(fault.drip_seconds)
+            except (BrokenPipeError, ConnectionResetError):
+                return  # who asked has gone
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler
+
+
+def _form(headers: Message, body: bytes) -> Fields:
+    head = f"Content-Type: {headers.get('Content-Type', '')}\r\n\r\n".encode()
+    form = BytesParser(policy=HTTP).parsebytes(head + body)
+    fields: dict[str, Any] = {}
+    for part in form.iter_parts():
+        content = part.get_payload(decode=True)
+        assert isinstance(content, bytes)
+        name = str(part.get_param("name", header="content-disposition"))
+        fields[name] = content if part.get_filename() else content.decode()
+    return fields
+
+
+def as_wav(speech: SynthesizedSpeech, *, streamed: bool = False) -> bytes:
+    """16 bits; a server that streams writes lengths that it does not know yet."""
+    data = (speech.samples * 32767).astype("<i2").tobytes()
+    length = 0xFFFFFFFF if streamed else len(data)
+    rate = speech.sample_rate
+    head = b"fmt " + (16).to_bytes(4, "little") + b"\x01\x00\x01\x00" + rate.to_bytes(4, "little")
+    head += (2 * rate).to_bytes(4, "little") + b"\x02\x00\x10\x00" + b"data" + length.to_bytes(4, "little")
+    return b"RIFF" + min(0xFFFFFFFF, length + 36).to_bytes(4, "little") + b"WAVE" + head + data
