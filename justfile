@@ -63,7 +63,7 @@ bench name *args:
 # Build the documentation into .data/site; a broken link or anchor, or a page that no longer follows from the code, fails.
 docs:
     uv run python -m dev.docs.blocks --check
-    NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict --quiet
+    NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict
 
 # Write anew what pages take from code and figures: examples, settings, scaling.
 blocks:

@@ -29,7 +29,7 @@ CONNECTIONS = 16
 KEYS = 8
 
 
-async def _ask(port: int, requests: list[bytes], count: int) -> None:
+async def _send_requests(port: int, requests: list[bytes], count: int) -> None:
     """One keep-alive connection that sends `count` requests, one after the other."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for number in range(count):
@@ -47,13 +47,13 @@ async def _round(server: Server, requests: list[bytes], count: int) -> tuple[flo
     """CPU microseconds per request and requests per second of one round."""
     process = psutil.Process(server.pid)
     before, started = process.cpu_times(), time.perf_counter()
-    await asyncio.gather(*(_ask(server.port, requests, count // CONNECTIONS) for _ in range(CONNECTIONS)))
+    await asyncio.gather(*(_send_requests(server.port, requests, count // CONNECTIONS) for _ in range(CONNECTIONS)))
     after, seconds = process.cpu_times(), time.perf_counter() - started
     cpu = (after.user + after.system) - (before.user + before.system)
     return cpu / count * 1e6, count / seconds
 
 
-async def _stage(accounts: Accounts) -> list[bytes]:
+async def _create_requests(accounts: Accounts) -> list[bytes]:
     requests = []
     for _ in range(KEYS):
         person = await accounts.person()
@@ -79,13 +79,13 @@ async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float,
     control.start_all()
     settings = await scratch("bench_api")
     accounts = await Accounts.open(settings)
-    requests = await _stage(accounts)
+    requests = await _create_requests(accounts)
     await accounts.close()
     environment = environment_of(settings)
     hash_key = hmac.digest(settings.secret_key.get_secret_value().encode(), b"cutroom/credential", "sha256").hex()
     ours = Server(environment)
     bare = Server({**environment, "BARE_HASH_KEY": hash_key})
-    bare.arguments = ("-m", "bench.bare", str(bare.port))
+    bare.arguments = ("-m", "bench.bare_api", str(bare.port))
     try:
         ours.start()
         bare.start()

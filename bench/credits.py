@@ -26,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from cutroom.credits import escrow, ledger
-from cutroom.credits.pricing import Action, Work, load_prices
-from cutroom.credits.rules import Bill
+from cutroom.credits.pricing import Action, BillableItem, load_prices
+from cutroom.credits.rules import Charge
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database, register_json_codec
 from cutroom.platform.ids import is_id, new_id
@@ -39,21 +39,21 @@ GOAL = 0.5
 CLIENTS = 16  # at once, on as many connections
 WALLETS = 200
 MILLICREDITS = 1_000_000_000
-BILL = Bill((Work(Action.SPEECH, "speech"),), is_subscriber=True)
-OURS = "bench-ours"  # the name of our connections
+BILL = Charge((BillableItem(Action.SPEECH, "speech"),), is_subscriber=True)
+APPLICATION = "bench-ours"  # the name of our connections
 SAMPLE_SECONDS = 0.02
 WAITS = """SELECT CASE WHEN state = 'active' THEN coalesce(wait_event_type || ' ' || wait_event, 'running')
                        WHEN state IS NULL THEN 'unseen' ELSE 'waits for the client' END AS what
            FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"""
 # Plans made while the tables were empty would read them whole, until the server looks by itself, some minute.
-ANALYSE = "ANALYZE ledger_balances, ledger_transactions, ledger_entries, escrow_lines"
+ANALYZE = "ANALYZE ledger_balances, ledger_transactions, ledger_entries, escrow_lines"
 
 Statement = tuple[str, str, tuple[Any, ...]]  # the method of a connection, the SQL, its arguments
 Cycle = list[Statement]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RoundResult:
     """One round one way."""
 
     per_second: float
@@ -75,24 +75,24 @@ class RecordingConnection(asyncpg.Connection):
 
     recorded: Cycle = []  # noqa: RUF012 (one for all: asyncpg makes the connections)
 
-    def _keep(self, method: str, sql: str, arguments: Sequence[Any]) -> None:
+    def _record(self, method: str, sql: str, arguments: Sequence[Any]) -> None:
         if "pg_advisory_unlock_all" not in sql:  # a pool's own question, asked by every pool
             self.recorded.append((method, sql, tuple(arguments)))
 
     async def execute(self, query: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 (as the class above)
-        self._keep("execute", query, args)
+        self._record("execute", query, args)
         return await super().execute(query, *args, **named)
 
     async def executemany(self, command: str, args: Any, **named: Any) -> None:  # noqa: ANN401
-        self._keep("executemany", command, (args,))
+        self._record("executemany", command, (args,))
         await super().executemany(command, args, **named)
 
     async def fetch(self, query: str, *args: Any, **named: Any) -> Any:  # noqa: ANN401
-        self._keep("fetch", query, args)
+        self._record("fetch", query, args)
         return await super().fetch(query, *args, **named)
 
     async def fetchval(self, query: str, *args: Any, **named: Any) -> Any:  # noqa: ANN401
-        self._keep("fetchval", query, args)
+        self._record("fetchval", query, args)
         return await super().fetchval(query, *args, **named)
 
 
@@ -111,7 +111,7 @@ async def record(settings: Settings, library_id: str) -> Cycle:
     return list(RecordingConnection.recorded)
 
 
-def retell(cycle: Cycle, library_id: str, *, of: str) -> Cycle:
+def rewrite_ids(cycle: Cycle, library_id: str, *, of: str) -> Cycle:
     """The same statements for another payment, in this library: every id in them is new."""
     ids = {of: library_id}
 
@@ -134,7 +134,7 @@ async def send(pool: "asyncpg.Pool[asyncpg.Record]", cycle: Cycle) -> None:
                 await getattr(connection, method)(sql, *arguments)
 
 
-class Bench:
+class PaymentBench:
     """Both ways, on the same libraries."""
 
     def __init__(
@@ -151,10 +151,10 @@ class Bench:
         random.shuffle(chosen)
         if ours:
             return [partial(pay, self.database, each) for each in chosen]
-        cycles = [retell(self.cycle, each, of=self.libraries[0]) for each in chosen]
+        cycles = [rewrite_ids(self.cycle, each, of=self.libraries[0]) for each in chosen]
         return [partial(send, self.pool, each) for each in cycles]
 
-    async def round(self, wallets: int, count: int, *, ours: bool) -> Measured:
+    async def round(self, wallets: int, count: int, *, ours: bool) -> RoundResult:
         payments = iter(self._payments(wallets, count, ours=ours))
 
         async def client() -> None:
@@ -164,16 +164,16 @@ class Bench:
         cpu, began = time.process_time(), time.perf_counter()
         await asyncio.gather(*(client() for _ in range(CLIENTS)))
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        return Measured(count / seconds, cpu / count * 1e6)
+        return RoundResult(count / seconds, cpu / count * 1e6)
 
-    async def waits(self, wallets: int, count: int) -> str:
+    async def sample_waits(self, wallets: int, count: int) -> str:
         """What our connections are found waiting for, in a round that is not counted."""
         seen: Counter[str] = Counter()
 
         async def sample() -> None:
             async with self.pool.acquire() as connection:  # of the same role: others are not told
                 while True:
-                    seen.update(row["what"] for row in await connection.fetch(WAITS, OURS))
+                    seen.update(row["what"] for row in await connection.fetch(WAITS, APPLICATION))
                     await asyncio.sleep(SAMPLE_SECONDS)
 
         sampling = asyncio.create_task(sample())
@@ -196,7 +196,7 @@ async def _libraries(accounts: Accounts) -> list[str]:
     return libraries
 
 
-Rounds = dict[int, list[tuple[Measured, Measured]]]
+Rounds = dict[int, list[tuple[RoundResult, RoundResult]]]
 
 
 async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], int]:
@@ -206,40 +206,40 @@ async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], i
     accounts = await Accounts.open(settings)
     libraries = await _libraries(accounts)
     url = settings.database_url.get_secret_value()
-    database = await Database.connect(url, CLIENTS, application=OURS)
+    database = await Database.connect(url, CLIENTS, application=APPLICATION)
     cycle = await record(settings, libraries[0])
     pool = await asyncpg.create_pool(url, min_size=1, max_size=CLIENTS, server_settings={"jit": "off"})
-    bench = Bench(database, pool, libraries, cycle=cycle)
+    bench = PaymentBench(database, pool, libraries, cycle=cycle)
     measured: Rounds = {1: [], WALLETS: []}
-    waits = {}
+    sample_waits = {}
     try:
         for wallets in measured:  # statements are prepared and code paths warm before the first round
             await bench.round(wallets, count // 2, ours=True)
             await bench.round(wallets, count // 2, ours=False)
-        await accounts.connection.execute(ANALYSE)
+        await accounts.connection.execute(ANALYZE)
         for number in range(rounds):
             for wallets, found in measured.items():
                 first = await bench.round(wallets, count, ours=number % 2 == 0)
                 second = await bench.round(wallets, count, ours=number % 2 == 1)
                 found.append((first, second) if number % 2 == 0 else (second, first))
         for wallets in measured:
-            waits[wallets] = await bench.waits(wallets, count)
+            sample_waits[wallets] = await bench.sample_waits(wallets, count)
         # Only the money: no job stands behind what is paid here.
-        faults = [await accounts.connection.fetch("SELECT * FROM book_faults($1)", each) for each in libraries]
+        faults = [await accounts.connection.fetch("SELECT * FROM ledger_entry_faults($1)", each) for each in libraries]
         if any(faults):
             raise RuntimeError(f"the books are wrong afterwards: {faults}")
     finally:
         await database.close()
         await pool.close()
         await accounts.close()
-    return measured, waits, len(cycle)
+    return measured, sample_waits, len(cycle)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="fewer payments")
     short = parser.parse_args().short
-    measured, waits, statements = uvloop.run(measure(rounds=5 if short else 15, count=300 if short else 1_000))
+    measured, sample_waits, statements = uvloop.run(measure(rounds=5 if short else 15, count=300 if short else 1_000))
     table = Table("wallets", "round", "ours, /s", "bare, /s", "ratio", "ours, µs CPU", "bare, µs CPU")
     figures: dict[str, Any] = {}
     for wallets, rounds in measured.items():
@@ -255,7 +255,7 @@ def main() -> int:
             f"{name}_bare_cpu_us": round(statistics.median(b.cpu_us for _, b in rounds)),
         }
     Console().print(table)
-    for wallets, what in waits.items():
+    for wallets, what in sample_waits.items():
         print(f"{wallets} wallets, {CLIENTS} clients, {statements} statements each; our connections: {what}")
     ok = min(figures["hot_ratio"], figures["spread_ratio"]) >= GOAL
     print(json.dumps({**figures, "goal": GOAL, "ok": ok}))

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from bench.counted import counted_worker
+from bench.cpu_meter import metered_worker
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
-from cutroom.engines.translation.routing import choose, translate_along
+from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.engines.types import SAMPLE_RATE
-from cutroom.products.speech.encoding import at_rate, to_pcm
+from cutroom.products.speech.encoding import resample_speech, to_pcm
 from dev.services import control
-from tests.support.dialogue_video import make_film
-from tests.support.dub_stage import Dubbed, dub, fund, samples_of, send
+from tests.support.dialogue_video import make_dialogue_video
+from tests.support.dub_stage import FinishedDub, decode_samples, dub, fund, upload_and_transcribe
 from tests.support.stage import Stage, open_stage
 
 if TYPE_CHECKING:
-    from tests.support.dub_stage import Sound
+    from tests.support.dub_stage import AudioSamples
 
 GOAL = 1.15
 LINE_RATE = 24_000
@@ -43,53 +43,53 @@ async def measure(seconds: float) -> tuple[float, dict[str, float]]:
         folder = Path(name)
         async with open_stage("bench_dubs", folder / "stage") as stage:
             await fund(stage)
-            speaker = await asyncio.to_thread(Engines(stage.settings).speaker)
-            film = await asyncio.to_thread(lambda: make_film(folder, speaker, seconds=seconds))
-            video_id = await send(stage, film.path)
+            synthesizer = await asyncio.to_thread(Engines(stage.settings).synthesizer)
+            video = await asyncio.to_thread(lambda: make_dialogue_video(folder, synthesizer, seconds=seconds))
+            video_id = await upload_and_transcribe(stage, video.path)
             # A new worker, so that the engines are loaded for the dub, as they are on the other side.
-            async with counted_worker(stage) as worker:
-                before = worker.used()
+            async with metered_worker(stage) as worker:
+                before = worker.cpu_seconds()
                 (dubbed,) = await dub(stage, video_id, ["pt"])
-                ours = worker.used() - before
-            bare = await asyncio.to_thread(_bare, stage, film.path, dubbed, folder)
+                ours = worker.cpu_seconds() - before
+            bare = await asyncio.to_thread(_bare, stage, video.path, dubbed, folder)
     return ours, bare
 
 
-def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, float]:
+def _bare(stage: Stage, video: Path, dubbed: FinishedDub, folder: Path) -> dict[str, float]:
     engines = Engines(stage.settings)
     voices = dubbed.job["result"]["voices"]
-    stretches = {each["line"]: each["stretch"] for each in dubbed.sync["segments"]}
-    spoken: list[Sound] = []
+    tempos = {each["line"]: each["stretch"] for each in dubbed.sync["segments"]}
+    lines: list[AudioSamples] = []
 
     def translate() -> None:
-        plan = choose(engines.translators(), source="en", target="pt")
+        plan = plan_translation(engines.translators(), source="en", target="pt")
         translate_along(plan, [each["text"] for each in dubbed.source])
 
-    def part() -> None:
-        separator = engines.separator()
-        separator.separate(samples_of(film, rate=separator.sample_rate, channels=2))
+    def separate() -> None:
+        separator = engines.source_separator()
+        separator.separate(decode_samples(video, rate=separator.sample_rate, channels=2))
 
-    def speak() -> None:
+    def synthesize() -> None:
         for each in dubbed.segments:
-            said = engines.speaker().speak(each["text"], voice=voices[each["speaker"]]["voice"], language="pt")
-            spoken.append(at_rate(said, LINE_RATE))
+            speech = engines.synthesizer().synthesize(each["text"], voice=voices[each["speaker"]]["voice"], language="pt")
+            lines.append(resample_speech(speech, LINE_RATE))
 
-    def stretch() -> None:
-        for number, sound in enumerate(spoken):
+    def adjust_tempo() -> None:
+        for number, samples in enumerate(lines):
             command = ["ffmpeg", "-v", "error", "-f", "s16le", "-ar", str(LINE_RATE), "-ac", "1", "-i", "pipe:0"]
-            how = ["-af", f"rubberband=tempo={stretches.get(number, 1.0)}", "-f", "s16le", "pipe:1"]
-            subprocess.run([*command, *how], input=to_pcm(sound), capture_output=True, check=True)
+            arguments = ["-af", f"rubberband=tempo={tempos.get(number, 1.0)}", "-f", "s16le", "pipe:1"]
+            subprocess.run([*command, *arguments], input=to_pcm(samples), capture_output=True, check=True)
 
-    def hear() -> None:
-        for sound in _minutes(spoken):
-            recording = at_rate(SynthesizedSpeech(sound, LINE_RATE), SAMPLE_RATE)
-            speech = list(engines.voice_detector().detect([recording]))
-            engines.recogniser().transcribe(recording, language="pt", speech=speech)
+    def transcribe() -> None:
+        for samples in _minutes(lines):
+            recording = resample_speech(SynthesizedSpeech(samples, LINE_RATE), SAMPLE_RATE)
+            speech = list(engines.voice_activity_detector().detect([recording]))
+            engines.recognizer().transcribe(recording, language="pt", speech=speech)
 
     def encode() -> None:
         track = folder / "track.m4a"
         track.write_bytes(dubbed.track)
-        made = [
+        command_ = [
             "ffmpeg",
             "-v",
             "error",
@@ -102,33 +102,33 @@ def _bare(stage: Stage, film: Path, dubbed: Dubbed, folder: Path) -> dict[str, f
             "192k",
             str(folder / "again.m4a"),
         ]
-        subprocess.run(made, check=True)
+        subprocess.run(command_, check=True)
 
-    return {step.__name__: _cpu(step) for step in (translate, part, speak, stretch, hear, encode)}
+    return {step.__name__: _cpu(step) for step in (translate, separate, synthesize, adjust_tempo, transcribe, encode)}
 
 
-def _minutes(spoken: "list[Sound]") -> "list[Sound]":
+def _minutes(lines: "list[AudioSamples]") -> "list[AudioSamples]":
     """Lines behind each other, in recordings of about a minute."""
     import numpy as np  # noqa: PLC0415 - an extra
 
-    found: list[list[Sound]] = [[]]
-    for sound in spoken:
+    found: list[list[AudioSamples]] = [[]]
+    for samples in lines:
         if sum(map(len, found[-1])) > 50 * LINE_RATE:
             found.append([])
-        found[-1] += [sound, np.zeros(LINE_RATE // 2, np.float32)]
+        found[-1] += [samples, np.zeros(LINE_RATE // 2, np.float32)]
     return [np.concatenate(each) for each in found if each]
 
 
 def _cpu(step: Callable[[], None]) -> float:
     """Of this process and the programs that it ran."""
 
-    def used() -> float:
+    def usage() -> float:
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
         return time.process_time() + children.ru_utime + children.ru_stime
 
-    before = used()
+    before = usage()
     step()
-    return used() - before
+    return usage() - before
 
 
 def main() -> int:

@@ -19,14 +19,14 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from bench.counted import counted_worker
+from bench.cpu_meter import metered_worker
 from cutroom.media.ladder import SEGMENT_SECONDS, plan_ladder
 from cutroom.media.packager import find_packager
 from cutroom.media.probe import probe
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.temporal import connect
 from dev.services import control
-from tests.support.stage import Stage, ends, make_film, open_stage, upload
+from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
 
 GOAL = 1.15
 
@@ -35,34 +35,34 @@ async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float
     """Processor and wall time of ours and of the bare commands."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        film = await asyncio.to_thread(make_film, folder / "film.mp4", seconds, size="1280x720")
+        video = await asyncio.to_thread(make_video, folder / "video.mp4", seconds, size="1280x720")
         async with open_stage("bench_packaging", folder / "stage") as stage:
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
-                video_id = await upload(client, film)
-                await ends(stage, [video_id], seconds=900)
+                video_id = await upload(client, video)
+                await wait_for_imports(stage, [video_id], seconds=900)
             ours = await _ours(stage, video_id)
-        return ours, await _bare(film, folder)
+        return ours, await _bare(video, folder)
 
 
 async def _ours(stage: Stage, video_id: str) -> tuple[float, float]:
     """A worker that does nothing else."""
     variables = {"CUTROOM_PLAYBACK": "on", "CUTROOM_WORKER_QUEUES": "control,media"}
-    async with counted_worker(stage, variables) as worker:
+    async with metered_worker(stage, variables) as worker:
         client = await connect(stage.settings)
-        before, started = worker.used(), time.monotonic()
+        before, started = worker.cpu_seconds(), time.monotonic()
         argument = {"library_id": stage.person.library_id, "video_id": video_id}
         handle = await client.start_workflow("playback", argument, id=f"bench_{video_id}", task_queue="control")
         await asyncio.wait_for(handle.result(), timeout=1800)
-        return worker.used() - before, time.monotonic() - started
+        return worker.cpu_seconds() - before, time.monotonic() - started
 
 
-async def _bare(film: Path, folder: Path) -> tuple[float, float]:
-    rungs = plan_ladder(await probe(film, sandbox=Sandbox()))
-    chain, parts = "[0:v]null", []
+async def _bare(video: Path, folder: Path) -> tuple[float, float]:
+    rungs = plan_ladder(await probe(video, sandbox=Sandbox()))
+    chain, filters = "[0:v]null", []
     for rung, smaller in zip(rungs, [*rungs[1:], None], strict=True):
-        parts.append(f"{chain}[{rung.name}]" if smaller is None else f"{chain},split=2[{rung.name}][x{rung.name}]")
+        filters.append(f"{chain}[{rung.name}]" if smaller is None else f"{chain},split=2[{rung.name}][x{rung.name}]")
         chain = f"[x{rung.name}]scale={smaller.width}:{smaller.height}:flags=bicubic" if smaller is not None else ""
-    encode = ["ffmpeg", "-v", "error", "-y", "-i", str(film), "-filter_complex", ";".join(parts)]
+    encode = ["ffmpeg", "-v", "error", "-y", "-i", str(video), "-filter_complex", ";".join(filters)]
     for rung in rungs:
         encode += ["-map", f"[{rung.name}]", "-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-threads", "2"]
         encode += [

@@ -20,28 +20,28 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.meters import SETTLE_SECONDS, Meters, Used
+from bench.usage import SETTLE_SECONDS, UsageMeter, Usage
 from cutroom.platform.clock import system_clock
 from cutroom.platform.storage.objects import Storage
 from dev.environment import PROJECT
 from dev.services import control
-from tests.recording.examples import Recorder, ask_the_house, write
-from tests.support.product_walk import STEPS, Step, Walk, ingest, open_walk, prepare, transcripts
-from tests.support.shorts_video import make_film
+from tests.recording.examples import Recorder, request_core_services, write
+from tests.support.product_walk import STEPS, Step, ProductWalk, ingest, open_walk, configure_worker, transcripts
+from tests.support.shorts_video import make_video
 
 FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
 UNMEASURED = frozenset({"quotes", "subtitles"})  # one request each: no more than any other
 READS, WRITES = 300, 100
-HOUSE = "house"  # what is asked beside the products
+CORE_STEP = "house"  # what is asked beside the products
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """How to measure."""
 
-    film: Path | None  # one's own, instead of the one that is made here
+    video: Path | None  # one's own, instead of the one that is made here
     short: bool
-    keep: bool  # the figures, after each product
+    save: bool  # the figures, after each product
     record: bool  # requests and answers too
     only: frozenset[str] = frozenset()  # these products; the others stay as they were measured before
 
@@ -51,93 +51,93 @@ class Asked:
         names = {*self.only, ingest.__name__, transcripts.__name__}
         return [step for step in STEPS if not self.only or step.__name__ in names]
 
-    def is_wanted(self, name: str) -> bool:
-        return not self.only or name in {*self.only, HOUSE}
+    def is_selected(self, name: str) -> bool:
+        return not self.only or name in {*self.only, CORE_STEP}
 
 
-async def measure(asked: Asked) -> dict[str, Any]:
+async def measure(options: Options) -> dict[str, Any]:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        film = asked.film
-        if film is None:
-            film = (await asyncio.to_thread(lambda: make_film(folder, long=not asked.short))).path
-        async with open_walk("bench_scaling", film, folder / "stage") as walk:
-            meters = Meters(walk.stage, Storage.connect(walk.stage.settings))
+        video = options.video
+        if video is None:
+            video = (await asyncio.to_thread(lambda: make_video(folder, long=not options.short))).path
+        async with open_walk("bench_scaling", video, folder / "stage") as walk:
+            meter = UsageMeter(walk.stage, Storage.connect(walk.stage.settings))
             recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
             walk.client.event_hooks["response"].append(recorder.listen)
             figures: dict[str, Any] = {"machine": _machine(), "film": {}, "products": {}, "requests": {}}
-            for step in asked.steps:
+            for step in options.steps:
                 recorder.begin(step.__name__)
-                await _measure_step(walk, meters, step, figures)
-                figures["film"] |= {"bytes": film.stat().st_size}
-                keep(figures, recorder, asked)
-            recorder.begin(HOUSE)
-            await ask_the_house(walk.client, walk.video_id)
+                await _measure_step(walk, meter, step, figures)
+                figures["film"] |= {"bytes": video.stat().st_size}
+                save(figures, recorder, options)
+            recorder.begin(CORE_STEP)
+            await request_core_services(walk.client, walk.video_id)
             walk.client.event_hooks["response"].clear()
-            if not asked.only:
-                figures["requests"] = await _requests(walk, meters)
-    keep(figures, recorder, asked)
+            if not options.only:
+                figures["requests"] = await _requests(walk, meter)
+    save(figures, recorder, options)
     return figures
 
 
-async def _measure_step(walk: Walk, meters: Meters, step: Step, figures: dict[str, Any]) -> None:
-    if prepare(walk, step):
+async def _measure_step(walk: ProductWalk, meter: UsageMeter, step: Step, figures: dict[str, Any]) -> None:
+    if configure_worker(walk, step):
         await asyncio.sleep(SETTLE_SECONDS)
     walk.notes, walk.polls = {}, 0
-    async with meters.measure() as used:
+    async with meter.measure() as usage:
         await step(walk)
     name = step.__name__
     if name == "ingest":
         figures["film"]["minutes"] = round(walk.notes["minutes"], 4)
     if name not in UNMEASURED:
         minutes = walk.notes.get("minutes", figures["film"]["minutes"])
-        figures["products"][name] = {**_per_minute(used, minutes, walk.notes), "polls": walk.polls}
-        _tell(name, figures["products"][name])
+        figures["products"][name] = {**_per_minute(usage, minutes, walk.notes), "polls": walk.polls}
+        _print_step(name, figures["products"][name])
 
 
-def keep(figures: Mapping[str, Any], recorder: Recorder, asked: Asked) -> None:
+def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> None:
     """Whatever was asked to be kept, after each product, so that a run that ends early was not for nothing."""
-    if asked.keep:
-        kept = {**figures}
-        if asked.only:
+    if options.save:
+        merged = {**figures}
+        if options.only:
             known = json.loads(FIGURES.read_text())
-            measured = {name: told for name, told in figures["products"].items() if asked.is_wanted(name)}
-            kept = {**known, "products": {**known["products"], **measured}}
+            measured = {name: description for name, description in figures["products"].items() if options.is_selected(name)}
+            merged = {**known, "products": {**known["products"], **measured}}
         FIGURES.parent.mkdir(exist_ok=True)
-        FIGURES.write_text(json.dumps(kept, indent=2) + "\n")
-    if asked.record:
-        write([each for each in recorder.examples if asked.is_wanted(each.step)])
+        FIGURES.write_text(json.dumps(merged, indent=2) + "\n")
+    if options.record:
+        write([each for each in recorder.examples if options.is_selected(each.step)])
 
 
-def _per_minute(used: Used, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
-    cpu = {part: round(seconds / minutes, 3) for part, seconds in used.cpu_seconds.items()}
+def _per_minute(usage: Usage, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
+    cpu = {part: round(seconds / minutes, 3) for part, seconds in usage.cpu_seconds.items()}
     return {
         "minutes": round(minutes, 3),
-        "wall_seconds": round(used.wall_seconds, 1),
+        "wall_seconds": round(usage.wall_seconds, 1),
         "cpu_seconds_a_minute": cpu,
-        "peak_mib": used.peak_mib,
-        "stored_bytes_a_minute": round(used.stored_bytes / minutes),
-        "workflows": used.workflows,
-        "transitions": used.transitions,
-        "history_bytes": used.history_bytes,
-        "row_bytes": used.row_bytes,
+        "peak_mib": usage.peak_mib,
+        "stored_bytes_a_minute": round(usage.stored_bytes / minutes),
+        "workflows": usage.workflows,
+        "transitions": usage.transitions,
+        "history_bytes": usage.history_bytes,
+        "row_bytes": usage.row_bytes,
         **({"outputs": int(notes["outputs"])} if "outputs" in notes else {}),
     }
 
 
-async def _requests(walk: Walk, meters: Meters) -> dict[str, Any]:
+async def _requests(walk: ProductWalk, meter: UsageMeter) -> dict[str, Any]:
     """Processor time of a read and of a write, over the API and what stands behind it."""
-    async with meters.measure() as idle:
+    async with meter.measure() as idle:
         await asyncio.sleep(SETTLE_SECONDS)
     found = {}
     for name, count in (("read", READS), ("write", WRITES)):
-        async with meters.measure() as used:
+        async with meter.measure() as usage:
             for number in range(count):
                 if name == "read":
                     await walk.get(f"/v1/videos/{walk.video_id}")
                 else:
                     await walk.post("/v1/folders", {"name": f"Folder {number}"})
-        found[name] = {part: round(used.cpu_seconds[part] / count, 6) for part in ("api", "postgres", "redis")}
+        found[name] = {part: round(usage.cpu_seconds[part] / count, 6) for part in ("api", "postgres", "redis")}
     return {"cpu_seconds": found, "idle": asdict(idle)}
 
 
@@ -152,20 +152,20 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _tell(name: str, told: Mapping[str, Any]) -> None:
-    worker, seconds = told["cpu_seconds_a_minute"]["worker"], told["wall_seconds"]
+def _print_step(name: str, description: Mapping[str, Any]) -> None:
+    worker, seconds = description["cpu_seconds_a_minute"]["worker"], description["wall_seconds"]
     Console(stderr=True).print(
-        f"{name}: {worker:.1f} s of processor a minute, {told['peak_mib']:.0f} MiB, in {seconds:.0f} s", highlight=False
+        f"{name}: {worker:.1f} s of processor a minute, {description['peak_mib']:.0f} MiB, in {seconds:.0f} s", highlight=False
     )
 
 
 def _show(figures: Mapping[str, Any]) -> None:
     table = Table("product", "CPU s a minute", "of it the house", "peak MiB", "stored KiB a minute", "transitions")
-    for name, told in figures["products"].items():
-        cpu = told["cpu_seconds_a_minute"]
-        total, stored = sum(cpu.values()), told["stored_bytes_a_minute"] / 1024
-        row = (f"{total:.1f}", f"{total - cpu['worker']:.2f}", f"{told['peak_mib']:.0f}", f"{stored:.0f}")
-        table.add_row(name, *row, str(told["transitions"]))
+    for name, description in figures["products"].items():
+        cpu = description["cpu_seconds_a_minute"]
+        total, stored = sum(cpu.values()), description["stored_bytes_a_minute"] / 1024
+        row = (f"{total:.1f}", f"{total - cpu['worker']:.2f}", f"{description['peak_mib']:.0f}", f"{stored:.0f}")
+        table.add_row(name, *row, str(description["transitions"]))
     Console().print(table)
 
 
@@ -176,12 +176,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="keep the figures for docs/scaling.md")
     parser.add_argument("--record", action="store_true", help="also keep the requests and answers for the guides")
     parser.add_argument("--only", nargs="+", default=(), metavar="PRODUCT", help="these; the others stay as they are")
-    told = parser.parse_args()
-    if unknown := set(told.only) - {step.__name__ for step in STEPS}:
+    description = parser.parse_args()
+    if unknown := set(description.only) - {step.__name__ for step in STEPS}:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     control.start_all()
-    asked = Asked(told.film, told.short, keep=told.write, record=told.record, only=frozenset(told.only))
-    figures = asyncio.run(measure(asked))
+    options = Options(description.video, description.short, save=description.write, record=description.record, only=frozenset(description.only))
+    figures = asyncio.run(measure(options))
     _show(figures)
     products = figures["products"].items()
     print(json.dumps({name: round(sum(each["cpu_seconds_a_minute"].values()), 2) for name, each in products}))

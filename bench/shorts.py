@@ -19,46 +19,46 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from bench.counted import SETTLE_SECONDS, counted_worker
+from bench.cpu_meter import SETTLE_SECONDS, metered_worker
 from cutroom.media.framing import framing_filter
 from dev.services import control
 from tests.support.dub_stage import fund
-from tests.support.shorts_stage import Made, arrive
-from tests.support.shorts_video import make_film
+from tests.support.shorts_stage import RenderedOutput, upload_and_transcribe
+from tests.support.shorts_video import make_video
 from tests.support.stage import open_stage
 
 GOAL = 1.35
 
 
-async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, float], Made]:
+async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, float], RenderedOutput]:
     """Processor and wall time of ours and of the bare command, and what was made."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        film = await asyncio.to_thread(make_film, folder, long=True)
+        video = await asyncio.to_thread(make_video, folder, long=True)
         async with open_stage("bench_shorts", folder / "stage") as stage:
             await fund(stage)
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
-                user = await arrive(stage, client, film.path)
-                async with counted_worker(stage) as worker:
-                    await user.wait(await user.ask(numClips=1, maxDuration=20))  # engines are loaded, files are here
+                user = await upload_and_transcribe(stage, client, video.path)
+                async with metered_worker(stage) as worker:
+                    await user.wait(await user.create_shorts(numClips=1, maxDuration=20))  # engines are loaded, files are here
                     await asyncio.sleep(SETTLE_SECONDS)
-                    before, started = worker.used(), time.monotonic()
-                    asked = await user.ask(
+                    before, started = worker.cpu_seconds(), time.monotonic()
+                    options = await user.create_shorts(
                         numClips=1, minDuration=seconds - 3, maxDuration=seconds + 3, captionStyle="karaoke"
                     )
-                    request = (await user.wait(asked)).json()
+                    request = (await user.wait(options)).json()
                     wall = time.monotonic() - started
-                    ours = worker.used() - before
-                (made,) = await user.take(request, folder / "made")
-            bare = await asyncio.to_thread(_bare, film.path, made, folder)
+                    ours = worker.cpu_seconds() - before
+                (made,) = await user.download_outputs(request, folder / "made")
+            bare = await asyncio.to_thread(_bare, video.path, made, folder)
     return (ours, wall), bare, made
 
 
-def _bare(film: Path, made: Made, folder: Path) -> tuple[float, float]:
+def _bare(video: Path, made: RenderedOutput, folder: Path) -> tuple[float, float]:
     (folder / "captions.ass").write_text(made.plan["captions"])
-    ((start, length),) = made.parts
+    ((start, length),) = made.ranges
     framed = framing_filter(made.crop, width=1080, height=1920)
-    command = ["ffmpeg", "-v", "error", "-y", "-ss", f"{start:.6f}", "-t", f"{length:.6f}", "-i", str(film)]
+    command = ["ffmpeg", "-v", "error", "-y", "-ss", f"{start:.6f}", "-t", f"{length:.6f}", "-i", str(video)]
     command += ["-filter_complex", f"{framed};[framed]ass=captions.ass[shown]", "-map", "[shown]", "-map", "0:a:0"]
     command += ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-profile:v", "high", "-threads", "2"]
     command += ["-af", "volume=3dB", "-c:a", "aac", "-b:a", "160k", "-movflags", "+faststart", "bare.mp4"]

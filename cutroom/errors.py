@@ -1,4 +1,4 @@
-"""Every error a caller can meet: its code, its HTTP status and its message, once."""
+"""Defines every API error code with its HTTP status and default message."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,39 +31,39 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a code always means on the wire."""
+class ErrorSpec:
+    """The status and default message of a code."""
 
     status: int
     message: str
 
 
-MEANINGS: dict[Code, Meaning] = {
-    Code.UNAUTHENTICATED: Meaning(401, "Missing API key."),
-    Code.INVALID_API_KEY: Meaning(401, "Invalid API key"),
-    Code.INSUFFICIENT_SCOPE: Meaning(403, "The API key lacks the required scope."),
-    Code.PERMISSION_DENIED: Meaning(403, "This is not permitted for the caller."),
-    Code.ROLE_CANNOT_PRODUCE: Meaning(403, "The caller's workspace role cannot start products."),
-    Code.NOT_FOUND: Meaning(404, "Resource not found."),
-    Code.INVALID_ARGUMENT: Meaning(400, "The request contains invalid or missing fields."),
-    Code.UNSUPPORTED_SOURCE: Meaning(422, "This source cannot be imported."),
-    Code.DURATION_UNKNOWN: Meaning(422, "The duration of the media is not known yet."),
-    Code.INSUFFICIENT_CREDITS: Meaning(429, "Not enough credits."),
-    Code.CONFLICT: Meaning(409, "The request conflicts with the current state."),
-    Code.ALREADY_EXISTS: Meaning(409, "This already exists."),
-    Code.IDEMPOTENCY_REPLAY: Meaning(409, "Idempotency-Key was reused with a different request."),
-    Code.RATE_LIMITED: Meaning(429, "API key concurrency limit reached"),
-    Code.PREVIEW_NOT_DOWNLOADABLE: Meaning(409, "Only a preview of this dub exists so far."),
-    Code.DOWNLOAD_TIER_NONE: Meaning(403, "Downloads are not available to this account."),
-    Code.FAILED_PRECONDITION: Meaning(409, "A step that this depends on has failed."),
-    Code.GONE: Meaning(410, "This operation has been retired."),
-    Code.METHOD_NOT_ALLOWED: Meaning(405, "This method is not allowed here."),
-    Code.INTERNAL: Meaning(500, "An unexpected error occurred."),
+ERROR_SPECS: dict[Code, ErrorSpec] = {
+    Code.UNAUTHENTICATED: ErrorSpec(401, "Missing API key."),
+    Code.INVALID_API_KEY: ErrorSpec(401, "Invalid API key"),
+    Code.INSUFFICIENT_SCOPE: ErrorSpec(403, "The API key lacks the required scope."),
+    Code.PERMISSION_DENIED: ErrorSpec(403, "This is not permitted for the caller."),
+    Code.ROLE_CANNOT_PRODUCE: ErrorSpec(403, "The caller's workspace role cannot start products."),
+    Code.NOT_FOUND: ErrorSpec(404, "Resource not found."),
+    Code.INVALID_ARGUMENT: ErrorSpec(400, "The request contains invalid or missing fields."),
+    Code.UNSUPPORTED_SOURCE: ErrorSpec(422, "This source cannot be imported."),
+    Code.DURATION_UNKNOWN: ErrorSpec(422, "The duration of the media is not known yet."),
+    Code.INSUFFICIENT_CREDITS: ErrorSpec(429, "Not enough credits."),
+    Code.CONFLICT: ErrorSpec(409, "The request conflicts with the current state."),
+    Code.ALREADY_EXISTS: ErrorSpec(409, "This already exists."),
+    Code.IDEMPOTENCY_REPLAY: ErrorSpec(409, "Idempotency-Key was reused with a different request."),
+    Code.RATE_LIMITED: ErrorSpec(429, "API key concurrency limit reached"),
+    Code.PREVIEW_NOT_DOWNLOADABLE: ErrorSpec(409, "Only a preview of this dub exists so far."),
+    Code.DOWNLOAD_TIER_NONE: ErrorSpec(403, "Downloads are not available to this account."),
+    Code.FAILED_PRECONDITION: ErrorSpec(409, "A step that this depends on has failed."),
+    Code.GONE: ErrorSpec(410, "This operation has been retired."),
+    Code.METHOD_NOT_ALLOWED: ErrorSpec(405, "This method is not allowed here."),
+    Code.INTERNAL: ErrorSpec(500, "An unexpected error occurred."),
 }
 
 
 class CutroomError(Exception):
-    """An answer other than success; whoever raises it decides code, details and, rarely, another message or status."""
+    """An error response; code and details, and optionally another message or status, are set where it is raised."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class CutroomError(Exception):
         headers: dict[str, str] | None = None,
         status: int | None = None,
     ) -> None:
-        meaning = MEANINGS[code]
-        super().__init__(message or meaning.message)
+        spec = ERROR_SPECS[code]
+        super().__init__(message or spec.message)
         self.code = code
-        self.status = status or meaning.status
-        self.message = message or meaning.message
+        self.status = status or spec.status
+        self.message = message or spec.message
         self.details = details or {}
         self.headers = headers or {}
 
@@ -87,7 +87,7 @@ class CutroomError(Exception):
 
 
 def not_found() -> CutroomError:
-    """Missing, or of another library: the caller cannot tell which."""
+    """Missing or owned by another library; the response does not reveal which."""
     return CutroomError(Code.NOT_FOUND)
 
 
@@ -95,6 +95,6 @@ def invalid_field(path: str, message: str) -> CutroomError:
     return invalid_fields([(path, message)])
 
 
-def invalid_fields(faults: list[tuple[str, str]]) -> CutroomError:
-    fields = [{"path": path, "message": message} for path, message in faults]
+def invalid_fields(errors: list[tuple[str, str]]) -> CutroomError:
+    fields = [{"path": path, "message": message} for path, message in errors]
     return CutroomError(Code.INVALID_ARGUMENT, details={"fields": fields})

@@ -21,7 +21,7 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.sessions import change_password
 from cutroom.credits import ledger
 from cutroom.credits.pricing import MILLICREDITS
-from cutroom.engines.models.pull import choose
+from cutroom.engines.models.pull import select_models
 from cutroom.engines.models.store import ModelStore
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import register_json_codec
@@ -149,8 +149,8 @@ def fetch_models(folder: Path) -> None:
 
 def missing_models(folder: Path) -> Sequence[str]:
     store = ModelStore(folder)
-    wanted = choose(store.manifest, (), sets=(MODELS,), everything=False)
-    return [model.name for model in wanted if not store.holds(model)]
+    wanted = select_models(store.manifest, (), sets=(MODELS,), everything=False)
+    return [model.name for model in wanted if not store.is_complete(model)]
 
 
 async def invite(settings: Settings) -> Guest:
@@ -174,8 +174,8 @@ async def invite(settings: Settings) -> Guest:
             )
             await change_password(connection, user_id, password, now=now)
             await ledger.grant(connection, library_id, millicredits=CREDITS * MILLICREDITS, reference=new_id(), now=now)
-            minter = accounts.KeyMinter(
-                secrecy=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
+            minter = accounts.KeyIssuer(
+                secret_box=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
             )
             key = await minter.create_key(
                 connection, library_id, user_id=user_id, name=f"demo {now:%H:%M:%S}", scopes=[], now=now

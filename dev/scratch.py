@@ -116,7 +116,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 async def _template(owner_url: str) -> str:
     """A migrated database to copy from, made once for each state of the migrations."""
     digest = hashlib.sha256()
-    for path in sorted((PROJECT / "migrations").rglob("*.py")):
+    for path in sorted(each for each in (PROJECT / "migrations").rglob("*") if each.suffix in {".py", ".sql"}):
         digest.update(path.read_bytes())
     template = f"cutroom_template_{digest.hexdigest()[:12]}"
     with locked("template"):
@@ -198,11 +198,14 @@ class Accounts:
         )
 
     async def member(self, workspace_id: str, person: Person, *, role: Role) -> None:
-        await service.put_member(self.connection, workspace_id, user_id=person.user_id, role=role, now=system_clock())
+        await service.upsert_member(
+            self.connection, workspace_id, user_id=person.user_id, role=role, now=system_clock()
+        )
 
     async def key(self, person: Person, *, library_id: str | None = None, scopes: Iterable[Scope] = ()) -> Keyring:
-        minter = service.KeyMinter(
-            secrecy=SecretBox(self.settings.secret_key.get_secret_value()), plans=load_plans(self.settings.plans_file)
+        minter = service.KeyIssuer(
+            secret_box=SecretBox(self.settings.secret_key.get_secret_value()),
+            plans=load_plans(self.settings.plans_file),
         )
         made = await minter.create_key(
             self.connection,

@@ -1,4 +1,4 @@
-"""An HTTP server of ours in a process of its own, which tests may kill."""
+"""Runs one of our HTTP servers in its own process, which tests may kill."""
 
 import os
 import signal
@@ -11,7 +11,10 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-START_SECONDS = 120.0  # on a machine that does everything at once; one that has ended is noticed at once
+from dev.child_process import end_child, start_child
+
+START_SECONDS = 120.0  # generous for a loaded machine: a process that exits is noticed immediately
+STOP_SECONDS = 40.0
 API_MODULE = "cutroom.entrypoints.api"
 
 
@@ -23,7 +26,7 @@ def free_port() -> int:
 
 @dataclass
 class Server:
-    """A module that serves HTTP when run; it is ready when it answers anything at all."""
+    """A module that serves HTTP when run; ready as soon as it returns any response."""
 
     environment: Mapping[str, str]
     arguments: Sequence[str] = ("-m", API_MODULE)
@@ -42,16 +45,14 @@ class Server:
 
     def start(self) -> None:
         variables = {**self.environment, "CUTROOM_API_PORT": str(self.port)}
-        self.process = subprocess.Popen(
-            [sys.executable, *self.arguments], env=variables, stdout=self.log, stderr=self.log
-        )
+        self.process = start_child([sys.executable, *self.arguments], environment=variables, output=self.log)
         deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
+        while not self._is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the server did not start:\n{self.read_log()}")
+                raise RuntimeError(f"server did not start:\n{self.read_log()}")
             time.sleep(0.03)
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/v1/health", timeout=1):  # noqa: S310 (our own loopback)
                 return True
@@ -68,13 +69,9 @@ class Server:
         return self.process.wait(timeout=seconds)
 
     def kill(self) -> None:
-        """End it as a power cut would."""
-        self._end(signal.SIGKILL)
+        """Kill the process with SIGKILL, as a power cut would."""
+        end_child(self.process, signal.SIGKILL, seconds=STOP_SECONDS)
 
     def stop(self) -> None:
-        self._end(signal.SIGTERM)
-
-    def _end(self, by: signal.Signals) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(by)
-            self.process.wait(timeout=40)
+        if not end_child(self.process, signal.SIGTERM, seconds=STOP_SECONDS):
+            raise RuntimeError(f"server did not stop within {STOP_SECONDS:.0f} s:\n{self.read_log()}")

@@ -1,4 +1,4 @@
-"""Real services, one fresh database a run, and a new person for every test that asks for one."""
+"""Shared fixtures: real services, one fresh database per run, and a new user per test."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -18,14 +18,14 @@ from cutroom.web.runtime import Runtime, open_runtime
 from dev.scratch import Accounts, Keyring, Person, drop_scratch, scratch
 from dev.services import control
 
-# A busy machine is no fault of the code; what hangs is ended by the timeout of every test.
-# In CI the same examples are tried each time, so that a landing tells of the change; `just test` searches anew.
-hypothesis.settings.register_profile("house", deadline=None, derandomize="CI" in os.environ)
-hypothesis.settings.load_profile("house")
+# No deadline, because slow machines must not fail tests; the timeout of each test ends what hangs.
+# CI uses fixed examples, so that failures are caused by the change; `just test` generates new ones.
+hypothesis.settings.register_profile("cutroom", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("cutroom")
 
 
 class MovableClock:
-    """The system's time, shifted at will."""
+    """The system clock plus an adjustable shift."""
 
     def __init__(self) -> None:
         self.shift = timedelta()
@@ -37,7 +37,7 @@ class MovableClock:
 @pytest.fixture(scope="session")
 async def settings() -> AsyncIterator[Settings]:
     control.start_all()
-    name = f"tests_{os.getpid()}"  # two runs side by side do not meet
+    name = f"tests_{os.getpid()}"  # concurrent runs use separate databases
     yield await scratch(name)
     await drop_scratch(name)
 
@@ -66,14 +66,14 @@ def session_clock() -> MovableClock:
 
 @pytest.fixture
 def clock(session_clock: MovableClock) -> Iterator[MovableClock]:
-    """The API's clock, set right again after each test that moved it: those that follow do not live in its future."""
+    """The API's clock; its shift is reset after each test."""
     yield session_clock
     session_clock.shift = timedelta()
 
 
 @pytest.fixture(scope="session")
 async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[RequestMiddleware]:
-    """The API as it is served, inside this process."""
+    """The API application, in this process."""
     app = build_app(lambda: open_runtime(settings, session_clock))
     async with app.router.lifespan_context(app):
         yield RequestMiddleware(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
@@ -81,14 +81,14 @@ async def service(settings: Settings, session_clock: MovableClock) -> AsyncItera
 
 @pytest.fixture(scope="session")
 async def runtime(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Runtime]:
-    """The parts of an API process, for tests of a part."""
+    """The runtime of an API process."""
     async with open_runtime(settings, session_clock) as opened:
         yield opened
 
 
 @pytest.fixture
 async def anonymous(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
-    """A caller without a key."""
+    """A client without an API key."""
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test/v1") as client:
         yield client
@@ -96,6 +96,6 @@ async def anonymous(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClie
 
 @pytest.fixture
 async def api(anonymous: httpx.AsyncClient, key: Keyring) -> httpx.AsyncClient:
-    """A caller with every scope in a personal library of their own."""
+    """A client with every scope in a personal library."""
     anonymous.headers.update(key.headers)
     return anonymous

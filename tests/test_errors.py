@@ -1,8 +1,8 @@
-"""Every code against the contract's table; this copy is the test, so it is not imported."""
+"""Error codes compared with a copy of the contract's table."""
 
 import pytest
 
-from cutroom.errors import MEANINGS, Code, CutroomError, invalid_field, invalid_fields, not_found
+from cutroom.errors import ERROR_SPECS, Code, CutroomError, invalid_field, invalid_fields, not_found
 
 STATUSES = {
     "UNAUTHENTICATED": 401,
@@ -26,7 +26,7 @@ STATUSES = {
     "RATE_LIMITED": 429,
     "INTERNAL": 500,
 }
-# The messages that the interface fixes; the others are in our own words.
+# Messages fixed by the contract.
 MESSAGES = {
     "INVALID_ARGUMENT": "The request contains invalid or missing fields.",
     "UNAUTHENTICATED": "Missing API key.",
@@ -40,28 +40,28 @@ MESSAGES = {
 }
 
 
-def test_the_codes_are_exactly_those_of_the_contract() -> None:
+def test_codes_match_contract() -> None:
     assert {code.value for code in Code} == set(STATUSES)
-    assert set(MEANINGS) == set(Code)
+    assert set(ERROR_SPECS) == set(Code)
 
 
 @pytest.mark.parametrize(("code", "status"), STATUSES.items())
-def test_a_code_has_the_contracts_status(code: str, status: int) -> None:
+def test_status_matches_contract(code: str, status: int) -> None:
     assert CutroomError(Code(code)).status == status
 
 
 @pytest.mark.parametrize(("code", "message"), MESSAGES.items())
-def test_a_code_has_the_contracts_message(code: str, message: str) -> None:
+def test_message_matches_contract(code: str, message: str) -> None:
     error = CutroomError(Code(code))
     assert error.envelope() == {"error": {"code": code, "message": message, "details": {}}}
 
 
 @pytest.mark.parametrize("code", Code)
-def test_every_code_has_a_message_for_a_person(code: Code) -> None:
-    assert MEANINGS[code].message.strip() == MEANINGS[code].message != ""
+def test_every_code_has_a_message(code: Code) -> None:
+    assert ERROR_SPECS[code].message.strip() == ERROR_SPECS[code].message != ""
 
 
-def test_details_and_another_message_reach_the_envelope() -> None:
+def test_details_and_message_are_in_body() -> None:
     error = CutroomError(Code.ALREADY_EXISTS, details={"videoId": "1"}, message="This video exists.")
     assert error.envelope() == {
         "error": {"code": "ALREADY_EXISTS", "message": "This video exists.", "details": {"videoId": "1"}}
@@ -69,13 +69,13 @@ def test_details_and_another_message_reach_the_envelope() -> None:
     assert str(error) == "This video exists."
 
 
-def test_two_errors_do_not_share_their_details() -> None:
+def test_errors_do_not_share_details() -> None:
     first, second = not_found(), not_found()
     first.details["seen"] = True
     assert second.details == {}
 
 
-def test_invalid_fields_are_listed_with_path_and_message_in_order() -> None:
+def test_invalid_fields_are_listed_in_order() -> None:
     error = invalid_fields([("source.url", "Too long."), ("name", "Missing.")])
     assert (error.code, error.status) == (Code.INVALID_ARGUMENT, 400)
     assert error.details == {

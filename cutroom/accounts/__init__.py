@@ -1,1 +1,1 @@
-"""Who calls: users, libraries, members, plans, scopes, keys and principals."""
+"""Accounts: users, libraries, members, plans, scopes, API keys, sessions and OAuth."""

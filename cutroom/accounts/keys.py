@@ -1,4 +1,4 @@
-"""Credentials: their format, their checksum, and when each was last used."""
+"""API key and token format, checksum, and last-used tracking."""
 
 import asyncio
 import logging
@@ -21,8 +21,8 @@ LAST_USE_FLUSH_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
-def mint_credential(prefix: str) -> str:
-    """A new secret. Its checksum lets us, and secret scanners, tell a real one from noise without a lookup."""
+def generate_credential(prefix: str) -> str:
+    """Generate a credential with a checksum, which lets us and secret scanners validate it without a lookup."""
     body = prefix + "".join(secrets.choice(_ALPHABET) for _ in range(_SECRET_LENGTH))
     return body + _checksum(body)
 
@@ -42,27 +42,27 @@ def _checksum(body: str) -> str:
     return digits
 
 
-class LastUse:
-    """Remembers when keys were used and writes it down every few seconds, off the request's path."""
+class LastUsedRecorder:
+    """Buffers last-used times of keys and writes them every few seconds, outside of requests."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._seen: dict[str, datetime] = {}
+        self._last_used: dict[str, datetime] = {}
 
-    def note(self, key_id: str, at: datetime) -> None:
-        self._seen[key_id] = at
+    def record(self, key_id: str, at: datetime) -> None:
+        self._last_used[key_id] = at
 
     async def flush(self) -> None:
-        seen, self._seen = self._seen, {}
-        if seen:
+        last_used, self._last_used = self._last_used, {}
+        if last_used:
             async with self._database.connection() as connection:
-                await connection.execute("SELECT touch_keys($1, $2)", list(seen), list(seen.values()))
+                await connection.execute("SELECT touch_keys($1, $2)", list(last_used), list(last_used.values()))
 
     async def run(self) -> None:
-        """Flush for ever; a database that is away costs a few timestamps, never a request."""
+        """Flush periodically; a database outage loses timestamps but fails no request."""
         while True:
             await asyncio.sleep(LAST_USE_FLUSH_SECONDS)
             try:
                 await self.flush()
             except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                _log.exception("last use of keys was not recorded")
+                _log.exception("key last-used times not recorded")

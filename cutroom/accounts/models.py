@@ -1,4 +1,4 @@
-"""Users, libraries, members, keys, sessions and what OAuth needs, at rest."""
+"""Tables of users, libraries, members, API keys, sessions, invitations and OAuth."""
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -8,20 +8,20 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class User(Table):
-    """A person."""
+    """A user account."""
 
     __tablename__ = "users"
 
     id: Mapped[Id] = mapped_column(primary_key=True)
-    email: Mapped[str] = mapped_column(Text, unique=True)  # lower-cased before it gets here
+    email: Mapped[str] = mapped_column(Text, unique=True)  # stored in lower case
     name: Mapped[str] = mapped_column(Text)
     created_at: Mapped[Instant]
 
 
 class Library(Table):
-    """What a key is bound to: a person's own library, or one that a workspace shares.
+    """A personal library, or a workspace shared by its members.
 
-    A workspace is a library of that kind; its id is the `workspaceId` of the interface.
+    The id of a workspace library is the API's `workspaceId`.
     """
 
     __tablename__ = "libraries"
@@ -36,7 +36,7 @@ class Library(Table):
 
 
 class Member(Table):
-    """Who may work in a library, and as what. A personal library has one member: its owner."""
+    """A user's role in a library. A personal library has one member: its owner."""
 
     __tablename__ = "members"
     __table_args__ = (
@@ -51,7 +51,7 @@ class Member(Table):
 
 
 class ApiKey(Table):
-    """A key: only its keyed hash is kept, and its last four characters for recognition."""
+    """An API key, stored as a keyed hash with its last four characters as a hint."""
 
     __tablename__ = "api_keys"
     __table_args__ = (Index("api_keys_library_id_idx", "library_id", "id"),)
@@ -63,7 +63,7 @@ class ApiKey(Table):
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     hint: Mapped[str] = mapped_column(Text)
     scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    # Keys from before scopes existed, made for speech alone: no scopes stored, full speech access.
+    # Speech keys created before scopes existed: no stored scopes, full speech access.
     legacy_speech: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[Instant]
     last_used_at: Mapped[Instant | None]
@@ -71,7 +71,7 @@ class ApiKey(Table):
 
 
 class OAuthToken(Table):
-    """An access token that a person granted to a client, bound to one library."""
+    """An access token granted to a client, bound to one library."""
 
     __tablename__ = "oauth_tokens"
     __table_args__ = (
@@ -88,11 +88,11 @@ class OAuthToken(Table):
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
     revoked_at: Mapped[Instant | None]
-    grant_id: Mapped[Id | None]  # the consent that it stands on
+    grant_id: Mapped[Id | None]  # the consent it was issued for
 
 
 class OAuthClient(Table):
-    """A program that people may connect; public, so it proves itself by PKCE and has no secret."""
+    """A public OAuth client: it has no secret and uses PKCE."""
 
     __tablename__ = "oauth_clients"
     __table_args__ = (Index("oauth_clients_owner_id_idx", "owner_id"),)
@@ -100,13 +100,13 @@ class OAuthClient(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text)
     redirect_uris: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    owner_id: Mapped[Id | None] = mapped_column(ForeignKey("users.id"))  # nobody's: the operator's
+    owner_id: Mapped[Id | None] = mapped_column(ForeignKey("users.id"))  # null for clients registered by the operator
     created_at: Mapped[Instant]
     revoked_at: Mapped[Instant | None]
 
 
 class OAuthGrant(Table):
-    """One consent: its code, and the family of tokens that grew from it."""
+    """A consent with its authorization code; all tokens issued from it share its id."""
 
     __tablename__ = "oauth_grants"
     __table_args__ = (Index("oauth_grants_user_id_idx", "library_id", "user_id", "id"),)
@@ -126,7 +126,7 @@ class OAuthGrant(Table):
 
 
 class OAuthRefreshToken(Table):
-    """Good for one new pair of tokens; used twice, it ends its family."""
+    """Can be exchanged once for a new token pair; reuse revokes the grant."""
 
     __tablename__ = "oauth_refresh_tokens"
 
@@ -140,7 +140,7 @@ class OAuthRefreshToken(Table):
 
 
 class UserPassword(Table):
-    """What is kept of a password: its Argon2 hash."""
+    """The Argon2 hash of a password."""
 
     __tablename__ = "user_passwords"
 
@@ -150,7 +150,7 @@ class UserPassword(Table):
 
 
 class SessionRow(Table):
-    """A person who is signed in, and the library they look at."""
+    """A console session and its selected library."""
 
     __tablename__ = "sessions"
     __table_args__ = (Index("sessions_user_id_idx", "user_id"),)
@@ -158,7 +158,7 @@ class SessionRow(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     user_id: Mapped[Id] = mapped_column(ForeignKey("users.id"))
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    # Not `library_id`: the row is the person's, and no library's.
+    # Not `library_id`, because the row belongs to the user and not to a library.
     chosen_library: Mapped[Id] = mapped_column(ForeignKey("libraries.id"))
     created_at: Mapped[Instant]
     seen_at: Mapped[Instant]
@@ -166,7 +166,7 @@ class SessionRow(Table):
 
 
 class Invitation(Table):
-    """A link that lets the person with one e-mail address into a workspace."""
+    """An invitation for one e-mail address to join a workspace."""
 
     __tablename__ = "invitations"
     __table_args__ = (CheckConstraint("role IN ('owner', 'admin', 'editor', 'viewer')", name="role"),)
@@ -179,4 +179,4 @@ class Invitation(Table):
     invited_by: Mapped[Id]
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
-    ended_at: Mapped[Instant | None]  # accepted, or taken back
+    ended_at: Mapped[Instant | None]  # accepted or revoked

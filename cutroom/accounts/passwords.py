@@ -1,4 +1,4 @@
-"""Passwords: what one must be, and the slow hash that is kept of it."""
+"""Password rules and Argon2 hashing."""
 
 import asyncio
 from functools import cache
@@ -10,45 +10,45 @@ from cutroom.errors import invalid_field
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200
-HASHES_AT_ONCE = 2  # each takes 64 MiB for a moment
+HASH_CONCURRENCY = 2  # each hash uses 64 MiB
 
 _HASHER = PasswordHasher()
-_turns = asyncio.Semaphore(HASHES_AT_ONCE)
+_hash_slots = asyncio.Semaphore(HASH_CONCURRENCY)
 
 
 def check_password(password: str) -> None:
-    """Length is what counts; rules about signs only make passwords worse."""
+    """Check the length only; composition rules do not make passwords stronger."""
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise invalid_field("password", f"A password has {MIN_PASSWORD} to {MAX_PASSWORD} characters.")
 
 
 def hash_password(password: str) -> str:
-    """Blocks for a good part of a second; on purpose."""
+    """Hash a password; deliberately slow and blocking."""
     return _HASHER.hash(password)
 
 
-async def hash_aside(password: str) -> str:
-    """The same, off the event loop and a few at a time."""
-    async with _turns:
+async def hash_password_async(password: str) -> str:
+    """Hash in a thread, with bounded concurrency."""
+    async with _hash_slots:
         return await asyncio.to_thread(hash_password, password)
 
 
-async def is_password(password: str, hashed: str | None) -> bool:
-    """Whether it is the one; for somebody unknown this takes as long, and the answer is no."""
+async def verify_password(password: str, hashed: str | None) -> bool:
+    """Verify a password; takes the same time if there is no such user."""
     if len(password) > MAX_PASSWORD:
         return False
-    async with _turns:
-        right = await asyncio.to_thread(_verify, password, hashed)
-    return right and hashed is not None
+    async with _hash_slots:
+        matches = await asyncio.to_thread(_verify, password, hashed)
+    return matches and hashed is not None
 
 
 def _verify(password: str, hashed: str | None) -> bool:
     try:
-        return _HASHER.verify(hashed or _nobody(), password)
+        return _HASHER.verify(hashed or _dummy_hash(), password)
     except (VerificationError, InvalidHashError):
         return False
 
 
 @cache
-def _nobody() -> str:
-    return _HASHER.hash("nobody has this password")
+def _dummy_hash() -> str:
+    return _HASHER.hash("no user has this password")

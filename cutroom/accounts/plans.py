@@ -1,4 +1,4 @@
-"""Plans as data: what each allows, and its limits."""
+"""Loads plans and their limits from a file."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ BUNDLED_PLANS = Path(__file__).with_name("plans.toml")
 
 
 class PlanName(StrEnum):
-    """The plans there are."""
+    """Plan names."""
 
     FREE = "free"
     CREATOR = "creator"
@@ -20,11 +20,11 @@ class PlanName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one plan allows; the limits are per key."""
+    """The features and per-key limits of a plan."""
 
     name: PlanName
     requests_per_minute: int
-    requests_at_once: int
+    concurrent_requests: int
     unfinished_jobs: int
     speech: bool
     hosting: bool
@@ -32,20 +32,20 @@ class Plan:
     download: str
 
     def __post_init__(self) -> None:
-        for limit in (self.requests_per_minute, self.requests_at_once, self.unfinished_jobs):
+        for limit in (self.requests_per_minute, self.concurrent_requests, self.unfinished_jobs):
             if type(limit) is not int or limit < 1:
-                raise ValueError(f"plan {self.name}: a limit is a whole number from 1 up")
+                raise ValueError(f"plan {self.name}: limits must be positive integers")
         if not all(isinstance(flag, bool) for flag in (self.speech, self.hosting, self.usage_billing)):
-            raise ValueError(f"plan {self.name}: speech, hosting and usage_billing are true or false")
+            raise ValueError(f"plan {self.name}: speech, hosting and usage_billing must be booleans")
         if self.download not in DOWNLOAD_TIERS:
-            raise ValueError(f"plan {self.name}: download is one of {', '.join(DOWNLOAD_TIERS)}")
+            raise ValueError(f"plan {self.name}: download must be one of {', '.join(DOWNLOAD_TIERS)}")
 
 
 Plans = dict[str, Plan]
 
 
 def load_plans(path: Path | None = None) -> Plans:
-    """Read a plans file; one that misses a plan or a field, or has one too many, is refused at start."""
+    """Load a plans file; raise an error if a plan or field is missing or unknown."""
     tables = tomllib.loads((path or BUNDLED_PLANS).read_text())
     if set(tables) != set(PlanName):
         raise ValueError(f"a plans file needs exactly the plans {', '.join(PlanName)}")

@@ -1,4 +1,4 @@
-"""From a credential to a principal: who calls, in which library, as what."""
+"""Authenticates credentials and returns principals."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from cutroom.platform.secret_box import SecretBox
 
 
 class Role(StrEnum):
-    """What a member may do in a library."""
+    """Member roles."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -24,12 +24,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller, bound to exactly one library."""
+    """An authenticated caller, bound to one library."""
 
     id: str  # of the key or token
     user_id: str
     library_id: str
-    workspace_id: str | None  # the library's id when it is a workspace's
+    workspace_id: str | None  # the library's id if it is a workspace
     role: Role
     plan: Plan
     suspended: bool
@@ -44,7 +44,7 @@ CREDENTIAL_PURPOSE = "credential"
 
 
 class UnknownCredentialError(CutroomError):
-    """Well formed, so worth a lookup, and then not found: the only kind of failure that can be a guess."""
+    """A well-formed credential that does not exist; the only failure counted as a guess."""
 
     def __init__(self) -> None:
         super().__init__(Code.INVALID_API_KEY)
@@ -52,23 +52,23 @@ class UnknownCredentialError(CutroomError):
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Turns credentials into principals."""
+    """Resolves credentials to principals."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
     plans: Plans
 
-    async def admit(self, connection: Connection, credential: str, *, now: datetime, speech: bool) -> Principal:
-        """Resolve a credential and confine the connection to its library.
+    async def authenticate(self, connection: Connection, credential: str, *, now: datetime, speech: bool) -> Principal:
+        """Resolve a credential and scope the connection to its library.
 
-        Tokens open speech endpoints only. A key whose holder is no longer a member is known, but not permitted.
+        Tokens are accepted by speech operations only. Keys of former members raise PERMISSION_DENIED.
         """
-        hashed = self.secrecy.keyed_hash(CREDENTIAL_PURPOSE, credential)
+        hashed = self.secret_box.keyed_hash(CREDENTIAL_PURPOSE, credential)
         sql: str
         arguments: list[Any]
         if is_well_formed(credential, KEY_PREFIX):
-            sql, arguments = "SELECT * FROM enter_with_key($1)", [hashed]
+            sql, arguments = "SELECT * FROM authenticate_key($1)", [hashed]
         elif speech and is_well_formed(credential, TOKEN_PREFIX):
-            sql, arguments = "SELECT * FROM enter_with_token($1, $2)", [hashed, now]
+            sql, arguments = "SELECT * FROM authenticate_token($1, $2)", [hashed, now]
         else:
             raise CutroomError(Code.INVALID_API_KEY)
         row = await connection.fetchrow(sql, *arguments)

@@ -1,4 +1,4 @@
-"""The thirteen scopes a key can carry, and the rules for minting them."""
+"""API key scopes and the rules for granting them."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -8,7 +8,7 @@ from cutroom.errors import Code, CutroomError
 
 
 class Scope(StrEnum):
-    """What a key allows."""
+    """Scopes of keys and tokens."""
 
     VIDEOS_READ = "videos:read"
     VIDEOS_WRITE = "videos:write"
@@ -29,11 +29,11 @@ ALL_SCOPES = frozenset(Scope)
 SPEECH_SCOPES = frozenset({Scope.TTS_READ, Scope.TTS_SYNTHESIZE, Scope.TTS_WRITE})
 
 
-def mint_scopes(requested: Iterable[Scope], plan: Plan) -> frozenset[Scope]:
-    """The scopes a new key gets: what was asked for, or all of them when nothing was.
+def grant_scopes(requested: Iterable[Scope], plan: Plan) -> frozenset[Scope]:
+    """Return the scopes of a new key: the requested ones, or all if none were requested.
 
-    Asking for speech by name on a plan without it is refused. The full set is minted on any plan, because
-    a plan can grow later; speech requests check the plan again.
+    Requesting speech scopes explicitly on a plan without speech is refused. The full set is granted on any plan,
+    because the plan can be upgraded later; speech operations check the plan again.
     """
     scopes = frozenset(requested)
     if scopes & SPEECH_SCOPES and not plan.speech:

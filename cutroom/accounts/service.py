@@ -1,4 +1,4 @@
-"""Creating and changing users, workspaces, members and keys."""
+"""Creates and changes users, workspaces, members and API keys."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from datetime import datetime
 
 import asyncpg
 
-from cutroom.accounts.keys import KEY_PREFIX, mint_credential
+from cutroom.accounts.keys import KEY_PREFIX, generate_credential
 from cutroom.accounts.plans import PlanName, Plans
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE, Role
-from cutroom.accounts.scopes import Scope, mint_scopes
+from cutroom.accounts.scopes import Scope, grant_scopes
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -20,7 +20,7 @@ MAX_LISTED_KEYS = 500
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """A user and the personal library that came with it."""
+    """A new user and their personal library."""
 
     user_id: str
     library_id: str
@@ -28,7 +28,7 @@ class NewUser:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key at birth: the only moment its secret is known."""
+    """A new key with its secret, of which only a hash is stored."""
 
     key_id: str
     secret: str
@@ -36,19 +36,19 @@ class NewKey:
 
 
 async def create_user(connection: Connection, email: str, *, name: str, plan: PlanName, now: datetime) -> NewUser:
-    """A person and their personal library."""
+    """Create a user and their personal library."""
     user_id = new_id()
     user = {"id": user_id, "email": email.strip().lower(), "name": name, "created_at": now}
     try:
         await insert(connection, "users", user)
     except asyncpg.UniqueViolationError as error:
-        raise CutroomError(Code.ALREADY_EXISTS, message="A user with this e-mail address exists.") from error
+        raise CutroomError(Code.ALREADY_EXISTS, message="A user with this e-mail address already exists.") from error
     library_id = await _create_library(connection, "personal", owner_id=user_id, name=name, plan=plan, now=now)
     return NewUser(user_id=user_id, library_id=library_id)
 
 
 async def create_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:
-    """A shared library; its id is the workspace id."""
+    """Create a workspace library and return its id."""
     return await _create_library(connection, "workspace", owner_id=owner_id, name=name, plan=plan, now=now)
 
 
@@ -63,8 +63,8 @@ async def _create_library(
     return library_id
 
 
-async def put_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
-    """Let a user into a workspace, or change the role they have; a personal library has its owner only."""
+async def upsert_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
+    """Add a workspace member or change their role; personal libraries are rejected."""
     done = await connection.execute(
         """INSERT INTO members (library_id, user_id, role, created_at)
            SELECT id, $2, $3, $4 FROM libraries WHERE id = $1 AND kind = 'workspace'
@@ -90,10 +90,10 @@ async def remove_member(connection: Connection, library_id: str, *, user_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class KeyMinter:
-    """Makes keys under the plan's rules."""
+class KeyIssuer:
+    """Creates API keys."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
     plans: Plans
 
     async def create_key(
@@ -106,7 +106,7 @@ class KeyMinter:
         scopes: Iterable[Scope],
         now: datetime,
     ) -> NewKey:
-        """A key for a member of the library; no scopes asked for means all of them."""
+        """Create a key for a member of the library; no scopes means all of them."""
         row = await connection.fetchrow(
             """SELECT l.plan FROM libraries l JOIN members m ON m.library_id = l.id AND m.user_id = $2
                WHERE l.id = $1""",
@@ -115,15 +115,15 @@ class KeyMinter:
         )
         if row is None:
             raise not_found()
-        granted = mint_scopes(scopes, self.plans[row["plan"]])
-        secret = mint_credential(KEY_PREFIX)
+        granted = grant_scopes(scopes, self.plans[row["plan"]])
+        secret = generate_credential(KEY_PREFIX)
         key_id = new_id()
         key = {
             "id": key_id,
             "library_id": library_id,
             "user_id": user_id,
             "name": name,
-            "hash": self.secrecy.keyed_hash(CREDENTIAL_PURPOSE, secret),
+            "hash": self.secret_box.keyed_hash(CREDENTIAL_PURPOSE, secret),
             "hint": secret[-4:],
             "scopes": sorted(granted),
             "created_at": now,
@@ -133,7 +133,7 @@ class KeyMinter:
 
 
 async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> None:
-    """From the next request on, the key opens nothing."""
+    """Revoke a key, effective immediately."""
     done = await connection.execute(
         "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", key_id, now
     )
@@ -143,7 +143,7 @@ async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> N
 
 @dataclass(frozen=True, slots=True)
 class KeyInfo:
-    """A key as people recognise it; its secret is known to nobody any more."""
+    """A key without its secret."""
 
     id: str
     name: str
@@ -156,7 +156,7 @@ class KeyInfo:
 
 
 async def list_keys(connection: Connection, library_id: str, *, user_id: str | None = None) -> list[KeyInfo]:
-    """The keys that still open the library, newest first; of one person when one is named."""
+    """List active keys, newest first, optionally of one user."""
     rows = await connection.fetch(
         """SELECT k.id, k.name, k.hint, k.scopes, k.user_id, u.name AS owner, k.created_at, k.last_used_at
            FROM api_keys k JOIN users u ON u.id = k.user_id

@@ -1,4 +1,4 @@
-"""People who are signed in: their sessions, the library each looks at, and invitations into workspaces."""
+"""Console sign-up, sign-in, sessions and workspace creation."""
 
 import secrets
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import asyncpg
 
-from cutroom.accounts.passwords import check_password, hash_aside, is_password
+from cutroom.accounts.passwords import check_password, hash_password_async, verify_password
 from cutroom.accounts.plans import Plan, PlanName, Plans
 from cutroom.accounts.principals import Principal, Role
 from cutroom.accounts.scopes import ALL_SCOPES
@@ -24,8 +24,8 @@ _SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Somebody who gave the right password, and the library that is theirs alone."""
+class AuthenticatedUser:
+    """A user whose password was verified, and their personal library."""
 
     user_id: str
     library_id: str
@@ -33,7 +33,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class LibraryChoice:
-    """A library that a person may work in."""
+    """A library that a user is a member of."""
 
     id: str
     name: str
@@ -44,8 +44,8 @@ class LibraryChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
-    """A person behind a session, as a principal in the library they chose."""
+class ActiveSession:
+    """A session's user and their principal in the selected library."""
 
     user_id: str
     email: str
@@ -56,40 +56,40 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class SessionService:
-    """Lets people in, and out again."""
+    """Authenticates users and manages their sessions."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
     plans: Plans
 
-    async def recognise(self, connection: Connection, email: str, password: str) -> Known | None:
-        """Whoever has this address and password; nothing that tells which of the two was wrong."""
-        row = await connection.fetchrow("SELECT * FROM password_of($1)", clean_email(email))
-        if not await is_password(password, row["hash"] if row else None) or row is None:
+    async def authenticate(self, connection: Connection, email: str, password: str) -> AuthenticatedUser | None:
+        """Return the user with this e-mail address and password; None does not reveal which was wrong."""
+        row = await connection.fetchrow("SELECT * FROM find_password($1)", normalize_email(email))
+        if not await verify_password(password, row["hash"] if row else None) or row is None:
             return None
-        return Known(row["user_id"], row["library_id"])
+        return AuthenticatedUser(row["user_id"], row["library_id"])
 
-    async def begin(self, connection: Connection, known: Known, *, now: datetime) -> str:
-        """A new session; its token, of which only a keyed hash is kept."""
+    async def create(self, connection: Connection, user: AuthenticatedUser, *, now: datetime) -> str:
+        """Create a session and return its token, of which only a keyed hash is stored."""
         token = secrets.token_urlsafe(_SECRET_BYTES)
         await connection.execute(
-            "SELECT begin_session($1, $2, $3, $4, $5, $6)",
+            "SELECT create_session($1, $2, $3, $4, $5, $6)",
             new_id(),
-            known.user_id,
+            user.user_id,
             self._hash(token),
-            known.library_id,
+            user.library_id,
             now,
             now + SESSION_LIFETIME,
         )
         return token
 
-    async def enter(self, connection: Connection, token: str, *, now: datetime) -> SignedIn | None:
-        """Who a session belongs to; the connection is confined to the library they chose."""
+    async def load(self, connection: Connection, token: str, *, now: datetime) -> ActiveSession | None:
+        """Return the session's user; the connection is scoped to the selected library."""
         row = await connection.fetchrow(
-            "SELECT * FROM enter_with_session($1, $2, $3)", self._hash(token), now, IDLE_LIFETIME
+            "SELECT * FROM authenticate_session($1, $2, $3)", self._hash(token), now, IDLE_LIFETIME
         )
-        return None if row is None else self._signed_in(row)
+        return None if row is None else self._active_session(row)
 
-    def _signed_in(self, row: asyncpg.Record) -> SignedIn:
+    def _active_session(self, row: asyncpg.Record) -> ActiveSession:
         library_id: str = row["library_id"]
         principal = Principal(
             id=row["session_id"],
@@ -99,20 +99,20 @@ class SessionService:
             role=Role(row["role"]),
             plan=self.plans[row["plan"]],
             suspended=row["suspended"],
-            scopes=frozenset(ALL_SCOPES),  # a person may do what their role allows
+            scopes=frozenset(ALL_SCOPES),  # sessions are limited by role only
         )
-        return SignedIn(row["user_id"], row["email"], row["name"], row["library_name"], principal)
+        return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal)
 
     async def end(self, connection: Connection, token: str) -> None:
         await connection.execute("SELECT end_session($1)", self._hash(token))
 
-    async def choose(self, connection: Connection, token: str, library_id: str) -> bool:
-        """Look at another library from now on; whether the person may."""
-        return bool(await connection.fetchval("SELECT choose_library($1, $2)", self._hash(token), library_id))
+    async def switch_library(self, connection: Connection, token: str, library_id: str) -> bool:
+        """Select another library; return False if the user is not a member."""
+        return bool(await connection.fetchval("SELECT select_library($1, $2)", self._hash(token), library_id))
 
-    async def libraries(self, connection: Connection, user_id: str) -> list[LibraryChoice]:
-        """The personal one first, then workspaces by name."""
-        rows = await connection.fetch("SELECT * FROM libraries_of($1)", user_id)
+    async def list_libraries(self, connection: Connection, user_id: str) -> list[LibraryChoice]:
+        """List the personal library first, then workspaces by name."""
+        rows = await connection.fetch("SELECT * FROM list_libraries($1)", user_id)
         return [
             LibraryChoice(
                 id=row["library_id"],
@@ -126,54 +126,54 @@ class SessionService:
         ]
 
     def _hash(self, token: str) -> bytes:
-        return self.secrecy.keyed_hash(SESSION_PURPOSE, token)
+        return self.secret_box.keyed_hash(SESSION_PURPOSE, token)
 
 
 async def sign_up(
     connection: Connection, email: str, *, name: str, password: str, plan: PlanName, now: datetime
-) -> Known:
-    """A new person with a personal library."""
-    address = clean_email(email)
-    if "@" not in address.strip("@") or len(address) > MAX_EMAIL or any(sign.isspace() for sign in address):
-        raise invalid_field("email", "This is not an e-mail address.")
-    called = clean_name(name) if name.strip() else address
+) -> AuthenticatedUser:
+    """Create a user with a password and a personal library."""
+    address = normalize_email(email)
+    if "@" not in address.strip("@") or len(address) > MAX_EMAIL or any(character.isspace() for character in address):
+        raise invalid_field("email", "This is not a valid e-mail address.")
+    display_name = normalize_name(name) if name.strip() else address
     check_password(password)
-    known = Known(new_id(), new_id())
-    opened = await connection.fetchval(
-        "SELECT open_account($1, $2, $3, $4, $5, $6, $7)",
-        known.user_id,
+    user = AuthenticatedUser(new_id(), new_id())
+    created = await connection.fetchval(
+        "SELECT create_account($1, $2, $3, $4, $5, $6, $7)",
+        user.user_id,
         address,
-        called,
-        await hash_aside(password),
-        known.library_id,
+        display_name,
+        await hash_password_async(password),
+        user.library_id,
         plan.value,
         now,
     )
-    if not opened:
-        raise CutroomError(Code.ALREADY_EXISTS, message="A user with this e-mail address exists.")
-    return known
+    if not created:
+        raise CutroomError(Code.ALREADY_EXISTS, message="A user with this e-mail address already exists.")
+    return user
 
 
 async def change_password(connection: Connection, user_id: str, password: str, *, now: datetime) -> None:
-    """Set a new password; every session of the person ends."""
+    """Set a new password and end all sessions of the user."""
     check_password(password)
-    await connection.execute("SELECT put_password($1, $2, $3)", user_id, await hash_aside(password), now)
+    await connection.execute("SELECT set_password($1, $2, $3)", user_id, await hash_password_async(password), now)
 
 
-async def found_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:
-    """A workspace that a person makes for themselves and others; its id."""
+async def create_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:
+    """Create a workspace owned by the user and return its id."""
     library_id = new_id()
     await connection.execute(
-        "SELECT found_workspace($1, $2, $3, $4, $5)", library_id, clean_name(name), owner_id, plan.value, now
+        "SELECT create_workspace($1, $2, $3, $4, $5)", library_id, normalize_name(name), owner_id, plan.value, now
     )
     return library_id
 
 
-def clean_email(email: str) -> str:
+def normalize_email(email: str) -> str:
     return email.strip().lower()
 
 
-def clean_name(name: str) -> str:
+def normalize_name(name: str) -> str:
     cleaned = " ".join(name.split())
     if not 1 <= len(cleaned) <= MAX_NAME:
         raise invalid_field("name", f"A name has 1 to {MAX_NAME} characters.")

@@ -1,4 +1,4 @@
-"""Who works in a workspace: members, their roles, and invitations to become one."""
+"""Manages workspace members, roles and invitations."""
 
 import secrets
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import asyncpg
 
 from cutroom.accounts import service
 from cutroom.accounts.principals import Principal, Role
-from cutroom.accounts.sessions import MAX_EMAIL, clean_email
+from cutroom.accounts.sessions import MAX_EMAIL, normalize_email
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -19,12 +19,12 @@ INVITATION_PURPOSE = "invitation"
 MAX_INVITATIONS = 100
 MAX_MEMBERS = 500
 _SECRET_BYTES = 24
-_LEADING = frozenset({Role.OWNER, Role.ADMIN})
+_ADMIN_ROLES = frozenset({Role.OWNER, Role.ADMIN})
 
 
 @dataclass(frozen=True, slots=True)
-class Colleague:
-    """A member as the others see them."""
+class MemberInfo:
+    """A workspace member."""
 
     user_id: str
     name: str
@@ -35,7 +35,7 @@ class Colleague:
 
 @dataclass(frozen=True, slots=True)
 class OpenInvitation:
-    """An invitation that nobody has taken yet."""
+    """A pending invitation."""
 
     id: str
     email: str
@@ -44,8 +44,8 @@ class OpenInvitation:
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
-    """What somebody who follows an invitation is shown."""
+class InvitationDetails:
+    """An invitation as shown to the invited user."""
 
     invitation_id: str
     library_id: str
@@ -54,38 +54,38 @@ class Welcome:
     role: Role
 
 
-def check_leads(principal: Principal) -> None:
-    """Only owners and admins of a workspace decide who is in it."""
-    if principal.workspace_id is None or principal.role not in _LEADING:
+def require_admin(principal: Principal) -> None:
+    """Require an owner or admin of a workspace."""
+    if principal.workspace_id is None or principal.role not in _ADMIN_ROLES:
         raise CutroomError(Code.PERMISSION_DENIED)
 
 
-async def members_of(connection: Connection, principal: Principal) -> list[Colleague]:
+async def list_members(connection: Connection, principal: Principal) -> list[MemberInfo]:
     rows = await connection.fetch(
         """SELECT u.id, u.name, u.email, m.role, m.created_at FROM members m JOIN users u ON u.id = m.user_id
            WHERE m.library_id = $1 ORDER BY m.created_at, u.id LIMIT $2""",
         principal.library_id,
         MAX_MEMBERS,
     )
-    return [Colleague(row["id"], row["name"], row["email"], Role(row["role"]), row["created_at"]) for row in rows]
+    return [MemberInfo(row["id"], row["name"], row["email"], Role(row["role"]), row["created_at"]) for row in rows]
 
 
 async def change_role(connection: Connection, principal: Principal, user_id: str, *, role: Role, now: datetime) -> None:
-    """Give a member another role; a workspace always keeps an owner, and only owners make owners."""
+    """Change a member's role. A workspace keeps at least one owner, and only owners can appoint owners."""
     await _check_change(connection, principal, user_id, to=role)
-    await service.put_member(connection, principal.library_id, user_id=user_id, role=role, now=now)
+    await service.upsert_member(connection, principal.library_id, user_id=user_id, role=role, now=now)
 
 
-async def dismiss(connection: Connection, principal: Principal, user_id: str) -> None:
-    """Take a member out; anybody may leave by themselves, but for the last owner."""
+async def remove_member(connection: Connection, principal: Principal, user_id: str) -> None:
+    """Remove a member. Members can remove themselves, except for the last owner."""
     await _check_change(connection, principal, user_id, to=None)
     await service.remove_member(connection, principal.library_id, user_id=user_id)
 
 
 async def _check_change(connection: Connection, principal: Principal, user_id: str, *, to: Role | None) -> None:
     if not (to is None and user_id == principal.user_id and principal.workspace_id is not None):
-        check_leads(principal)
-    rows = await connection.fetch(  # locked, so that two owners cannot both step down
+        require_admin(principal)
+    rows = await connection.fetch(  # locked, so that two owners cannot leave concurrently
         "SELECT user_id, role FROM members WHERE library_id = $1 ORDER BY user_id FOR UPDATE", principal.library_id
     )
     roles = {row["user_id"]: Role(row["role"]) for row in rows}
@@ -95,28 +95,30 @@ async def _check_change(connection: Connection, principal: Principal, user_id: s
         raise CutroomError(Code.PERMISSION_DENIED)
     owners = [each for each, role in roles.items() if role is Role.OWNER]
     if owners == [user_id] and to is not Role.OWNER:
-        raise CutroomError(Code.CONFLICT, message="A workspace keeps at least one owner.")
+        raise CutroomError(Code.CONFLICT, message="A workspace must keep at least one owner.")
 
 
 async def invite(
-    connection: Connection, principal: Principal, email: str, *, role: Role, secrecy: SecretBox, now: datetime
+    connection: Connection, principal: Principal, email: str, *, role: Role, secret_box: SecretBox, now: datetime
 ) -> str:
-    """Invite the person with this address; the secret of the link, which is known this once."""
-    check_leads(principal)
-    address = clean_email(email)
+    """Invite an e-mail address and return the link's secret, of which only a hash is stored."""
+    require_admin(principal)
+    address = normalize_email(email)
     if "@" not in address.strip("@") or len(address) > MAX_EMAIL:
-        raise invalid_field("email", "This is not an e-mail address.")
+        raise invalid_field("email", "This is not a valid e-mail address.")
     if role is Role.OWNER and principal.role is not Role.OWNER:
         raise CutroomError(Code.PERMISSION_DENIED)
-    if len(await invitations_of(connection, principal, now=now)) >= MAX_INVITATIONS:
-        raise CutroomError(Code.CONFLICT, message=f"At most {MAX_INVITATIONS} invitations are open at once.")
+    if len(await list_invitations(connection, principal, now=now)) >= MAX_INVITATIONS:
+        raise CutroomError(
+            Code.CONFLICT, message=f"A workspace can have at most {MAX_INVITATIONS} pending invitations."
+        )
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     row = {
         "library_id": principal.library_id,
         "id": new_id(),
         "email": address,
         "role": role.value,
-        "hash": secrecy.keyed_hash(INVITATION_PURPOSE, secret),
+        "hash": secret_box.keyed_hash(INVITATION_PURPOSE, secret),
         "invited_by": principal.user_id,
         "created_at": now,
         "expires_at": now + INVITATION_LIFETIME,
@@ -125,7 +127,7 @@ async def invite(
     return secret
 
 
-async def invitations_of(connection: Connection, principal: Principal, *, now: datetime) -> list[OpenInvitation]:
+async def list_invitations(connection: Connection, principal: Principal, *, now: datetime) -> list[OpenInvitation]:
     rows = await connection.fetch(
         """SELECT id, email, role, expires_at FROM invitations
            WHERE library_id = $1 AND ended_at IS NULL AND expires_at > $2 ORDER BY id DESC LIMIT $3""",
@@ -136,31 +138,37 @@ async def invitations_of(connection: Connection, principal: Principal, *, now: d
     return [OpenInvitation(row["id"], row["email"], Role(row["role"]), row["expires_at"]) for row in rows]
 
 
-async def take_back(connection: Connection, principal: Principal, invitation_id: str, *, now: datetime) -> None:
-    check_leads(principal)
+async def revoke_invitation(connection: Connection, principal: Principal, invitation_id: str, *, now: datetime) -> None:
+    require_admin(principal)
     await _end(connection, principal.library_id, invitation_id, now=now)
 
 
-async def welcome(connection: Connection, secret: str, *, secrecy: SecretBox, now: datetime) -> Welcome:
-    """What an invitation is for; the connection is confined to its workspace."""
-    hashed = secrecy.keyed_hash(INVITATION_PURPOSE, secret)
-    row: asyncpg.Record | None = await connection.fetchrow("SELECT * FROM enter_with_invitation($1, $2)", hashed, now)
+async def find_invitation(
+    connection: Connection, secret: str, *, secret_box: SecretBox, now: datetime
+) -> InvitationDetails:
+    """Find an invitation by its secret; the connection is scoped to its workspace."""
+    hashed = secret_box.keyed_hash(INVITATION_PURPOSE, secret)
+    row: asyncpg.Record | None = await connection.fetchrow("SELECT * FROM authenticate_invitation($1, $2)", hashed, now)
     if row is None:
         raise not_found()
-    return Welcome(row["invitation_id"], row["library_id"], row["library_name"], row["email"], Role(row["role"]))
+    return InvitationDetails(
+        row["invitation_id"], row["library_id"], row["library_name"], row["email"], Role(row["role"])
+    )
 
 
-async def accept(connection: Connection, offered: Welcome, *, user_id: str, email: str, now: datetime) -> None:
-    """Become a member; inside the invitation's own workspace, and only as whom it was meant for."""
-    if clean_email(email) != offered.email:
+async def accept_invitation(
+    connection: Connection, invitation: InvitationDetails, *, user_id: str, email: str, now: datetime
+) -> None:
+    """Join the workspace. The connection must be scoped to it, and the e-mail address must match."""
+    if normalize_email(email) != invitation.email:
         raise CutroomError(Code.PERMISSION_DENIED, message="This invitation is for another e-mail address.")
-    await _end(connection, offered.library_id, offered.invitation_id, now=now)
-    await connection.execute(  # whoever is in already keeps the role they have
+    await _end(connection, invitation.library_id, invitation.invitation_id, now=now)
+    await connection.execute(  # existing members keep their role
         """INSERT INTO members (library_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
            ON CONFLICT (library_id, user_id) DO NOTHING""",
-        offered.library_id,
+        invitation.library_id,
         user_id,
-        offered.role.value,
+        invitation.role.value,
         now,
     )
 

@@ -1,1 +1,1 @@
-"""Money: integer milli-credits in a double-entry, append-only ledger."""
+"""Credits: pricing, quotes, reservations, escrow and a double-entry ledger in integer milli-credits."""

@@ -1,4 +1,4 @@
-"""What time does to credits: unused reservations go back, and the books are checked."""
+"""Activities that expire reservations and check ledgers."""
 
 import logging
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReservationTimer:
-    """A reservation, and when it ends; what its workflow is told."""
+    """Input of the expiry workflow."""
 
     library_id: str
     reservation_id: str
@@ -34,14 +34,14 @@ class CreditActivities:
 
     @activity.defn(name="expire_reservation")
     async def expire_reservation(self, timer: ReservationTimer) -> int:
-        """Give back what nobody used; how many lines that was."""
-        now = max(self.clock(), timer.expires_at)  # the clocks of two machines differ
+        """Release the unused lines of an expired reservation; return how many."""
+        now = max(self.clock(), timer.expires_at)  # tolerates clock skew between machines
         async with self.database.transaction(timer.library_id) as connection:
             return await escrow.expire(connection, timer.library_id, reservation_id=timer.reservation_id, now=now)
 
     @activity.defn(name="check_ledgers")
     async def check_ledgers(self) -> int:
-        """Look at the books of every library; how many have a fault."""
+        """Check the ledger of every library; return how many are inconsistent."""
         started, checked, faulty = self.clock(), 0, 0
         while True:
             async with self.database.connection() as connection:
@@ -53,27 +53,27 @@ class CreditActivities:
             if len(rows) < CHECK_BATCH:
                 break
         gauge = activity.metric_meter().create_gauge(
-            "cutroom_ledger_faulty_libraries", "Libraries whose books were wrong when last looked at."
+            "cutroom_ledger_faulty_libraries", "Libraries whose ledger was inconsistent at the last check."
         )
         gauge.set(faulty)
         return faulty
 
     async def _check(self, library_id: str, started: datetime) -> bool:
-        """A library whose books are wrong is frozen by the database in the same breath."""
+        """Check one ledger. `check_ledger` freezes an inconsistent library in the same transaction."""
         await self._expire_overdue(library_id, started)
         async with self.database.transaction(library_id) as connection:
             faults = await connection.fetch("SELECT * FROM check_ledger($1, $2)", library_id, started)
         for fault in faults:
-            _log.error("the books of a library are wrong", extra={"library_id": library_id, **dict(fault)})
+            _log.error("ledger check failed", extra={"library_id": library_id, **dict(fault)})
         return bool(faults)
 
     async def _expire_overdue(self, library_id: str, started: datetime) -> None:
-        """What a timer forgot. Books can be so wrong that nothing can go back: then the check says how they are."""
+        """Release reservations whose expiry workflow did not run; an inconsistent ledger can make that impossible."""
         try:
             async with self.database.transaction(library_id) as connection:
                 overdue = await escrow.expire(connection, library_id, reservation_id=None, now=started)
         except asyncpg.IntegrityConstraintViolationError:
-            _log.exception("overdue reservations could not be given back", extra={"library_id": library_id})
+            _log.exception("overdue reservations not released", extra={"library_id": library_id})
             return
         if overdue:
-            _log.warning("reservations were overdue", extra={"library_id": library_id, "lines": overdue})
+            _log.warning("overdue reservations released", extra={"library_id": library_id, "lines": overdue})

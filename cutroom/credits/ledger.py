@@ -1,4 +1,4 @@
-"""The only code that moves money: each movement is one balanced transaction, made by the database itself."""
+"""Posts ledger transactions; each is balanced and enforced by a database function."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,16 +6,16 @@ from enum import StrEnum
 
 import asyncpg
 
-from cutroom.credits.pricing import credits_of
+from cutroom.credits.pricing import to_credits
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
-HOLD_TRIES = 3  # credits may come back between a refusal and the look at why; then they can be held after all
+HOLD_ATTEMPTS = 3  # credits may be released between a refused hold and reading the balance
 
 
-class Movement(StrEnum):
-    """Where money goes: from grant to wallet, to escrow, and from there to revenue or back."""
+class TransactionKind(StrEnum):
+    """Grant to wallet, wallet to escrow, escrow to revenue, or escrow back to wallet."""
 
     GRANT = "grant"
     HOLD = "hold"
@@ -24,12 +24,12 @@ class Movement(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Funds:
-    """What a library has, in milli-credits. The wallet does not count what is in escrow."""
+class AccountBalances:
+    """A library's balances in milli-credits. The wallet excludes the escrow."""
 
     wallet: int = 0
     escrow: int = 0
-    overdraft: int = 0  # how far the wallet may go below zero; more than none is usage billing
+    overdraft: int = 0  # how far the wallet may go below zero; positive with usage billing
     is_frozen: bool = False
 
     @property
@@ -41,22 +41,22 @@ class Funds:
         return self.overdraft > 0
 
 
-async def funds(connection: Connection, library_id: str) -> Funds:
+async def get_balances(connection: Connection, library_id: str) -> AccountBalances:
     row = await connection.fetchrow(
         """SELECT wallet, escrow, overdraft, frozen_at IS NOT NULL AS is_frozen
            FROM ledger_balances WHERE library_id = $1""",
         library_id,
     )
-    return Funds(**dict(row)) if row is not None else Funds()
+    return AccountBalances(**dict(row)) if row is not None else AccountBalances()
 
 
-async def balance(connection: Connection, library_id: str) -> int:
-    """Spendable milli-credits: the wallet, without what is in escrow."""
-    return (await funds(connection, library_id)).wallet
+async def wallet_balance(connection: Connection, library_id: str) -> int:
+    """Return the wallet's milli-credits, excluding the escrow."""
+    return (await get_balances(connection, library_id)).wallet
 
 
 async def grant(connection: Connection, library_id: str, *, millicredits: int, reference: str, now: datetime) -> str:
-    """Give credits to a library's wallet, once per reference. Only the schema's owner can."""
+    """Add credits to a wallet, once per reference. Requires the role that owns the schema."""
     if millicredits <= 0:
         raise ValueError("a grant must be positive")
     transaction_id = new_id()
@@ -81,43 +81,43 @@ async def grant(connection: Connection, library_id: str, *, millicredits: int, r
 async def hold(
     connection: Connection, library_id: str, *, transaction_id: str, reference: str, millicredits: int, now: datetime
 ) -> int:
-    """From the wallet into escrow, if it can pay; what is left in the wallet."""
-    has = Funds()
-    for _ in range(HOLD_TRIES):
-        left: int | None = await connection.fetchval(
+    """Move credits from the wallet into escrow and return the new wallet balance, or raise INSUFFICIENT_CREDITS."""
+    balances = AccountBalances()
+    for _ in range(HOLD_ATTEMPTS):
+        wallet: int | None = await connection.fetchval(
             "SELECT move_credits($1, $2, 'hold', $3, $4, $5)", library_id, transaction_id, reference, millicredits, now
         )
-        if left is not None:
-            return left
-        has = await funds(connection, library_id)
-        if has.is_frozen or has.available < millicredits:
+        if wallet is not None:
+            return wallet
+        balances = await get_balances(connection, library_id)
+        if balances.is_frozen or balances.available < millicredits:
             break
-    raise _refusal(has, millicredits)
+    raise _refusal(balances, millicredits)
 
 
 async def settle(
-    connection: Connection, library_id: str, *, movement: Movement, line_id: str, millicredits: int, now: datetime
+    connection: Connection, library_id: str, *, kind: TransactionKind, line_id: str, millicredits: int, now: datetime
 ) -> None:
-    """Out of escrow: captured as revenue, or released to the wallet."""
+    """Capture escrow as revenue, or release it to the wallet."""
     await connection.execute(
         "SELECT move_credits($1, $2, $3, $4, $5, $6)",
         library_id,
         new_id(),
-        movement.value,
+        kind.value,
         line_id,
         millicredits,
         now,
     )
 
 
-def _refusal(has: Funds, required: int) -> CutroomError:
-    if has.is_frozen:
+def _refusal(balances: AccountBalances, required: int) -> CutroomError:
+    if balances.is_frozen:
         return CutroomError(
-            Code.FAILED_PRECONDITION, message="Spending is paused while the books of this library are looked at."
+            Code.FAILED_PRECONDITION, message="Spending is paused while this library's ledger is under review."
         )
     details = {
-        "required": credits_of(required),
-        "available": credits_of(has.available),
-        "shortfall": credits_of(required - has.available),
+        "required": to_credits(required),
+        "available": to_credits(balances.available),
+        "shortfall": to_credits(required - balances.available),
     }
     return CutroomError(Code.INSUFFICIENT_CREDITS, details=details)

@@ -1,4 +1,4 @@
-"""The ledger at rest: balances, transactions that sum to zero, entries that are never changed, lines in escrow."""
+"""Ledger tables: balances, balanced transactions, immutable entries and escrow lines."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SETTLED = "kind IN ('capture', 'release')"
 
 
 class LedgerBalance(Table):
-    """The accounts of one library, each the sum of its entries. One row, so that one lock serves every movement."""
+    """The account balances of one library, each the sum of its entries. One row, so that one lock suffices."""
 
     __tablename__ = "ledger_balances"
     __table_args__ = (
@@ -29,12 +29,12 @@ class LedgerBalance(Table):
     revenue: Mapped[Millicredits] = mapped_column(server_default=text("0"))
     granted: Mapped[Millicredits] = mapped_column(server_default=text("0"))
     overdraft: Mapped[Millicredits] = mapped_column(server_default=text("0"))  # how far the wallet may go below zero
-    frozen_at: Mapped[Instant | None]  # since when nothing can be held here, because the books were wrong
+    frozen_at: Mapped[Instant | None]  # set when a ledger check failed; holds are refused since then
     checked_at: Mapped[Instant | None]
 
 
 class LedgerTransaction(Table):
-    """One movement of money and why; `reference` makes it happen at most once."""
+    """A balanced set of entries; `reference` makes it idempotent."""
 
     __tablename__ = "ledger_transactions"
     __table_args__ = (
@@ -48,12 +48,12 @@ class LedgerTransaction(Table):
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(Text)
-    reference: Mapped[str] = mapped_column(Text)  # a grant's own, a reservation or holder, or the line that is settled
+    reference: Mapped[str] = mapped_column(Text)  # the grant's, the reservation or holder, or the settled line
     created_at: Mapped[Instant]
 
 
 class LedgerEntry(Table):
-    """One side of a transaction. They come through a door only, and the application cannot change or remove them."""
+    """One side of a transaction. Written only by database functions; the application role cannot change them."""
 
     __tablename__ = "ledger_entries"
     __table_args__ = (
@@ -72,7 +72,7 @@ class LedgerEntry(Table):
 
 
 class EscrowLine(Table):
-    """One priced piece of work whose credits are, or were, in escrow."""
+    """One priced item whose credits are, or were, in escrow."""
 
     __tablename__ = "escrow_lines"
     __table_args__ = (
@@ -94,14 +94,14 @@ class EscrowLine(Table):
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
-    hold_id: Mapped[Id]  # the transaction that put its credits into escrow, alone or with others
+    hold_id: Mapped[Id]  # the transaction that moved its credits into escrow
     reservation_id: Mapped[Id | None]
-    holder: Mapped[Id | None]  # the work that uses it; nobody yet, for a line of a reservation
+    holder: Mapped[Id | None]  # the job attempt that uses it; null for an unused line of a reservation
     video_id: Mapped[Id | None]
     action: Mapped[str] = mapped_column(Text)
     product: Mapped[str] = mapped_column(Text)
     language: Mapped[str | None] = mapped_column(Text)
-    terms: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what else the price depended on
+    terms: Mapped[dict[str, Any]] = mapped_column(JSONB)  # other inputs of the price
     duration_milliseconds: Mapped[int | None] = mapped_column(BigInteger)
     pricing_version: Mapped[str] = mapped_column(Text)
     millicredits: Mapped[Millicredits]

@@ -1,4 +1,4 @@
-"""What work costs: a versioned list of prices, and pure functions over it. Money is whole milli-credits."""
+"""Versioned price list and pure pricing functions, in integer milli-credits."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ DIGEST_LENGTH = 8
 
 
 class Action(StrEnum):
-    """What can be paid for."""
+    """Billable actions."""
 
     DUB = "dub"
     CAPTIONS = "captions"
@@ -35,12 +35,12 @@ class Action(StrEnum):
     PROMPT_THUMBNAIL = "prompt-thumbnail"
 
 
-# Paid for when asked for, never quoted or reserved beforehand.
+# Charged on request; never part of a quote or reservation.
 UNBUNDLED = frozenset({Action.SPEECH, Action.PROMPT_THUMBNAIL})
 
 
 class Term(StrEnum):
-    """What else the price of an action depends on: how many, or 1 for yes."""
+    """Other inputs of a price: a count, or 1 for a flag that is set."""
 
     CHARACTERS = "characters"
     REFERENCE_PRODUCTS = "referenceProducts"
@@ -50,8 +50,8 @@ class Term(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """One piece of work that can be paid for."""
+class BillableItem:
+    """One action to price and charge."""
 
     action: Action
     product: str
@@ -65,13 +65,13 @@ class Work:
         return {"action": self.action, "product": self.product, "language": self.language, "terms": dict(self.terms)}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Work":
+    def from_json(cls, value: Mapping[str, Any]) -> "BillableItem":
         return cls(Action(value["action"]), value["product"], value["language"], value["terms"])
 
 
 @dataclass(frozen=True, slots=True)
-class PerMinute:
-    """Prices of a minute."""
+class PerMinutePrices:
+    """Prices per minute."""
 
     dub_plus: int
     dub_premium: int
@@ -81,8 +81,8 @@ class PerMinute:
 
 
 @dataclass(frozen=True, slots=True)
-class Each:
-    """Prices of one piece, and of what is added to it."""
+class UnitPrices:
+    """Prices per unit and per add-on."""
 
     zero_prompt_thumbnail: int
     thumbnail_character: int
@@ -99,8 +99,8 @@ class Each:
 
 
 @dataclass(frozen=True, slots=True)
-class ShortsRebate:
-    """What is taken off a short clip."""
+class ShortsDiscount:
+    """Discounts on a short clip."""
 
     watermark: int
     subscriber: int
@@ -109,49 +109,49 @@ class ShortsRebate:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Every price there is; `version` identifies it."""
+    """All prices; `version` includes a digest of them."""
 
     version: str
-    per_minute: PerMinute
-    each: Each
-    shorts_rebate: ShortsRebate
+    per_minute: PerMinutePrices
+    each: UnitPrices
+    shorts_rebate: ShortsDiscount
 
     def __post_init__(self) -> None:
         for table in (self.per_minute, self.each, self.shorts_rebate):
             for one in fields(table):
                 price = getattr(table, one.name)
                 if type(price) is not int or price < 1:
-                    raise ValueError(f"{one.name}: a price is a whole number of milli-credits from 1 up")
+                    raise ValueError(f"{one.name}: a price must be a positive integer of milli-credits")
                 if table is self.per_minute and price % 10:
-                    raise ValueError(f"{one.name}: a price of a minute divides by ten")
+                    raise ValueError(f"{one.name}: a price per minute must be divisible by ten")
 
 
 @cache
 def load_prices(path: Path | None = None) -> PriceList:
-    """Read a list of prices; one that misses a price, or has one too many, is refused at start."""
+    """Load a price list; raise ValueError if a price is missing or unknown."""
     tables = tomllib.loads((path or BUNDLED_PRICES).read_text())
-    named = tables.pop("version", None)
-    if not isinstance(named, str) or set(tables) != {"per_minute", "each", "shorts_rebate"}:
-        raise ValueError("a list of prices needs a version and the tables per_minute, each and shorts_rebate")
+    version = tables.pop("version", None)
+    if not isinstance(version, str) or set(tables) != {"per_minute", "each", "shorts_rebate"}:
+        raise ValueError("a price list needs a version and the tables per_minute, each and shorts_rebate")
     digest = hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:DIGEST_LENGTH]
     try:
         return PriceList(
-            version=f"{named}.{digest}",
-            per_minute=PerMinute(**tables["per_minute"]),
-            each=Each(**tables["each"]),
-            shorts_rebate=ShortsRebate(**tables["shorts_rebate"]),
+            version=f"{version}.{digest}",
+            per_minute=PerMinutePrices(**tables["per_minute"]),
+            each=UnitPrices(**tables["each"]),
+            shorts_rebate=ShortsDiscount(**tables["shorts_rebate"]),
         )
     except TypeError as error:
-        raise ValueError(f"a list of prices has a price too few or too many: {error}") from error
+        raise ValueError(f"price list has a missing or unknown price: {error}") from error
 
 
-def milliseconds_of(duration_seconds: float) -> int:
-    """Durations count in whole milliseconds, and nothing that has one is free."""
+def to_milliseconds(duration_seconds: float) -> int:
+    """Round to whole milliseconds, at least one so that no duration is free."""
     return max(1, round(duration_seconds * 1000))
 
 
 def billed_tenths(duration_milliseconds: int) -> int:
-    """Tenths of a minute, rounded up."""
+    """Return tenths of a minute, rounded up."""
     return -(-duration_milliseconds // TENTH_OF_A_MINUTE_MS)
 
 
@@ -159,45 +159,45 @@ def is_per_minute(action: Action) -> bool:
     return action in {Action.DUB, Action.CAPTIONS, Action.TRANSCRIPT, Action.LIPSYNC}
 
 
-def price(work: Work, *, prices: PriceList, duration_milliseconds: int | None, is_subscriber: bool) -> int:
-    """The exact price of a piece of work, in milli-credits."""
-    if is_per_minute(work.action):
+def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int | None, is_subscriber: bool) -> int:
+    """Return the exact price in milli-credits."""
+    if is_per_minute(item.action):
         if duration_milliseconds is None:
             raise CutroomError(Code.DURATION_UNKNOWN)
-        return _minute(work, prices.per_minute) * billed_tenths(duration_milliseconds) // 10
-    if work.action is Action.SHORTS_CLIP:
-        return _clip(work, prices, is_subscriber=is_subscriber)
+        return _price_per_minute(item, prices.per_minute) * billed_tenths(duration_milliseconds) // 10
+    if item.action is Action.SHORTS_CLIP:
+        return _price_clip(item, prices, is_subscriber=is_subscriber)
     each = prices.each
     flat = {
         Action.ZERO_PROMPT_THUMBNAIL: each.zero_prompt_thumbnail
-        + each.thumbnail_character * work.count(Term.CHARACTERS)
-        + each.thumbnail_reference_product * work.count(Term.REFERENCE_PRODUCTS),
+        + each.thumbnail_character * item.count(Term.CHARACTERS)
+        + each.thumbnail_reference_product * item.count(Term.REFERENCE_PRODUCTS),
         Action.THUMBNAIL_TRANSLATE: each.thumbnail_translate,
         Action.CONTENT_MOMENT_DETECT: each.content_moment_detect,
         Action.PROMPT_THUMBNAIL: each.prompt_thumbnail,
-        Action.PROMO: each.promo + each.promo_soundtrack * work.count(Term.SOUNDTRACK),
-        Action.LONGCLIP: each.longclip + each.longclip_thumbnail * work.count(Term.GENERATED_THUMBNAIL),
+        Action.PROMO: each.promo + each.promo_soundtrack * item.count(Term.SOUNDTRACK),
+        Action.LONGCLIP: each.longclip + each.longclip_thumbnail * item.count(Term.GENERATED_THUMBNAIL),
         Action.SPEECH: each.speech,
     }
-    return flat[work.action]
+    return flat[item.action]
 
 
-def _minute(work: Work, per_minute: PerMinute) -> int:
-    if work.action is Action.DUB:
-        return per_minute.dub_premium if work.product == "premium" else per_minute.dub_plus
+def _price_per_minute(item: BillableItem, per_minute: PerMinutePrices) -> int:
+    if item.action is Action.DUB:
+        return per_minute.dub_premium if item.product == "premium" else per_minute.dub_plus
     return {
         Action.CAPTIONS: per_minute.captions,
         Action.TRANSCRIPT: per_minute.transcript,
         Action.LIPSYNC: per_minute.lipsync,
-    }[work.action]
+    }[item.action]
 
 
-def _clip(work: Work, prices: PriceList, *, is_subscriber: bool) -> int:
-    rebate = prices.shorts_rebate
-    off = rebate.watermark * work.count(Term.WATERMARK) + rebate.subscriber * is_subscriber
-    return max(rebate.floor, prices.each.shorts_clip - off)
+def _price_clip(item: BillableItem, prices: PriceList, *, is_subscriber: bool) -> int:
+    discount = prices.shorts_rebate
+    off = discount.watermark * item.count(Term.WATERMARK) + discount.subscriber * is_subscriber
+    return max(discount.floor, prices.each.shorts_clip - off)
 
 
-def credits_of(millicredits: int) -> float:
-    """For people and the wire; never calculated with."""
+def to_credits(millicredits: int) -> float:
+    """Convert for display and the API; never used in calculations."""
     return millicredits / MILLICREDITS

@@ -1,22 +1,22 @@
-"""Telling what was paid: the receipt of one piece of work, and the statement of a library."""
+"""Builds job receipts and library statements from the ledger."""
 
 from typing import Any
 
 import asyncpg
 
-from cutroom.credits.pricing import credits_of
+from cutroom.credits.pricing import to_credits
 from cutroom.platform.db import Connection
 
 MAX_STATEMENT = 1_000
-SIDES = {"capture": ("escrow", "revenue"), "release": ("escrow", "wallet")}  # the entries of a settlement
+SETTLEMENT_ACCOUNTS = {"capture": ("escrow", "revenue"), "release": ("escrow", "wallet")}
 
 
 async def receipt(
-    connection: Connection, library_id: str, *, holder: str, refused: float | None = None
+    connection: Connection, library_id: str, *, holder: str, refused_price: float | None = None
 ) -> dict[str, Any]:
-    """What a holder was quoted, and what was held, captured and returned, with the ids of the ledger's entries.
+    """Return what a holder was quoted, and what was held, captured and returned, with the ledger entry ids.
 
-    What nothing was held for was quoted what was refused; before there was a price it was quoted nothing at all.
+    If nothing was held, `quoted` is the refused price, or absent if no price was known.
     """
     rows = await connection.fetch(
         """SELECT l.id, l.action, l.product, l.language, l.millicredits, l.state, l.pricing_version, l.hold_id,
@@ -29,13 +29,13 @@ async def receipt(
     )
 
     def total(*states: str) -> float:
-        return credits_of(sum(row["millicredits"] for row in rows if row["state"] in states))
+        return to_credits(sum(row["millicredits"] for row in rows if row["state"] in states))
 
-    everything = total("open", "captured", "released")
-    quoted = everything if rows else refused
+    held = total("open", "captured", "released")
+    quoted = held if rows else refused_price
     return {
         **({"quoted": quoted} if quoted is not None else {}),
-        "held": everything,
+        "held": held,
         "captured": total("captured"),
         "returned": total("released"),
         "lines": [_line(row) for row in rows],
@@ -44,14 +44,14 @@ async def receipt(
 
 def _line(row: asyncpg.Record) -> dict[str, Any]:
     entries = [f"{row['hold_id']}/wallet", f"{row['hold_id']}/escrow"]
-    entries += [f"{row['settled_id']}/{account}" for account in SIDES.get(row["settled_kind"], ())]
+    entries += [f"{row['settled_id']}/{account}" for account in SETTLEMENT_ACCOUNTS.get(row["settled_kind"], ())]
     line = {
         "lineItemId": row["id"],
         "reservationId": row["reservation_id"],
         "actionKey": row["action"],
         "product": row["product"],
         "targetLanguageCode": row["language"],
-        "credits": credits_of(row["millicredits"]),
+        "credits": to_credits(row["millicredits"]),
         "pricingVersion": row["pricing_version"],
         "state": row["state"],
         "entries": entries,
@@ -60,7 +60,7 @@ def _line(row: asyncpg.Record) -> dict[str, Any]:
 
 
 async def statement(connection: Connection, library_id: str, *, limit: int = MAX_STATEMENT) -> list[dict[str, Any]]:
-    """The movements of a library, newest first, each with what it did to the wallet and to the escrow."""
+    """Return a library's transactions, newest first, with their effect on wallet and escrow."""
     rows = await connection.fetch(
         """SELECT t.id, t.kind, t.reference, t.created_at,
                coalesce(sum(e.millicredits) FILTER (WHERE e.account = 'wallet'), 0)::bigint AS wallet,
@@ -77,8 +77,8 @@ async def statement(connection: Connection, library_id: str, *, limit: int = MAX
             "at": row["created_at"].isoformat(),
             "kind": row["kind"],
             "reference": row["reference"],
-            "wallet": credits_of(row["wallet"]),
-            "escrow": credits_of(row["escrow"]),
+            "wallet": to_credits(row["wallet"]),
+            "escrow": to_credits(row["escrow"]),
         }
         for row in rows
     ]

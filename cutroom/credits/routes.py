@@ -1,4 +1,4 @@
-"""Quotes and reservations."""
+"""Routes for quotes and reservations."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -21,7 +21,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 @router.post("/videos/{videoId}/quote", summary="Quote a bundle")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.DURATION_UNKNOWN,))
 async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Quote:
-    """The exact price of a bundle of work on this video. Nothing is debited; an empty bundle costs nothing."""
+    """Returns the exact price of a bundle for this video. Nothing is charged; an empty bundle costs nothing."""
     prices = load_prices(call.runtime.settings.prices_file)
     return await service.quote(call.connection, call.principal, video_id, bundle=bundle, prices=prices)
 
@@ -29,10 +29,10 @@ async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Q
 @router.post("/videos/{videoId}/reservations", status_code=201, summary="Reserve a bundle")
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.PRODUCE, errors=(Code.DURATION_UNKNOWN, Code.INSUFFICIENT_CREDITS))
 async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Reservation:
-    """Put the whole price of a bundle into escrow, for calls that follow within a day to consume.
+    """Holds the price of a bundle in escrow for requests made within 24 hours.
 
-    Pass `reservationId`, or a line item for each language, when you ask for the products. What you do not use goes
-    back to the balance by itself.
+    Pass `reservationId`, or a line item for each language, when you request the products. Unused credits return to
+    the balance automatically.
     """
     settings = call.runtime.settings
     return await service.reserve(
@@ -41,6 +41,6 @@ async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) ->
         video_id,
         bundle=bundle,
         prices=load_prices(settings.prices_file),
-        lasts=timedelta(seconds=settings.reservation_seconds),
+        lifetime=timedelta(seconds=settings.reservation_seconds),
         now=call.now,
     )

@@ -1,26 +1,26 @@
-"""Which lines of a reservation pay for which work."""
+"""Matches reservation lines to the items of a charge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cutroom.credits.pricing import Work, billed_tenths, is_per_minute
+from cutroom.credits.pricing import BillableItem, billed_tenths, is_per_minute
 from cutroom.errors import Code, CutroomError
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
-    """What is to be paid for one piece of work with one end, and out of which reservation, if any."""
+class Charge:
+    """What a job costs, and which reservation pays for it, if any."""
 
-    works: tuple[Work, ...]
+    items: tuple[BillableItem, ...]
     is_subscriber: bool
     reservation_id: str | None = None
-    line_ids: tuple[str, ...] = ()  # the lines that pay, one for each work, where the caller named them
+    line_ids: tuple[str, ...] = ()  # one for each item, if the caller named them
 
     def __post_init__(self) -> None:
-        if not self.works or (self.line_ids and len(self.line_ids) != len(self.works)):
-            raise ValueError("a bill has works, and a line for each where lines are named")
+        if not self.items or (self.line_ids and len(self.line_ids) != len(self.items)):
+            raise ValueError("a charge needs items, and one line id for each item if any are given")
 
     @property
     def is_reserved(self) -> bool:
@@ -28,78 +28,78 @@ class Bill:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "works": [work.as_json() for work in self.works],
+            "items": [item.as_json() for item in self.items],
             "isSubscriber": self.is_subscriber,
             "reservationId": self.reservation_id,
             "lineIds": list(self.line_ids),
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Bill":
-        works = tuple(Work.from_json(work) for work in value["works"])
-        return cls(works, value["isSubscriber"], value["reservationId"], tuple(value["lineIds"]))
+    def from_json(cls, value: Mapping[str, Any]) -> "Charge":
+        items = tuple(BillableItem.from_json(item) for item in value["items"])
+        return cls(items, value["isSubscriber"], value["reservationId"], tuple(value["lineIds"]))
 
 
 @dataclass(frozen=True, slots=True)
 class ReservedLine:
-    """A line of a reservation, as it was priced."""
+    """A line of a reservation as priced."""
 
     id: str
     reservation_id: str
     video_id: str
-    work: Work
+    item: BillableItem
     duration_milliseconds: int | None
-    is_spent: bool  # used by some work, or settled
+    is_spent: bool  # claimed by a job, or settled
     expires_at: datetime
 
 
 def choose_lines(
-    lines: Sequence[ReservedLine], bill: Bill, *, video_id: str, duration_milliseconds: int | None, now: datetime
+    lines: Sequence[ReservedLine], charge: Charge, *, video_id: str, duration_milliseconds: int | None, now: datetime
 ) -> list[str]:
-    """The lines that pay for a bill, one for each work; a line that does not fit is a conflict, and says why."""
-    left, chosen = list(lines), []
-    for number, work in enumerate(bill.works):
-        wanted = bill.line_ids[number] if bill.line_ids else None
-        line = _fitting(left, work, wanted=wanted, reservation_id=bill.reservation_id)
+    """Choose one line for each item of a charge; raise CONFLICT with the reason if a line does not fit."""
+    remaining, chosen = list(lines), []
+    for number, item in enumerate(charge.items):
+        line_id = charge.line_ids[number] if charge.line_ids else None
+        line = _find_line(remaining, item, line_id=line_id, reservation_id=charge.reservation_id)
         if line.video_id != video_id:
             raise _conflict("the line was reserved for another video", line)
         if line.is_spent:
             raise _conflict("the line is spent", line)
         if line.expires_at <= now:
             raise _conflict("the reservation has expired", line)
-        if not covers(line.work, line.duration_milliseconds, duration_milliseconds):
+        if not covers(line.item, line.duration_milliseconds, duration_milliseconds):
             raise _conflict("the line was priced for a shorter duration", line)
         chosen.append(line.id)
-        left.remove(line)
+        remaining.remove(line)
     return chosen
 
 
-def covers(work: Work, priced_milliseconds: int | None, actual_milliseconds: int | None) -> bool:
-    """Whether what was paid for a duration is enough for the one that it turned out to be."""
-    if not is_per_minute(work.action) or actual_milliseconds is None:
+def covers(item: BillableItem, priced_milliseconds: int | None, actual_milliseconds: int | None) -> bool:
+    """Return whether the priced duration covers the actual one."""
+    if not is_per_minute(item.action) or actual_milliseconds is None:
         return True
     return priced_milliseconds is not None and billed_tenths(priced_milliseconds) >= billed_tenths(actual_milliseconds)
 
 
-def _fitting(
-    lines: Sequence[ReservedLine], work: Work, *, wanted: str | None, reservation_id: str | None
+def _find_line(
+    lines: Sequence[ReservedLine], item: BillableItem, *, line_id: str | None, reservation_id: str | None
 ) -> ReservedLine:
-    if wanted is None:
-        fitting = [line for line in lines if line.work == work]
-        if not fitting:
+    if line_id is None:
+        matching = [line for line in lines if line.item == item]
+        if not matching:
             raise _conflict("the reservation has no line for this", None)
-        return min(fitting, key=lambda line: (line.is_spent, line.id))
-    line = next((line for line in lines if line.id == wanted), None)
+        return min(matching, key=lambda line: (line.is_spent, line.id))
+    line = next((line for line in lines if line.id == line_id), None)
     if line is None or (reservation_id is not None and line.reservation_id != reservation_id):
-        raise _conflict("there is no such line", None, line_id=wanted)
-    if line.work.language != work.language:
+        raise _conflict("there is no such line", None, line_id=line_id)
+    if line.item.language != item.language:
         raise _conflict("the line was reserved for another language", line)
-    if line.work != work:
+    if line.item != item:
         raise _conflict("the line was reserved for another product", line)
     return line
 
 
 def _conflict(reason: str, line: ReservedLine | None, *, line_id: str | None = None) -> CutroomError:
-    named = line.id if line is not None else line_id
-    details = {"reason": reason} | ({"lineItemId": named} if named is not None else {})
+    named_id = line.id if line is not None else line_id
+    details = {"reason": reason} | ({"lineItemId": named_id} if named_id is not None else {})
     return CutroomError(Code.CONFLICT, details=details, message="The reservation cannot pay for this.")

@@ -1,4 +1,4 @@
-"""Credits on the wire. Amounts are credits; inside they are whole milli-credits."""
+"""API schemas of quotes and reservations. Amounts are credits; internally they are integer milli-credits."""
 
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAG
 
 
 class DubWork(ApiModel):
-    """Dubs into several languages, priced by the minute and language."""
+    """Dubs into one or more languages, priced per minute and language."""
 
     product: Literal["plus", "premium"] = "plus"
     languages: Languages
@@ -30,18 +30,16 @@ class ShortsWork(ApiModel):
 
     kind: Literal["shorts", "promo", "clips"]
     num_clips: Annotated[int, Field(ge=1, le=MAX_CLIPS)] = 1
-    include_watermark: Annotated[bool, Field(description="Clips that carry our watermark cost less.")] = False
-    is_subscriber: Annotated[
-        bool, Field(description="A hint that changes nothing: the rebate follows from the library's plan.")
-    ] = False
+    include_watermark: Annotated[bool, Field(description="Watermarked clips cost less.")] = False
+    is_subscriber: Annotated[bool, Field(description="Ignored; the discount depends on the library's plan.")] = False
     include_soundtrack: Annotated[bool, Field(description="Adds a soundtrack to a promo.")] = False
     include_generated_thumbnail: Annotated[bool, Field(description="Adds a thumbnail to each long clip.")] = False
 
 
 class ThumbnailWork(ApiModel):
-    """A thumbnail without a prompt."""
+    """A thumbnail generated without a prompt."""
 
-    enabled: Annotated[bool, Field(description="Only `true` is priced.")]
+    enabled: Annotated[bool, Field(description="Priced only if `true`.")]
     reference_products: Annotated[list[str], Field(max_length=MAX_REFERENCE_PRODUCTS)] = Field(default_factory=list)
     character_count: Annotated[int, Field(ge=0, le=3)] = 0
     translate_language_codes: NoneOrMoreLanguages = Field(default_factory=list)
@@ -49,7 +47,7 @@ class ThumbnailWork(ApiModel):
 
 
 class CreditBundle(ApiModel):
-    """Work to price together."""
+    """Products to price together."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -59,22 +57,22 @@ class CreditBundle(ApiModel):
 
     duration_seconds: Annotated[
         Omittable[Annotated[float, Field(gt=0, le=MAX_BILLED_SECONDS, allow_inf_nan=False)]],
-        Field(description="The duration to bill; the video's own when left out."),
+        Field(description="The duration to bill; defaults to the video's duration."),
     ] = None
     dubs: Annotated[list[DubWork], Field(max_length=MAX_DUBS)] = Field(default_factory=list)
     caption_language_codes: NoneOrMoreLanguages = Field(default_factory=list)
-    transcript_only: Annotated[bool, Field(description="A transcript by itself.")] = False
+    transcript_only: Annotated[bool, Field(description="A transcript only.")] = False
     shorts: Omittable[ShortsWork] = None
     zero_prompt_thumbnail: Omittable[ThumbnailWork] = None
 
     @model_validator(mode="after")
-    def _asks_for_each_dub_once(self) -> "CreditBundle":
+    def _reject_duplicate_dubs(self) -> "CreditBundle":
         unique([(dub.product, language) for dub in self.dubs for language in dub.languages])
         return self
 
 
 class QuoteLine(ApiModel):
-    """One priced piece of work."""
+    """One priced item."""
 
     action_key: ActionKey
     product: str
@@ -84,20 +82,20 @@ class QuoteLine(ApiModel):
 
 
 class Quote(ApiModel):
-    """What a bundle costs now, to the milli-credit, and whether the wallet can pay it."""
+    """The exact price of a bundle, and whether the balance covers it."""
 
     total: float
-    duration_seconds: Annotated[float, Field(description="What was billed; 0 when it is not known and not needed.")]
-    pricing_version: Annotated[str, Field(description="Identifies the list of prices.")]
-    balance: Annotated[float, Field(description="The wallet, without what is in escrow.")]
-    usage_billing_active: Annotated[bool, Field(description="Whether the wallet may go below zero.")]
+    duration_seconds: Annotated[float, Field(description="The billed duration; 0 if it is unknown and not needed.")]
+    pricing_version: Annotated[str, Field(description="The version of the price list.")]
+    balance: Annotated[float, Field(description="The wallet balance, excluding credits in escrow.")]
+    usage_billing_active: Annotated[bool, Field(description="Whether the balance may go below zero.")]
     shortfall: float
     sufficient: bool
     breakdown: list[QuoteLine]
 
 
 class ReservationLine(ApiModel):
-    """One line in escrow, for one product call to consume."""
+    """A line in escrow, consumed by one product request."""
 
     line_item_id: str
     action_key: ActionKey
@@ -107,7 +105,7 @@ class ReservationLine(ApiModel):
 
 
 class Reservation(ApiModel):
-    """A bundle whose price is in escrow; what is not used within a day goes back to the wallet."""
+    """A bundle whose price is held in escrow. Unused credits return to the balance after 24 hours."""
 
     reservation_id: str
     total: float

@@ -1,1 +1,1 @@
-"""Engines: what computes words, voices and sentences. They know neither the database nor Temporal."""
+"""Engines: speech, text and vision models behind ports, independent of the database and Temporal."""

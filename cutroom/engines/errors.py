@@ -1,13 +1,13 @@
-"""How engines fail, in terms that a workflow can act upon."""
+"""Engine errors, classified by whether a retry can help."""
 
 
 class EngineError(Exception):
-    """An engine could not do what it was asked; trying the same again would end the same way."""
+    """Permanent failure: retrying the same input fails again."""
 
 
 class EngineUnavailableError(EngineError):
-    """An engine or its model is not there, or does not answer now; another time or another engine may do."""
+    """Transient failure: the engine or its model is missing or not responding; a retry or another engine may work."""
 
 
 class NoRouteError(EngineError):
-    """No engine has a way between the two languages."""
+    """No engine offers a translation route between the two languages."""

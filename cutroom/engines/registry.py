@@ -1,4 +1,4 @@
-"""The engines of this installation, as settings name them; each is made when it is first asked for."""
+"""Builds the engines selected in settings, lazily and once per process."""
 
 import os
 import threading
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from cutroom.engines.chat_client import ChatServer
-from cutroom.engines.diarization.embeddings import WeSpeakerProfiler
+from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
 from cutroom.engines.diarization.port import SpeakerEmbedder
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models.store import ModelStore
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
 from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
-from cutroom.engines.recognition.silero import SileroDetector
+from cutroom.engines.recognition.silero import SileroVoiceActivityDetector
 from cutroom.engines.recognition.whisper import WhisperRecognizer
-from cutroom.engines.separation.port import Denoiser, Separator
+from cutroom.engines.separation.port import Denoiser, SourceSeparator
 from cutroom.engines.separation.spectral_gate import SpectralGate
 from cutroom.engines.separation.spleeter import SpleeterSeparator
 from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
-from cutroom.engines.synthesis.openai import OpenAiCloner, OpenAiSynthesizer, parse_voices
+from cutroom.engines.synthesis.openai import OpenAiSynthesizer, OpenAiVoiceCloner, parse_voices
 from cutroom.engines.synthesis.port import SpeechSynthesizer
-from cutroom.engines.thumbnails.openai import OpenAiImages
+from cutroom.engines.thumbnails.openai import OpenAiThumbnailRenderer
 from cutroom.engines.thumbnails.port import ThumbnailRenderer
 from cutroom.engines.translation.apertium import ApertiumTranslator
 from cutroom.engines.translation.chat import ChatTranslator
@@ -34,13 +34,12 @@ from cutroom.engines.vision.isnet import IsnetBackgroundRemover
 from cutroom.engines.vision.port import BackgroundRemover, FaceDetector
 from cutroom.engines.vision.yunet import YuNetFaceDetector
 from cutroom.engines.voice_conversion.port import VoiceCloner
-from cutroom.engines.voice_conversion.spectral_transfer import TransferCloner
+from cutroom.engines.voice_conversion.spectral_transfer import SpectralTransferCloner
 from cutroom.engines.writing.chat import ChatWriter
 from cutroom.engines.writing.chat_ranker import ChatRanker
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
-from cutroom.engines.writing.port import Writer
-from cutroom.engines.writing.text_ports import Ranker, TextEmbedder
+from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
 from cutroom.platform.settings import Settings
 
 REMOTE = "remote"
@@ -48,225 +47,232 @@ NONE = "none"
 FIREFOX_PREFIX = "firefox-"
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
 FACE_MODEL = "yunet"
-CUT_OUT_MODELS = ("isnet-small", "isnet-medium")
-COMPARING_MODEL = "whisper-base"  # by which the transfer of voices compares sounds
+BACKGROUND_REMOVAL_MODELS = ("isnet-small", "isnet-medium")
+VOICE_TRANSFER_ENCODER = "whisper-base"  # its encoder features align phonemes during voice transfer
 
 Engine = TypeVar("Engine")
 
 
 class Engines:
-    """One of each for a process: models are large, and are shared by all that runs in it."""
+    """Lazily built engine instances, shared across the process because models are large."""
 
     def __init__(self, settings: Settings, store: ModelStore | None = None) -> None:
         self._settings = settings
         self._store = store or ModelStore(settings.models_dir)
         self._threads = settings.speech_threads or os.cpu_count() or 1
-        self._made: dict[str, object] = {}
-        self._making = threading.RLock()  # a cloner is made of a speaker
+        self._instances: dict[str, object] = {}
+        self._build_lock = threading.RLock()  # reentrant: building a voice cloner builds a synthesizer
 
-    def recogniser(self) -> SpeechRecognizer:
-        """The first that works, of those that settings name."""
+    def recognizer(self) -> SpeechRecognizer:
+        """Tries the configured ASR engines in order on each call."""
         names = _names(self._settings.asr_engines)
-        makers = [partial(self._recogniser, name) for name in names]
-        return self._once("recogniser", lambda: FallbackRecognizer(makers))
+        factories = [partial(self._recogniser, name) for name in names]
+        return self._once("recognizer", lambda: FallbackRecognizer(factories))
 
     def language_identifier(self) -> LanguageIdentifier:
         return self._once("language identifier", FastLanguageIdentifier)
 
-    def voice_detector(self) -> VoiceActivityDetector:
-        return self._once("voice detector", SileroDetector)
+    def voice_activity_detector(self) -> VoiceActivityDetector:
+        return self._once("voice activity detector", SileroVoiceActivityDetector)
 
     def speaker_embedder(self) -> SpeakerEmbedder | None:
         name = self._settings.speaker_embedder
         if name == NONE:
             return None
-        makers: Mapping[str, Callable[[Path], SpeakerEmbedder]] = {
-            "wespeaker-resnet34": partial(WeSpeakerProfiler, cpu_threads=self._threads),
+        factories: Mapping[str, Callable[[Path], SpeakerEmbedder]] = {
+            "wespeaker-resnet34": partial(WeSpeakerEmbedder, cpu_threads=self._threads),
         }
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no voice profiler {name}.")
-        return self._once("voice profiler", lambda: makers[name](self._store.path(name)))
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown speaker embedding engine: {name}.")
+        return self._once("speaker embedder", lambda: factories[name](self._store.path(name)))
 
-    def separator(self) -> Separator:
-        """Who takes speech apart from music and effects."""
+    def source_separator(self) -> SourceSeparator:
         name = self._settings.separator
-        makers: Mapping[str, Callable[[Path], Separator]] = {
+        factories: Mapping[str, Callable[[Path], SourceSeparator]] = {
             "spleeter-2stems": partial(SpleeterSeparator, cpu_threads=self._threads),
         }
         if name == NONE:
-            raise EngineUnavailableError("Speech is not taken apart from other sound here.")
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no separator {name}.")
-        return self._once("separator", lambda: makers[name](self._store.path(name)))
+            raise EngineUnavailableError("Source separation is disabled.")
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown source separation engine: {name}.")
+        return self._once("source separator", lambda: factories[name](self._store.path(name)))
 
     def translators(self) -> Sequence[Translator]:
-        """Those that have anything to work with, in the order of the setting."""
-        makers: Mapping[str, Callable[[], Translator | None]] = {
+        """The configured translators that offer at least one route, in order of preference."""
+        factories: Mapping[str, Callable[[], Translator | None]] = {
             "firefox": self._firefox,
             "apertium": ApertiumTranslator,
             "chat": self._chat,
         }
-        found = []
+        usable = []
         for name in _names(self._settings.translators):
-            if name not in makers:
-                raise EngineUnavailableError(f"There is no translator {name}.")
-            made = self._once(f"translator {name}", makers[name])
-            if made is not None and made.routes():
-                found.append(made)
-        return found
+            if name not in factories:
+                raise EngineUnavailableError(f"Unknown translation engine: {name}.")
+            translator = self._once(f"translator {name}", factories[name])
+            if translator is not None and translator.routes():
+                usable.append(translator)
+        return usable
 
-    def speaker(self) -> SpeechSynthesizer:
-        """The first that can be made, of those that settings name. Its voices are its own, so none stands in later."""
-        unavailable = EngineUnavailableError("No speaker is set.")
+    def synthesizer(self) -> SpeechSynthesizer:
+        """The first configured TTS engine that can be built.
+
+        There is no fallback per call as in recognition, because each engine has its own voices.
+        """
+        unavailable = EngineUnavailableError("No speech synthesis engine is configured.")
         for name in _names(self._settings.tts_engines):
             try:
-                return self._speaker(name)
+                return self._synthesizer(name)
             except EngineUnavailableError as error:
                 unavailable = error
         raise unavailable
 
-    def cloner(self) -> VoiceCloner:
+    def voice_cloner(self) -> VoiceCloner:
         name = self._settings.voice_cloner
-        makers: Mapping[str, Callable[[], VoiceCloner]] = {"transfer": self._transfer, REMOTE: self._remote_cloner}
+        factories: Mapping[str, Callable[[], VoiceCloner]] = {"transfer": self._transfer, REMOTE: self._remote_cloner}
         if name == NONE:
-            raise EngineUnavailableError("Voices are not cloned here.")
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no cloner {name}.")
-        return self._once(f"cloner {name}", makers[name])
+            raise EngineUnavailableError("Voice cloning is disabled.")
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown voice cloning engine: {name}.")
+        return self._once(f"voice cloner {name}", factories[name])
 
     def denoiser(self) -> Denoiser:
         return self._once("denoiser", SpectralGate)
 
-    def face_finder(self) -> FaceDetector:
-        return self._once("face finder", lambda: YuNetFaceDetector(self._store.path(FACE_MODEL)))
+    def face_detector(self) -> FaceDetector:
+        return self._once("face detector", lambda: YuNetFaceDetector(self._store.path(FACE_MODEL)))
 
     def background_remover(self) -> BackgroundRemover | None:
-        """Who parts subjects from their background; nothing where its model was not pulled: pictures stay whole."""
+        """None when disabled or when its model is not installed; images then keep their background."""
         name = self._settings.background_remover
         if name == NONE:
             return None
-        if name not in CUT_OUT_MODELS:
-            raise EngineUnavailableError(f"There is no cut-outer {name}.")
-        if not self._store.holds_any(self._store.manifest.model(name)):
+        if name not in BACKGROUND_REMOVAL_MODELS:
+            raise EngineUnavailableError(f"Unknown background removal engine: {name}.")
+        if not self._store.has_any_file(self._store.manifest.model(name)):
             return None
-        make = partial(IsnetBackgroundRemover, name=name, cpu_threads=self._threads)
-        return self._once("cut-outer", lambda: make(self._store.path(name)))
+        build = partial(IsnetBackgroundRemover, name=name, cpu_threads=self._threads)
+        return self._once("background remover", lambda: build(self._store.path(name)))
 
-    def thumbnail_engine(self) -> ThumbnailRenderer:
+    def thumbnail_renderer(self) -> ThumbnailRenderer:
         name = self._settings.thumbnail_engine
-        makers: Mapping[str, Callable[[], ThumbnailRenderer]] = {
+        factories: Mapping[str, Callable[[], ThumbnailRenderer]] = {
             "compositor": self._compositor,
             REMOTE: self._remote_images,
         }
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no maker of thumbnails {name}.")
-        return self._once(f"thumbnail maker {name}", makers[name])
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown thumbnail engine: {name}.")
+        return self._once(f"thumbnail renderer {name}", factories[name])
 
     def _compositor(self) -> ThumbnailRenderer:
         try:
-            from cutroom.engines.thumbnails.compositor.maker import Compositor  # noqa: PLC0415 - it loads numpy and OpenCV at once
+            from cutroom.engines.thumbnails.compositor.renderer import Compositor  # noqa: PLC0415 - imports numpy and OpenCV
         except ImportError as error:
-            raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
-        return Compositor(self.face_finder(), self.background_remover())
+            raise EngineUnavailableError("Install cutroom[vision] to render thumbnails.") from error
+        return Compositor(self.face_detector(), self.background_remover())
 
     def _remote_images(self) -> ThumbnailRenderer:
         settings = self._settings
         if settings.remote_images_url is None:
-            raise EngineUnavailableError("Set CUTROOM_REMOTE_IMAGES_URL to have a remote server make pictures.")
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_IMAGES_URL to generate images on a remote server.")
         key, model = settings.remote_images_key.get_secret_value(), settings.remote_images_model
-        return OpenAiImages(settings.remote_images_url, api_key=key, model=model, finder=self.face_finder())
+        return OpenAiThumbnailRenderer(
+            settings.remote_images_url, api_key=key, model=model, detector=self.face_detector()
+        )
 
-    def embedder(self) -> TextEmbedder | None:
-        """Who says what sentences mean; nothing where its model was not pulled, since words alone do for a choice."""
+    def text_embedder(self) -> TextEmbedder | None:
+        """None when disabled or when its model is not installed; callers then compare words instead of embeddings."""
         name = self._settings.embedder
         if name == NONE:
             return None
-        makers: Mapping[str, Callable[[Path], TextEmbedder]] = {"minilm-l6-v2": MiniLmEmbedder}
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no embedder {name}.")
-        if not self._store.holds_any(self._store.manifest.model(name)):
+        factories: Mapping[str, Callable[[Path], TextEmbedder]] = {"minilm-l6-v2": MiniLmEmbedder}
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown text embedding engine: {name}.")
+        if not self._store.has_any_file(self._store.manifest.model(name)):
             return None
-        return self._once("embedder", lambda: makers[name](self._store.path(name)))
+        return self._once("text embedder", lambda: factories[name](self._store.path(name)))
 
     def ranker(self) -> Ranker | None:
-        """Who has the last word on the order of moments; nothing means that our own order stands."""
+        """Reorders candidate moments; None keeps the built-in order."""
         name = self._settings.ranker
         if name == NONE:
             return None
         if name != "chat":
-            raise EngineUnavailableError(f"There is no ranker {name}.")
+            raise EngineUnavailableError(f"Unknown ranking engine: {name}.")
         return self._once("ranker", self._chat_ranker)
 
     def writer(self) -> Writer:
-        """Who writes titles, descriptions and headlines; one that asks a model still falls back on our own."""
+        """Writes titles, descriptions and headlines; the chat writer falls back to the extractive one."""
         name = self._settings.writer
-        makers: Mapping[str, Callable[[], Writer]] = {"extractive": self._extractive, "chat": self._chat_writer}
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no writer {name}.")
-        return self._once("writer", makers[name])
+        factories: Mapping[str, Callable[[], Writer]] = {"extractive": self._extractive, "chat": self._chat_writer}
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown writing engine: {name}.")
+        return self._once("writer", factories[name])
 
     def _extractive(self) -> ExtractiveWriter:
-        return self._once("writer extractive", lambda: ExtractiveWriter(self.embedder()))
+        return self._once("writer extractive", lambda: ExtractiveWriter(self.text_embedder()))
 
     def _chat_writer(self) -> ChatWriter:
         settings = self._settings
         if settings.chat_url is None:
-            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to have a language model write titles and descriptions.")
+            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to write titles and descriptions with a language model.")
         server = ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value())
-        return ChatWriter(server, otherwise=self._extractive(), identifier=self.language_identifier())
+        return ChatWriter(server, fallback=self._extractive(), identifier=self.language_identifier())
 
     def _chat_ranker(self) -> ChatRanker:
         settings = self._settings
         if settings.chat_url is None:
-            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to have a language model rank moments.")
+            raise EngineUnavailableError("Set CUTROOM_CHAT_URL to rank moments with a language model.")
         return ChatRanker(ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value()))
 
-    def _speaker(self, name: str) -> SpeechSynthesizer:
-        makers: Mapping[str, Callable[[], SpeechSynthesizer]] = {"kokoro": self._kokoro, REMOTE: self._remote_speaker}
-        if name not in makers:
-            raise EngineUnavailableError(f"There is no speaker {name}.")
-        return self._once(f"speaker {name}", makers[name])
+    def _synthesizer(self, name: str) -> SpeechSynthesizer:
+        factories: Mapping[str, Callable[[], SpeechSynthesizer]] = {
+            "kokoro": self._kokoro,
+            REMOTE: self._remote_synthesizer,
+        }
+        if name not in factories:
+            raise EngineUnavailableError(f"Unknown speech synthesis engine: {name}.")
+        return self._once(f"synthesizer {name}", factories[name])
 
     def _kokoro(self) -> KokoroSynthesizer:
         model, voices = self._store.path(KOKORO_MODEL), self._store.path(KOKORO_VOICES)
         return KokoroSynthesizer(model, voices, cpu_threads=self._threads)
 
-    def _remote_speaker(self) -> OpenAiSynthesizer:
+    def _remote_synthesizer(self) -> OpenAiSynthesizer:
         url, key, model = self._remote_voice()
         return OpenAiSynthesizer(url, api_key=key, model=model, voices=parse_voices(self._settings.remote_tts_voices))
 
-    def _transfer(self) -> TransferCloner:
-        speaker, comparing = self._speaker("kokoro"), self._store.path(COMPARING_MODEL)
-        return TransferCloner(speaker, comparing, cpu_threads=self._threads)
+    def _transfer(self) -> SpectralTransferCloner:
+        synthesizer, encoder = self._synthesizer("kokoro"), self._store.path(VOICE_TRANSFER_ENCODER)
+        return SpectralTransferCloner(synthesizer, encoder, cpu_threads=self._threads)
 
-    def _remote_cloner(self) -> OpenAiCloner:
+    def _remote_cloner(self) -> OpenAiVoiceCloner:
         url, key, model = self._remote_voice()
-        return OpenAiCloner(url, api_key=key, model=model)
+        return OpenAiVoiceCloner(url, api_key=key, model=model)
 
     def _remote_voice(self) -> tuple[str, str, str]:
         settings = self._settings
         if settings.remote_tts_url is None:
-            raise EngineUnavailableError("Set CUTROOM_REMOTE_TTS_URL to use voices of a remote server.")
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_TTS_URL to use a remote speech synthesis server.")
         return settings.remote_tts_url, settings.remote_tts_key.get_secret_value(), settings.remote_tts_model
 
     def _recogniser(self, name: str) -> SpeechRecognizer:
         if name != REMOTE:
             return self._once(
-                f"recogniser {name}",
+                f"recognizer {name}",
                 lambda: WhisperRecognizer(self._store.path(name), cpu_threads=self._threads, name=name),
             )
         settings = self._settings
         if settings.remote_asr_url is None:
-            raise EngineUnavailableError("Set CUTROOM_REMOTE_ASR_URL to use a remote recogniser.")
+            raise EngineUnavailableError("Set CUTROOM_REMOTE_ASR_URL to use a remote speech recognition server.")
         url, key = settings.remote_asr_url, settings.remote_asr_key.get_secret_value()
         return self._once(
-            "recogniser remote", lambda: OpenAiRecognizer(url, api_key=key, model=settings.remote_asr_model)
+            "recognizer remote", lambda: OpenAiRecognizer(url, api_key=key, model=settings.remote_asr_model)
         )
 
     def _firefox(self) -> FirefoxTranslator | None:
         folders: dict[tuple[str, str], Path] = {}
         for model in self._store.manifest.models.values():
-            if model.name.startswith(FIREFOX_PREFIX) and self._store.holds(model):
+            if model.name.startswith(FIREFOX_PREFIX) and self._store.is_complete(model):
                 source, _, target = model.name.removeprefix(FIREFOX_PREFIX).partition("-")
                 folders[source, target] = self._store.path(model.name)
         return FirefoxTranslator(folders) if folders else None
@@ -282,12 +288,12 @@ class Engines:
         key = settings.chat_key.get_secret_value()
         return ChatTranslator(ChatServer(settings.chat_url, settings.chat_model, key, pairs))
 
-    def _once(self, name: str, make: Callable[[], Engine]) -> Engine:
-        with self._making:
-            if name not in self._made:
-                self._made[name] = make()
-            made: Engine = self._made[name]  # type: ignore[assignment]
-            return made
+    def _once(self, name: str, build: Callable[[], Engine]) -> Engine:
+        with self._build_lock:
+            if name not in self._instances:
+                self._instances[name] = build()
+            engine: Engine = self._instances[name]  # type: ignore[assignment]
+            return engine
 
 
 def _names(setting: str) -> list[str]:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Samples: TypeAlias = NDArray[np.float32]  # mono audio in [-1, 1], at SAMPLE_RATE unless stated otherwise
-    Stereo: TypeAlias = NDArray[np.float32]  # two rows of samples: left and right
+    Stereo: TypeAlias = NDArray[np.float32]  # shape (2, samples): left and right
     Vector: TypeAlias = NDArray[np.float32]
     Image: TypeAlias = NDArray[np.uint8]  # height x width x RGB
 
@@ -17,7 +17,7 @@ SAMPLE_RATE = 16_000
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A stretch of time, in seconds from the start of what was given."""
+    """A time range in seconds from the start of the input."""
 
     start_seconds: float
     end_seconds: float
@@ -25,7 +25,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A part of a picture, in shares of its width and height from 0 to 1, from the top left."""
+    """An image region in normalized coordinates (0 to 1) with the origin at the top left."""
 
     x: float
     y: float

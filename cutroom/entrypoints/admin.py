@@ -91,7 +91,7 @@ def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR
 
     async def work(connection: Connection, _settings: Settings) -> None:
         user_id = await user_id_of(connection, email)
-        await service.put_member(connection, workspace, user_id=user_id, role=role, now=system_clock())
+        await service.upsert_member(connection, workspace, user_id=user_id, role=role, now=system_clock())
 
     run(work)
     show(workspaceId=workspace, email=email, role=role.value)
@@ -119,8 +119,8 @@ def create_key(
     """Create a key; its secret is printed this once."""
 
     async def work(connection: Connection, settings: Settings) -> service.NewKey:
-        minter = service.KeyMinter(
-            secrecy=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
+        minter = service.KeyIssuer(
+            secret_box=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
         )
         return await minter.create_key(
             connection,

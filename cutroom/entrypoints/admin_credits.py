@@ -7,7 +7,7 @@ import typer
 
 from cutroom.accounts.plans import load_plans
 from cutroom.credits import ledger, receipts
-from cutroom.credits.pricing import MILLICREDITS, credits_of
+from cutroom.credits.pricing import MILLICREDITS, to_credits
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.service import workflow_id
@@ -44,24 +44,24 @@ def grant_credits(
             reference=reference or new_id(),
             now=system_clock(),
         )
-        return transaction_id, await ledger.balance(connection, library_id)
+        return transaction_id, await ledger.wallet_balance(connection, library_id)
 
     transaction_id, millicredits = run(work)
-    show(transactionId=transaction_id, balance=credits_of(millicredits))
+    show(transactionId=transaction_id, balance=to_credits(millicredits))
 
 
 @app.command("balance")
 def show_balance(email: Email, *, workspace: Workspace = None) -> None:
     """What a library has, and what of it is in escrow."""
 
-    async def work(connection: Connection, _settings: Settings) -> ledger.Funds:
-        return await ledger.funds(connection, await library_id_of(connection, email, workspace))
+    async def work(connection: Connection, _settings: Settings) -> ledger.AccountBalances:
+        return await ledger.get_balances(connection, await library_id_of(connection, email, workspace))
 
     has = run(work)
     show(
-        balance=credits_of(has.wallet),
-        escrow=credits_of(has.escrow),
-        usageBillingLimit=credits_of(has.overdraft),
+        balance=to_credits(has.wallet),
+        escrow=to_credits(has.escrow),
+        usageBillingLimit=to_credits(has.overdraft),
         frozen=has.is_frozen,
     )
 
@@ -114,10 +114,10 @@ def set_usage_billing(
         plan = await connection.fetchval("SELECT plan FROM libraries WHERE id = $1", library_id)
         if limit and not load_plans(settings.plans_file)[plan].usage_billing:
             raise CutroomError(Code.PERMISSION_DENIED, message=f"The plan {plan} has no usage billing.")
-        has = await ledger.funds(connection, library_id)
+        has = await ledger.get_balances(connection, library_id)
         if has.wallet < -_millicredits(limit):
             message = "The wallet is further below zero than that: grant credits first."
-            raise CutroomError(Code.CONFLICT, message=message, details={"balance": credits_of(has.wallet)})
+            raise CutroomError(Code.CONFLICT, message=message, details={"balance": to_credits(has.wallet)})
         await connection.execute(
             """INSERT INTO ledger_balances (library_id, overdraft) VALUES ($1, $2)
                ON CONFLICT (library_id) DO UPDATE SET overdraft = excluded.overdraft""",

@@ -7,10 +7,16 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
-from cutroom.library.branding import Brand, CharacterImageStore, Named, put_brand_voice, put_character
+from cutroom.library.branding import (
+    BrandVoiceInput,
+    CharacterImageStore,
+    CharacterInput,
+    add_brand_voice,
+    add_character,
+)
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
 from cutroom.media.process import MediaError
-from cutroom.media.sandbox import Mode, Sandbox
+from cutroom.media.sandbox import Sandbox, SandboxMode
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
@@ -36,20 +42,20 @@ def create_character(
     """Save a figure with pictures of it."""
     if len(image) > MAX_CHARACTER_IMAGES:
         raise typer.BadParameter(f"a character has at most {MAX_CHARACTER_IMAGES} pictures")
-    called = _checked(Named, name=name)
+    called = _checked(CharacterInput, name=name)
 
     async def work(connection: Connection, settings: Settings) -> tuple[str, list[str]]:
         library_id = await library_id_of(connection, email, workspace)
-        sandbox = Sandbox(mode=Mode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
-        darkroom = CharacterImageStore(Storage.connect(settings), sandbox)
+        sandbox = Sandbox(mode=SandboxMode(settings.sandbox), ffmpeg=settings.ffmpeg, ffprobe=settings.ffprobe)
+        image_store = CharacterImageStore(Storage.connect(settings), sandbox)
         stored = []
         for file in image:
             image_id = new_id()
             try:
-                stored.append((image_id, await darkroom.keep(file, library_id, image_id)))
+                stored.append((image_id, await image_store.store(file, library_id, image_id)))
             except MediaError as error:
-                raise typer.BadParameter(f"{file}: {error.sentence}") from error
-        made = await put_character(connection, library_id, name=called.name, images=stored, now=system_clock())
+                raise typer.BadParameter(f"{file}: {error.message}") from error
+        made = await add_character(connection, library_id, name=called.name, images=stored, now=system_clock())
         return made, [image_id for image_id, _ in stored]
 
     character_id, image_ids = run(work)
@@ -66,11 +72,11 @@ def create_brand_voice(
     workspace: Workspace = None,
 ) -> None:
     """Save branding guidelines."""
-    brand = _checked(Brand, name=name, guidelines=guidelines, colors=color or [])
+    brand = _checked(BrandVoiceInput, name=name, guidelines=guidelines, colors=color or [])
 
     async def work(connection: Connection, _settings: Settings) -> str:
         library_id = await library_id_of(connection, email, workspace)
-        return await put_brand_voice(connection, library_id, brand, now=system_clock())
+        return await add_brand_voice(connection, library_id, brand, now=system_clock())
 
     show(brandVoiceId=run(work))
 

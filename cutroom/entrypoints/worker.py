@@ -1,21 +1,21 @@
-"""The worker process: relays the outbox, and runs workflows and activities of the queues it serves."""
+"""The worker process: relays the outbox, and runs the workflows and activities of its task queues."""
 
 import asyncio
 import logging
 import signal
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-import asyncpg
 from temporalio.worker import Worker
 
+from cutroom.capabilities.publisher import publish_capabilities
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
-from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.jobs.activities import JobActivities
-from cutroom.jobs.worker import Activities, Activity, WorkerContext, WorkerRegistration
+from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import SweepJobsWorkflow
 from cutroom.platform.db import Database
 from cutroom.platform.egress.addresses import parse_networks
@@ -23,135 +23,103 @@ from cutroom.platform.egress.client import Egress
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import configure_logging
-from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedules
-from cutroom.products.captions.service import ROUTES_EVERY, publish_routes
-from cutroom.products.captions.worker import WORK as CAPTIONS
-from cutroom.products.characters.worker import WORK as CHARACTERS
-from cutroom.products.downloads.worker import WORK as DOWNLOADS
-from cutroom.products.dubs.worker import WORK as DUBS
-from cutroom.products.hosting.worker import WORK as HOSTING
-from cutroom.products.ingest.worker import WORK as INGEST
-from cutroom.products.packaging.worker import WORK as PACKAGING
-from cutroom.products.playback.worker import WORK as PLAYBACK
-from cutroom.products.shorts.worker import WORK as SHORTS
-from cutroom.products.speech.service import publish_voices
-from cutroom.products.speech.worker import WORK as SPEECH
-from cutroom.products.thumbnails.worker import WORK as THUMBNAILS
-from cutroom.products.transcripts.worker import WORK as TRANSCRIPTS
-from cutroom.products.uploads.worker import WORK as UPLOADS
+from cutroom.platform.temporal import RecurringWorkflow, TaskQueue, connect, ensure_schedules
+from cutroom.products.catalog import PRODUCTS
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
 from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow
 
+CORE_WORKFLOWS: tuple[type, ...] = (
+    CheckLedgersWorkflow,
+    ExpireReservationWorkflow,
+    PurgeEventsWorkflow,
+    PurgeIdempotencyRecordsWorkflow,
+    SweepJobsWorkflow,
+)
+CORE_RECURRING = (
+    RecurringWorkflow(workflow="check-ledgers", every=timedelta(hours=1)),
+    RecurringWorkflow(workflow="purge-idempotency-records", every=timedelta(hours=1)),
+    RecurringWorkflow(workflow="purge-events", every=timedelta(days=1)),
+    RecurringWorkflow(workflow="sweep-jobs", every=timedelta(minutes=1)),
+)
+RECURRING = [*CORE_RECURRING, *(each for product in PRODUCTS for each in product.recurring)]
+WORKFLOWS: Mapping[TaskQueue, Sequence[type]] = {
+    TaskQueue.CONTROL: [*CORE_WORKFLOWS, *(each for product in PRODUCTS for each in product.all_workflows)],
+    TaskQueue.EGRESS: [DeliverWebhookWorkflow],  # one per event and endpoint: kept off the control queue
+}
+SHUTDOWN_GRACE = timedelta(seconds=30)
 
-def _house(parts: WorkerContext) -> Activities:
-    """What belongs to no product."""
-    answers = IdempotencyActivities(database=parts.database, clock=parts.clock)
-    credit = CreditActivities(database=parts.database, clock=parts.clock)
+_log = logging.getLogger(__name__)
+
+
+def core_activities(context: WorkerContext) -> Activities:
+    """Activities of the core services."""
+    idempotency = IdempotencyActivities(database=context.database, clock=context.clock)
+    credit = CreditActivities(database=context.database, clock=context.clock)
     deliveries = DeliveryActivities(
-        database=parts.database, sender=parts.egress, secrecy=parts.secrecy, clock=parts.clock
+        database=context.database, sender=context.egress, secret_box=context.secret_box, clock=context.clock
     )
     jobs = JobActivities(
-        database=parts.database, client=parts.client, prices=load_prices(parts.settings.prices_file), clock=parts.clock
+        database=context.database,
+        client=context.client,
+        prices=load_prices(context.settings.prices_file),
+        clock=context.clock,
     )
     return {
-        Queue.CONTROL: [
-            answers.purge_idempotency_records,
+        TaskQueue.CONTROL: [
             credit.check_ledgers,
             credit.expire_reservation,
             deliveries.purge_events,
+            idempotency.purge_idempotency_records,
             jobs.start_job,
             jobs.complete_job,
             jobs.fail_job,
             jobs.sweep_jobs,
         ],
-        Queue.EGRESS: [deliveries.attempt_delivery],
+        TaskQueue.EGRESS: [deliveries.attempt_delivery],
     }
 
 
-HOUSE = WorkerRegistration(
-    workflows=[
-        CheckLedgersWorkflow,
-        ExpireReservationWorkflow,
-        PurgeIdempotencyRecordsWorkflow,
-        PurgeEventsWorkflow,
-        SweepJobsWorkflow,
-    ],
-    activities=_house,
-    recurring=[
-        Recurring(workflow="check-ledgers", every=timedelta(hours=1)),
-        Recurring(workflow="purge-idempotency-records", every=timedelta(hours=1)),
-        Recurring(workflow="purge-events", every=timedelta(days=1)),
-        Recurring(workflow="sweep-jobs", every=timedelta(minutes=1)),
-    ],
-)
-ALL = (
-    HOUSE,
-    CAPTIONS,
-    CHARACTERS,
-    DOWNLOADS,
-    DUBS,
-    HOSTING,
-    INGEST,
-    PACKAGING,
-    PLAYBACK,
-    SHORTS,
-    SPEECH,
-    THUMBNAILS,
-    TRANSCRIPTS,
-    UPLOADS,
-)
-RECURRING = [each for work in ALL for each in work.recurring]
-WORKFLOWS: Mapping[Queue, Sequence[type]] = {
-    Queue.CONTROL: [workflow for work in ALL for workflow in work.workflows],
-    Queue.EGRESS: [DeliverWebhookWorkflow],  # one for each event and endpoint: they crowd nothing but themselves
-}
-GRACE = timedelta(seconds=30)  # for what is running when the process is told to stop
-
-_log = logging.getLogger(__name__)
-
-
-def build_workers(parts: WorkerContext) -> list[Worker]:
-    """One worker for each queue that settings name."""
-    settings = parts.settings
-    served = _served(settings)
-    activities = _activities(parts)
-    at_once = {
-        Queue.MEDIA: settings.media_concurrency,
-        Queue.VISION: settings.media_concurrency,
-        Queue.SPEECH: settings.speech_concurrency,
-        Queue.VOICE: settings.speech_concurrency,
-        Queue.DOWNLOAD: settings.download_concurrency,
+def build_workers(context: WorkerContext) -> list[Worker]:
+    """Builds one Temporal worker for each task queue that the settings name."""
+    settings = context.settings
+    activities = _activities_by_queue(context)
+    concurrency = {
+        TaskQueue.MEDIA: settings.media_concurrency,
+        TaskQueue.VISION: settings.media_concurrency,
+        TaskQueue.SPEECH: settings.speech_concurrency,
+        TaskQueue.VOICE: settings.speech_concurrency,
+        TaskQueue.DOWNLOAD: settings.download_concurrency,
     }
     return [
         Worker(
-            parts.client,
+            context.client,
             task_queue=queue,
             workflows=WORKFLOWS.get(queue, []),
             activities=activities[queue],
-            max_concurrent_activities=at_once.get(queue, 100),
-            graceful_shutdown_timeout=GRACE,
+            max_concurrent_activities=concurrency.get(queue, 100),
+            graceful_shutdown_timeout=SHUTDOWN_GRACE,
         )
-        for queue in Queue
-        if queue in served and activities[queue]
+        for queue in TaskQueue
+        if queue in served_queues(settings) and activities[queue]
     ]
 
 
-def _served(settings: Settings) -> set[Queue]:
-    return {Queue(name.strip()) for name in settings.worker_queues.split(",")}
+def served_queues(settings: Settings) -> set[TaskQueue]:
+    return {TaskQueue(name.strip()) for name in settings.worker_queues.split(",")}
 
 
-def _activities(parts: WorkerContext) -> dict[Queue, list[Activity]]:
-    found: dict[Queue, list[Activity]] = {queue: [] for queue in Queue}
-    for work in ALL:
-        for queue, activities in work.activities(parts).items():
+def _activities_by_queue(context: WorkerContext) -> dict[TaskQueue, list[Activity]]:
+    found: dict[TaskQueue, list[Activity]] = defaultdict(list)
+    for register in (core_activities, *(product.worker for product in PRODUCTS)):
+        for queue, activities in register(context).items():
             found[queue] += activities
     return found
 
 
 async def run(settings: Settings, egress: Egress | None = None) -> None:
-    """Runs until a signal; proofs pass their own egress so that loopback is reachable."""
+    """Runs until SIGINT or SIGTERM; proofs pass their own egress so that loopback is reachable."""
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
@@ -159,40 +127,27 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
-    way_out = egress or Egress(denied=parse_networks(settings.egress_denied_networks))
-    parts = WorkerContext.of(settings, client, database, egress=way_out)
+    guarded = egress or Egress(denied=parse_networks(settings.egress_denied_networks))
+    context = WorkerContext.of(settings, client, database, egress=guarded)
     await ensure_schedules(client, RECURRING)
     relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
-        stack.push_async_callback(parts.multipart.close)
-        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(_tell(parts))]
-        for worker in build_workers(parts):
+        stack.push_async_callback(context.multipart.close)
+        served = served_queues(settings)
+        publishing = publish_capabilities(
+            database,
+            translators=context.engines.translators if TaskQueue.SPEECH in served else None,
+            synthesizer=context.engines.synthesizer if TaskQueue.VOICE in served else None,
+            clock=context.clock,
+        )
+        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(publishing)]
+        for worker in build_workers(context):
             await stack.enter_async_context(worker)
         _log.info("worker ready", extra={"queues": settings.worker_queues})
         await stopped.wait()
         for task in tasks:
             task.cancel()
-
-
-async def _tell(parts: WorkerContext) -> None:
-    """Tell the API what this worker's engines can do, again and again while it lives."""
-    served = _served(parts.settings)
-    while served & {Queue.SPEECH, Queue.VOICE}:
-        try:
-            if Queue.SPEECH in served:
-                translators = await asyncio.to_thread(parts.engines.translators)
-                async with parts.database.connection() as connection, connection.transaction():
-                    await publish_routes(connection, translators, now=parts.clock())
-            if Queue.VOICE in served:
-                speaker = await asyncio.to_thread(parts.engines.speaker)
-                async with parts.database.connection() as connection, connection.transaction():
-                    await publish_voices(connection, speaker, now=parts.clock())
-        except EngineUnavailableError as error:
-            _log.warning("an engine is not there", extra={"error": str(error)})
-        except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
-            _log.exception("what the engines can do could not be told")
-        await asyncio.sleep(ROUTES_EVERY.total_seconds())
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""The job envelope: deterministic ids, legal transitions, begin, finish or fail."""
+"""Jobs: deterministic ids, state transitions, creation, lifecycle and workflow support."""

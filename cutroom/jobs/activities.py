@@ -1,4 +1,4 @@
-"""The job envelope's activities: begin, finish, fail, and the sweep for what is stuck."""
+"""Activities that start, complete and fail jobs, and the sweep that recovers stuck ones."""
 
 import logging
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
-from cutroom.jobs.ids import JobKind, kind_of
+from cutroom.jobs.ids import JobKind, parse_job_kind
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.service import job_start, workflow_id
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.outbox import enqueue
 
-UNTOUCHED_AFTER = timedelta(minutes=2)
-STUCK_AFTER = timedelta(hours=24)  # a workflow that runs but has reported nothing for so long
-WAITS_AT_MOST = timedelta(days=8)  # longer than an upload session lives
+STALE_AFTER = timedelta(minutes=2)
+STUCK_AFTER = timedelta(hours=24)  # a running workflow that has not reported progress for this long
+MAX_DEPENDENCY_WAIT = timedelta(days=8)  # longer than the lifetime of an upload session
 SWEEP_BATCH = 200
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class JobActivities:
-    """What every job's workflow calls around its own steps."""
+    """Lifecycle activities shared by every job workflow."""
 
     database: Database
     client: Client
@@ -40,12 +40,12 @@ class JobActivities:
     @activity.defn(name="start_job")
     async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
         async with self.database.transaction(ref.library_id) as connection:
-            return await lifecycle.begin(connection, ref, prices=self.prices, now=self.clock())
+            return await lifecycle.start(connection, ref, prices=self.prices, now=self.clock())
 
     @activity.defn(name="complete_job")
     async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:
         async with self.database.transaction(ref.library_id) as connection:
-            await lifecycle.finish(connection, ref, result=result, now=self.clock())
+            await lifecycle.complete(connection, ref, result=result, now=self.clock())
 
     @activity.defn(name="fail_job")
     async def fail_job(self, ref: JobRef, failure: Failure) -> None:
@@ -54,37 +54,37 @@ class JobActivities:
 
     @activity.defn(name="sweep_jobs")
     async def sweep_jobs(self) -> int:
-        """Look at jobs that nobody has touched for a while, and mend those that nothing else will; how many."""
+        """Recover stale jobs whose workflow is missing, closed or stuck; return how many were recovered."""
         async with self.database.connection() as connection:
             now = self.clock()
             rows = await connection.fetch(
-                "SELECT * FROM untouched_jobs($1, $2, $3)", now - UNTOUCHED_AFTER, now - WAITS_AT_MOST, SWEEP_BATCH
+                "SELECT * FROM stale_jobs($1, $2, $3)", now - STALE_AFTER, now - MAX_DEPENDENCY_WAIT, SWEEP_BATCH
             )
-        mended = 0
+        recovered = 0
         for row in rows:
-            activity.heartbeat(mended)
-            mended += await self._mend(row)
-        return mended
+            activity.heartbeat(recovered)
+            recovered += await self._recover(row)
+        return recovered
 
-    async def _mend(self, row: asyncpg.Record) -> bool:
+    async def _recover(self, row: asyncpg.Record) -> bool:
         ref = JobRef(row["library_id"], row["id"], row["attempt"])
         age = self.clock() - row["updated_at"]
         if row["in_outbox"]:
             return False
         if row["depends_on"]:
-            return await self._fail(ref, Code.FAILED_PRECONDITION, "What this job waited for never came.")
+            return await self._fail(ref, Code.FAILED_PRECONDITION, "A job that this one depends on never finished.")
         status = await self._workflow_status(ref)
         if status is None:
-            return await self._start_again(ref, kind_of(row["type"]))
+            return await self._restart(ref, parse_job_kind(row["type"]))
         if status is not WorkflowExecutionStatus.RUNNING:
-            return await self._fail(ref, Code.INTERNAL, "The work stopped without an end.")
+            return await self._fail(ref, Code.INTERNAL, "The job stopped unexpectedly.")
         if age < STUCK_AFTER:
             return False
         await self.client.get_workflow_handle(workflow_id(ref.job_id, ref.attempt)).terminate("stuck")
-        return await self._fail(ref, Code.INTERNAL, "The work reported nothing for a day and was given up.")
+        return await self._fail(ref, Code.INTERNAL, "The job made no progress for 24 hours and was stopped.")
 
-    async def _start_again(self, ref: JobRef, job_type: JobKind) -> bool:
-        _log.warning("a job's workflow had not been started", extra={"job_id": ref.job_id})
+    async def _restart(self, ref: JobRef, job_type: JobKind) -> bool:
+        _log.warning("job workflow missing, restarted", extra={"job_id": ref.job_id})
         async with self.database.transaction(ref.library_id) as connection:
             await enqueue(connection, job_start(ref.library_id, ref.job_id, job_type=job_type, attempt=ref.attempt))
         return True
@@ -99,6 +99,6 @@ class JobActivities:
             raise
 
     async def _fail(self, ref: JobRef, code: Code, message: str) -> bool:
-        _log.error("a job was stuck", extra={"job_id": ref.job_id, "why": message})
+        _log.error("stuck job failed", extra={"job_id": ref.job_id, "reason": message})
         async with self.database.transaction(ref.library_id) as connection:
             return await lifecycle.fail(connection, ref, failure=Failure(code, message), now=self.clock())

@@ -1,14 +1,14 @@
-"""Job ids both ways: from what a job is about to its id, and back."""
+"""Builds and parses deterministic job ids."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from cutroom.platform.ids import is_id
-from cutroom.web.schema import canonical_language, is_language
+from cutroom.text.language_tags import canonical_language, is_language
 
 
 class JobType(StrEnum):
-    """What a job makes."""
+    """Job types exposed by the API."""
 
     IMPORT = "import"
     TRANSCRIPT = "transcript"
@@ -21,7 +21,7 @@ class JobType(StrEnum):
 
 
 class InternalJobType(StrEnum):
-    """Work in the same envelope that is no job on the wire: something else shows how far it has come."""
+    """Internal jobs: same lifecycle, not exposed by the API; their progress appears on the parent resource."""
 
     VOICE = "voice"
     SPEECH = "speech"
@@ -33,19 +33,19 @@ class InternalJobType(StrEnum):
 JobKind = JobType | InternalJobType
 
 
-def kind_of(text: str) -> JobKind:
+def parse_job_kind(text: str) -> JobKind:
     return JobType(text) if text in set(JobType) else InternalJobType(text)
 
 
 class DubProduct(StrEnum):
-    """How a dub's voices are made."""
+    """Dub quality tiers."""
 
     PLUS = "plus"
     PREMIUM = "premium"
 
 
 class AutomationType(StrEnum):
-    """What a packaging job writes."""
+    """Packaging job outputs."""
 
     TITLE = "generateTitle"
     DESCRIPTION = "generateDescription"
@@ -54,27 +54,27 @@ class AutomationType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobKey:
-    """What a job id says."""
+    """The components of a job id."""
 
     type: JobKind
-    subject: str  # the video's id or, for requests with ids of their own, the request's
+    subject: str  # a video id, or a request id for requests that have their own
     language: str | None = None
     product: DubProduct | None = None
     automation: AutomationType | None = None
 
     @property
     def id(self) -> str:
-        pieces = (self.type, self.subject, self.language, self.product, self.automation)
-        return "_".join(piece for piece in pieces if piece is not None)
+        components = (self.type, self.subject, self.language, self.product, self.automation)
+        return "_".join(component for component in components if component is not None)
 
 
 def parse_job_id(text: str) -> JobKey | None:
-    """What a caller's job id says, or nothing when no job can have it."""
+    """Parse a job id; return None if it is not a canonical id."""
     kind, _, rest = text.partition("_")
     subject, *details = rest.split("_")
     if kind not in {*JobType, *InternalJobType} or not is_id(subject):
         return None
-    key = _with_details(kind_of(kind), subject, details)
+    key = _with_details(parse_job_kind(kind), subject, details)
     return key if key is not None and key.id == text else None
 
 

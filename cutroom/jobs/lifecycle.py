@@ -1,4 +1,4 @@
-"""A job's life once its workflow runs: begin, report, finish or fail. Each is one transaction, safe to repeat."""
+"""Job state transitions made by its workflow. Each is one transaction and idempotent."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,31 +9,33 @@ from typing import Any, Literal
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.receipts import receipt
-from cutroom.credits.rules import Bill
+from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InternalJobType, JobType, kind_of, parse_job_id
-from cutroom.jobs.service import GET_JOB, job_of, release_dependents, workflow_id
+from cutroom.jobs.ids import InternalJobType, JobType, parse_job_id, parse_job_kind
+from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents, workflow_id
 from cutroom.library.schemas import State
-from cutroom.library.service import show_progress, video_for_event
+from cutroom.library.service import load_video, set_stage_status
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.webhooks.service import announce
+from cutroom.webhooks.service import publish_event
 
 MAX_MESSAGE = 500
-BILLED = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND id = $2 AND bill IS NOT NULL"
+GET_CHARGED_JOB = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND id = $2 AND charge IS NOT NULL"
 
-# In a result: how many of the works that the job was billed for came to nothing. Their price goes back.
-UNDONE = "undone"
+# Result key: how many of the charged items produced no output. Their price is refunded.
+FAILED_ITEMS = "failedItems"
 
-# What gives a picture, a sound or subtitles that a player can show.
-PLAYED = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InternalJobType.REDUB})
+# Job types whose output changes what a player can show.
+PLAYABLE_JOB_TYPES = frozenset(
+    {JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InternalJobType.REDUB}
+)
 
 Settle = Callable[..., Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class JobRef:
-    """One attempt at one job; what every activity of it is told."""
+    """Identifies one attempt at a job; passed to each of its activities."""
 
     library_id: str
     job_id: str
@@ -49,12 +51,12 @@ class Failure:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-async def begin(connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime) -> dict[str, Any] | None:
-    """The job's plan, or nothing when this attempt is not the one to do it (any more), or cannot be paid."""
+async def start(connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime) -> dict[str, Any] | None:
+    """Mark the job as processing and return its plan; None if the attempt is superseded or cannot be paid for."""
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'processing', updated_at = $4
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
-           RETURNING plan, video_id, bill""",
+           RETURNING plan, video_id, charge""",
         ref.library_id,
         ref.job_id,
         ref.attempt,
@@ -62,32 +64,34 @@ async def begin(connection: Connection, ref: JobRef, *, prices: PriceList, now: 
     )
     if row is None:
         return None
-    await _show(connection, ref, row["video_id"], state="processing", now=now)
-    if row["bill"] is not None:
-        refusal = await _pay(connection, ref, Bill.from_json(row["bill"]), row["video_id"], prices=prices, now=now)
-        if refusal is not None:
-            await fail(connection, ref, failure=refusal, now=now)
+    await _update_video(connection, ref, row["video_id"], state="processing", now=now)
+    if row["charge"] is not None:
+        failure = await _ensure_held(
+            connection, ref, Charge.from_json(row["charge"]), row["video_id"], prices=prices, now=now
+        )
+        if failure is not None:
+            await fail(connection, ref, failure=failure, now=now)
             return None
     return {**row["plan"], "video_id": row["video_id"]}
 
 
-async def _pay(
-    connection: Connection, ref: JobRef, bill: Bill, video_id: str | None, *, prices: PriceList, now: datetime
+async def _ensure_held(
+    connection: Connection, ref: JobRef, charge: Charge, video_id: str | None, *, prices: PriceList, now: datetime
 ) -> Failure | None:
-    """Nothing is begun that is not paid for; why it cannot be, if so."""
+    """Hold the job's price in escrow; return the failure if that is not possible."""
     holder = workflow_id(ref.job_id, ref.attempt)
     try:
         async with connection.transaction():
             await escrow.ensure_held(
-                connection, ref.library_id, bill, holder=holder, video_id=video_id, prices=prices, now=now
+                connection, ref.library_id, charge, holder=holder, video_id=video_id, prices=prices, now=now
             )
     except CutroomError as error:
         return Failure(error.code, error.message, details=error.details)
     return None
 
 
-async def report(connection: Connection, ref: JobRef, *, stage: str, progress: int, now: datetime) -> None:
-    """What the job is doing, and how far it has come; progress never goes back."""
+async def report_progress(connection: Connection, ref: JobRef, *, stage: str, progress: int, now: datetime) -> None:
+    """Record the current stage and progress; progress never decreases."""
     await connection.execute(
         """UPDATE jobs SET stage = $4, progress = greatest(progress, least($5, 99)), updated_at = $6
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'""",
@@ -100,8 +104,8 @@ async def report(connection: Connection, ref: JobRef, *, stage: str, progress: i
     )
 
 
-async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
-    """The job is ready: its result is stored, its price is spent, what waited for it starts, and endpoints are told."""
+async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
+    """Store the result, capture the escrow, release dependent jobs and publish `job.ready`."""
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id, plan""",
@@ -113,21 +117,20 @@ async def finish(connection: Connection, ref: JobRef, *, result: dict[str, Any],
     )
     if row is None:
         return False
-    await _show(connection, ref, row["video_id"], state="ready", now=now)
+    await _update_video(connection, ref, row["video_id"], state="ready", now=now)
     await release_dependents(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
-    await _publish(connection, ref, row["video_id"] or row["plan"].get("dubbed_video_id"))
-    undone = int(result.get(UNDONE, 0))
-    await _settle(
-        connection, ref, partial(escrow.capture, undone=undone), now=now
-    )  # after all jobs: whoever holds money waits for no job
-    await _announce_job(connection, ref, type_="job.ready", now=now)
+    await _start_playback(connection, ref, row["video_id"] or row["plan"].get("dubbed_video_id"))
+    failed_items = int(result.get(FAILED_ITEMS, 0))
+    # Ledger locks are taken after all job locks, so that transactions cannot deadlock.
+    await _settle(connection, ref, partial(escrow.capture, failed_items=failed_items), now=now)
+    await _publish_job_event(connection, ref, type_="job.ready", now=now)
     return True
 
 
-async def _publish(connection: Connection, ref: JobRef, video_id: str | None) -> None:
-    """What was made may be something to play: whoever packages it is told, and finds out by itself."""
+async def _start_playback(connection: Connection, ref: JobRef, video_id: str | None) -> None:
+    """Start the playback workflow if the job's output is playable; it determines by itself what is missing."""
     key = parse_job_id(ref.job_id)
-    if key is None or key.type not in PLAYED or video_id is None:
+    if key is None or key.type not in PLAYABLE_JOB_TYPES or video_id is None:
         return
     await enqueue(
         connection,
@@ -141,21 +144,21 @@ async def _publish(connection: Connection, ref: JobRef, video_id: str | None) ->
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
-    """The job failed, and with it all that waited for it; each says why, and each gets its credits back."""
+    """Fail the job and its dependents, release their escrow and publish `job.failed` for each."""
     failed = await _mark_failed(connection, ref, failure=failure, now=now)
     for each, video_id in failed:
-        await _show(connection, each, video_id, state="failed", now=now)
-    for each, _ in failed:  # after all jobs: whoever holds money waits for no job
+        await _update_video(connection, each, video_id, state="failed", now=now)
+    for each, _ in failed:  # ledger locks after all job locks, so that transactions cannot deadlock
         await _settle(connection, each, escrow.release, now=now)
     for each, _ in failed:
-        await _announce_job(connection, each, type_="job.failed", now=now)
+        await _publish_job_event(connection, each, type_="job.failed", now=now)
     return bool(failed)
 
 
 async def _mark_failed(
     connection: Connection, ref: JobRef, *, failure: Failure, now: datetime
 ) -> list[tuple[JobRef, str | None]]:
-    """The job and all that waited for it, each with its video; nothing when the job had ended already."""
+    """Mark the job and its dependents as failed; return each with its video, or nothing if it had already finished."""
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'failed', error_code = $4, error_message = $5, error_details = $6,
                updated_at = $7, finished_at = $7
@@ -172,53 +175,57 @@ async def _mark_failed(
     if row is None:
         return []
     failed = [(ref, row["video_id"])]
-    waiting = await connection.fetch(
+    dependents = await connection.fetch(
         """SELECT id, attempt FROM jobs
            WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND depends_on @> ARRAY[$3] ORDER BY id""",
         ref.library_id,
         row["video_id"],
         ref.job_id,
     )
-    because = Failure(Code.FAILED_PRECONDITION, "A job that this one needs has failed.", details={"jobId": ref.job_id})
-    for each in waiting:
+    cause = Failure(
+        Code.FAILED_PRECONDITION, "A job that this one depends on has failed.", details={"jobId": ref.job_id}
+    )
+    for each in dependents:
         next_ref = JobRef(ref.library_id, each["id"], each["attempt"])
-        failed += await _mark_failed(connection, next_ref, failure=because, now=now)
+        failed += await _mark_failed(connection, next_ref, failure=cause, now=now)
     return failed
 
 
 async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: datetime) -> None:
-    """Capture or release what the job holds; its result then shows the receipt."""
+    """Capture or release the job's escrow and add the receipt to its result."""
     holder = workflow_id(ref.job_id, ref.attempt)
     await settle(connection, ref.library_id, holder=holder, now=now)
-    billed = await connection.fetchrow(BILLED, ref.library_id, ref.job_id)
-    if billed is not None:
-        details = billed["error_details"] or {}
-        refused = details.get("required") if billed["error_code"] == Code.INSUFFICIENT_CREDITS else None
+    charged = await connection.fetchrow(GET_CHARGED_JOB, ref.library_id, ref.job_id)
+    if charged is not None:
+        details = charged["error_details"] or {}
+        refused_price = details.get("required") if charged["error_code"] == Code.INSUFFICIENT_CREDITS else None
         await connection.execute(
             "UPDATE jobs SET result = coalesce(result, '{}') || $3 WHERE library_id = $1 AND id = $2",
             ref.library_id,
             ref.job_id,
-            {"receipt": await receipt(connection, ref.library_id, holder=holder, refused=refused)},
+            {"receipt": await receipt(connection, ref.library_id, holder=holder, refused_price=refused_price)},
         )
 
 
-async def _show(connection: Connection, ref: JobRef, video_id: str | None, *, state: State, now: datetime) -> None:
-    """The import and the transcript show on their video; the end of its import is an event of the video."""
+async def _update_video(
+    connection: Connection, ref: JobRef, video_id: str | None, *, state: State, now: datetime
+) -> None:
+    """Copy import and transcript states to the video; publish `video.ready` or `video.failed` when the import ends."""
     key = parse_job_id(ref.job_id)
     if key is None or video_id is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
         return
-    of: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
-    await show_progress(connection, ref.library_id, video_id, of=of, state=state)
-    if of == "import" and state in {"ready", "failed"}:
-        video = await video_for_event(connection, ref.library_id, video_id)
+    stage: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
+    await set_stage_status(connection, ref.library_id, video_id, stage=stage, state=state)
+    if stage == "import" and state in {"ready", "failed"}:
+        video = await load_video(connection, ref.library_id, video_id)
         data = video.model_dump(mode="json", by_alias=True)
-        await announce(connection, ref.library_id, type=f"video.{state}", data=data, now=now)
+        await publish_event(connection, ref.library_id, type=f"video.{state}", data=data, now=now)
 
 
-async def _announce_job(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
+async def _publish_job_event(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
     row = await connection.fetchrow(GET_JOB, ref.library_id, ref.job_id)
     assert row is not None
-    if isinstance(kind_of(row["type"]), InternalJobType):
+    if isinstance(parse_job_kind(row["type"]), InternalJobType):
         return
-    data = job_of(row).model_dump(mode="json", by_alias=True)
-    await announce(connection, ref.library_id, type=type_, data=data, now=now)
+    data = job_from_row(row).model_dump(mode="json", by_alias=True)
+    await publish_event(connection, ref.library_id, type=type_, data=data, now=now)

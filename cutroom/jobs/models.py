@@ -1,4 +1,4 @@
-"""Jobs at rest."""
+"""Job table."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ UNFINISHED = "status IN ('queued', 'processing')"
 
 
 class JobRow(Table):
-    """A piece of work, whoever does it and however often it was tried."""
+    """A job and the state of its latest attempt."""
 
     __tablename__ = "jobs"
     __table_args__ = (
@@ -23,7 +23,7 @@ class JobRow(Table):
         Index("jobs_video_idx", "library_id", "video_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_unfinished_idx", "library_id", "status", postgresql_where=text(UNFINISHED)),
         Index("jobs_principal_idx", "library_id", "principal_id", postgresql_where=text(UNFINISHED)),
-        Index("jobs_untouched_idx", "updated_at", postgresql_where=text(UNFINISHED)),
+        Index("jobs_stale_idx", "updated_at", postgresql_where=text(UNFINISHED)),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -34,11 +34,11 @@ class JobRow(Table):
     language: Mapped[str | None] = mapped_column(Text)
     product: Mapped[str | None] = mapped_column(Text)
     automation_type: Mapped[str | None] = mapped_column(Text)
-    principal_id: Mapped[Id | None]  # the key that asked for it, whose unfinished jobs are limited
+    principal_id: Mapped[Id | None]  # the API key that created it; its unfinished jobs are limited
     attempt: Mapped[int] = mapped_column(SmallInteger)
-    plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its workflow is told
+    plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the workflow's input
     depends_on: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
-    bill: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # what it costs; nothing for work that is free
+    charge: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # null for free jobs
     stage: Mapped[str | None] = mapped_column(Text)
     progress: Mapped[int] = mapped_column(SmallInteger)
     result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)

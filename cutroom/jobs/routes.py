@@ -1,4 +1,4 @@
-"""Reading jobs."""
+"""Routes for reading jobs."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ JobId = Annotated[str, Path(alias="jobId", min_length=1, description="The job's 
 @router.get("/videos/{videoId}/jobs", summary="List a video's jobs")
 @operation(scope=Scope.JOBS_READ, access=Access.READ)
 async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
-    """Everything that was asked for on this video, newest first."""
+    """Returns the jobs of a video, newest first."""
     await get_video(call.connection, call.principal, video_id)
     return JobList(jobs=await service.list_jobs(call.connection, call.principal.library_id, video_id))
 
@@ -28,5 +28,5 @@ async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
 @router.get("/jobs/{jobId}", summary="Get a job")
 @operation(scope=Scope.JOBS_READ, access=Access.READ)
 async def get_job(call: CurrentCall, job_id: JobId) -> Job:
-    """One job. Poll it until it is ready or failed, or have a webhook tell you."""
+    """Retrieves a job. Poll it until its status is `ready` or `failed`, or subscribe to webhooks."""
     return await service.get_job(call.connection, call.principal.library_id, job_id)

@@ -1,4 +1,4 @@
-"""Jobs on the wire."""
+"""API schemas of jobs."""
 
 from typing import Annotated, Any
 
@@ -14,13 +14,13 @@ Percent = Annotated[int, Field(ge=0, le=100)]
 class JobError(ApiModel):
     """Why a job failed."""
 
-    code: str = Field(description="What to branch on.")
-    message: str = Field(description="A sentence for a person.")
+    code: str = Field(description="Error code to branch on.")
+    message: str = Field(description="Human-readable message.")
     details: dict[str, Any] = Field(default_factory=dict)
 
 
 class Job(ApiModel):
-    """A piece of work that can be asked about by an id which follows from what it is about."""
+    """An asynchronous task with a deterministic id."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -40,19 +40,21 @@ class Job(ApiModel):
     id: str
     type: JobType
     status: JobState
-    video_id: Annotated[Omittable[str], Field(description="The video it works on.")] = None
+    video_id: Annotated[Omittable[str], Field(description="The video the job belongs to.")] = None
     language: Annotated[Omittable[LanguageCode], Field(description="The target language of a dub or of captions.")] = (
         None
     )
-    product: Annotated[Omittable[DubProduct], Field(description="How a dub's voices are made.")] = None
-    automation_type: Annotated[Omittable[AutomationType], Field(description="What a packaging job writes.")] = None
-    progress: Annotated[Omittable[Percent], Field(description="While it is processing.")] = None
-    stage: Annotated[Omittable[str], Field(description="What it is doing, while it is processing.")] = None
-    result: Annotated[Omittable[dict[str, Any]], Field(description="What it made, once it is ready.")] = None
-    error: Annotated[Omittable[JobError], Field(description="Why it failed, once it has.")] = None
+    product: Annotated[Omittable[DubProduct], Field(description="The quality tier of a dub.")] = None
+    automation_type: Annotated[Omittable[AutomationType], Field(description="The output of a packaging job.")] = None
+    progress: Annotated[Omittable[Percent], Field(description="Present while the job is processing.")] = None
+    stage: Annotated[Omittable[str], Field(description="The current step; present while the job is processing.")] = None
+    result: Annotated[Omittable[dict[str, Any]], Field(description="The job's output; present once it is ready.")] = (
+        None
+    )
+    error: Annotated[Omittable[JobError], Field(description="Why the job failed; present once it has failed.")] = None
 
 
 class JobList(ApiModel):
-    """A video's jobs, newest first."""
+    """The jobs of a video, newest first."""
 
     jobs: list[Job]

@@ -1,4 +1,4 @@
-"""Asking for jobs, reading them, and releasing those that were waiting."""
+"""Creates and reads jobs, and releases jobs whose dependencies have finished."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import asyncpg
 from cutroom.accounts.principals import Principal
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
-from cutroom.credits.rules import Bill
+from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id
 from cutroom.jobs.schemas import Job, JobError
@@ -19,7 +19,7 @@ from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 
 MAX_LISTED = 1_000
-RETRY_SECONDS = 5  # told to a key that has too many unfinished jobs
+RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
 
 _COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
     error_code, error_message, error_details"""
@@ -30,80 +30,80 @@ LIST_JOBS = f"""SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND video_id =
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to ask for."""
+    """A job to create."""
 
     key: JobKey
     video_id: str | None
     plan: Mapping[str, Any] = field(default_factory=dict)
     depends_on: Sequence[str] = ()
-    bill: Bill | None = None  # what it costs; nothing for work that is free
-    again: bool = False  # run it though it is ready: what it made may be replaced
+    charge: Charge | None = None  # None for free jobs
+    rerun: bool = False  # run again even if it is ready, replacing its output
 
 
 async def request_jobs(
-    connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
+    connection: Connection, principal: Principal, new_jobs: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[tuple[Job, bool]]:
-    """Ask for some jobs, and tell of each whether that began anything."""
-    begun = await create_jobs(connection, principal, wanted, prices=prices, now=now)
+    """Create jobs and return each with whether it was newly started."""
+    started = await create_jobs(connection, principal, new_jobs, prices=prices, now=now)
     return [
         (await get_job(connection, principal.library_id, each.key.id), is_new)
-        for each, is_new in zip(wanted, begun, strict=True)
+        for each, is_new in zip(new_jobs, started, strict=True)
     ]
 
 
 async def create_jobs(
-    connection: Connection, principal: Principal, wanted: Sequence[NewJob], *, prices: PriceList, now: datetime
+    connection: Connection, principal: Principal, new_jobs: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[bool]:
-    """Write down some jobs, hold their prices and start them; of each, whether that began anything.
+    """Insert jobs, hold their prices and start their workflows; return for each whether it was newly started.
 
-    Ids converge: what is queued, processing or ready is answered as it is, uncharged; what failed runs again under
-    its id. Its price is held now, or when it begins if it depends on a duration that is not known yet.
+    A job that is queued, processing or ready is returned unchanged and not charged; a failed job runs again under
+    its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet.
 
-    Everybody locks jobs in the order of their ids, and money after all jobs: nobody waits for one another in a circle.
+    Jobs are locked in id order, and the ledger after all jobs, to prevent deadlocks.
     """
     attempts: dict[int, int] = {}
-    for at in sorted(range(len(wanted)), key=lambda at: wanted[at].key.id):
-        attempt = await _claim(connection, principal, wanted[at], now=now)
+    for index in sorted(range(len(new_jobs)), key=lambda index: new_jobs[index].key.id):
+        attempt = await _claim(connection, principal, new_jobs[index], now=now)
         if attempt is not None:
-            attempts[at] = attempt
-    begun = [(wanted[at], attempts[at]) for at in sorted(attempts)]
-    for each, attempt in begun:
+            attempts[index] = attempt
+    started = [(new_jobs[index], attempts[index]) for index in sorted(attempts)]
+    for each, attempt in started:
         if not each.depends_on:
             await _start(connection, principal.library_id, each.key, attempt=attempt)
-    await _hold(connection, principal.library_id, begun, prices=prices, now=now)
-    return [at in attempts for at in range(len(wanted))]
+    await _hold(connection, principal.library_id, started, prices=prices, now=now)
+    return [index in attempts for index in range(len(new_jobs))]
 
 
-async def _claim(connection: Connection, principal: Principal, wanted: NewJob, *, now: datetime) -> int | None:
-    """Lock the job and write it down; which attempt at it this is, or nothing when there is nothing to begin."""
+async def _claim(connection: Connection, principal: Principal, new_job: NewJob, *, now: datetime) -> int | None:
+    """Lock and insert the job; return the attempt number, or None if it is already running or ready."""
     row = await connection.fetchrow(
         "SELECT status, attempt FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
         principal.library_id,
-        wanted.key.id,
+        new_job.key.id,
     )
-    if row is not None and row["status"] != JobState.FAILED and not (wanted.again and row["status"] == JobState.READY):
+    if row is not None and row["status"] != JobState.FAILED and not (new_job.rerun and row["status"] == JobState.READY):
         return None
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
-    return attempt if await _put(connection, principal, wanted, attempt=attempt, now=now) else None
+    return attempt if await _insert(connection, principal, new_job, attempt=attempt, now=now) else None
 
 
 async def _hold(
     connection: Connection,
     library_id: str,
-    begun: Sequence[tuple[NewJob, int]],
+    started: Sequence[tuple[NewJob, int]],
     *,
     prices: PriceList,
     now: datetime,
 ) -> None:
-    """Hold the price of every job: lines of reservations first, then the wallet, as everybody does who needs both."""
-    billed = [(each, each.bill, attempt) for each, attempt in begun if each.bill is not None]
-    await escrow.lock_lines(connection, library_id, [bill for _, bill, _ in billed])
-    for each, bill, attempt in sorted(billed, key=lambda one: not one[1].is_reserved):
+    """Hold the price of every job. Reservation lines are locked before the wallet, to prevent deadlocks."""
+    charged = [(each, each.charge, attempt) for each, attempt in started if each.charge is not None]
+    await escrow.lock_lines(connection, library_id, [charge for _, charge, _ in charged])
+    for each, charge, attempt in sorted(charged, key=lambda one: not one[1].is_reserved):
         await escrow.hold(
             connection,
             library_id,
-            bill,
+            charge,
             holder=workflow_id(each.key.id, attempt),
             video_id=each.video_id,
             prices=prices,
@@ -112,47 +112,49 @@ async def _hold(
 
 
 async def _check_unfinished(connection: Connection, principal: Principal) -> None:
-    held = await connection.fetchval(
+    unfinished = await connection.fetchval(
         """SELECT count(*) FROM jobs
            WHERE library_id = $1 AND principal_id = $2 AND status IN ('queued', 'processing')""",
         principal.library_id,
         principal.id,
     )
-    if held >= principal.plan.unfinished_jobs:
+    if unfinished >= principal.plan.unfinished_jobs:
         headers = {"Retry-After": str(RETRY_SECONDS)}
         raise CutroomError(Code.RATE_LIMITED, details={"limit": "unfinished_jobs"}, headers=headers)
 
 
-async def _put(connection: Connection, principal: Principal, wanted: NewJob, *, attempt: int, now: datetime) -> bool:
-    """Write the job down, unless somebody who asked at the same moment has."""
-    put = await connection.fetchval(
+async def _insert(
+    connection: Connection, principal: Principal, new_job: NewJob, *, attempt: int, now: datetime
+) -> bool:
+    """Insert or reset the job; return False if a concurrent request already did."""
+    inserted = await connection.fetchval(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
-               principal_id, attempt, plan, depends_on, bill, progress, created_at, updated_at)
+               principal_id, attempt, plan, depends_on, charge, progress, created_at, updated_at)
            VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12)
            ON CONFLICT (library_id, id) DO UPDATE SET
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
-               plan = excluded.plan, depends_on = excluded.depends_on, bill = excluded.bill, stage = NULL,
+               plan = excluded.plan, depends_on = excluded.depends_on, charge = excluded.charge, stage = NULL,
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
                updated_at = excluded.updated_at
                WHERE jobs.status = 'failed' OR ($14 AND jobs.status = 'ready')
            RETURNING true""",
         principal.library_id,
-        wanted.key.id,
-        wanted.key.type,
-        wanted.video_id,
-        wanted.key.language,
-        wanted.key.product,
-        wanted.key.automation,
+        new_job.key.id,
+        new_job.key.type,
+        new_job.video_id,
+        new_job.key.language,
+        new_job.key.product,
+        new_job.key.automation,
         principal.id,
         attempt,
-        dict(wanted.plan),
-        list(wanted.depends_on),
+        dict(new_job.plan),
+        list(new_job.depends_on),
         now,
-        wanted.bill.as_json() if wanted.bill is not None else None,
-        wanted.again,
+        new_job.charge.as_json() if new_job.charge is not None else None,
+        new_job.rerun,
     )
-    return put is not None
+    return inserted is not None
 
 
 async def _start(connection: Connection, library_id: str, key: JobKey, *, attempt: int) -> None:
@@ -160,9 +162,9 @@ async def _start(connection: Connection, library_id: str, key: JobKey, *, attemp
 
 
 def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) -> WorkflowStart:
-    """How a job's workflow starts: its id is the job's, so Temporal starts each attempt once.
+    """Build the workflow start of a job attempt. The workflow id makes Temporal start each attempt once.
 
-    What somebody waits for on the line does not wait for the jobs of its library.
+    Internal jobs bypass the per-library concurrency cap.
     """
     return WorkflowStart(
         library_id=library_id,
@@ -180,14 +182,14 @@ def workflow_id(job_id: str, attempt: int) -> str:
 async def release_dependents(
     connection: Connection, library_id: str, *, video_id: str | None, prerequisite: str, now: datetime
 ) -> None:
-    """Something that jobs of this video waited for has come; those that wait for nothing more are started."""
+    """Remove a finished prerequisite from the video's queued jobs and start those without remaining dependencies."""
     rows = await connection.fetch(
-        """WITH waiting AS (
+        """WITH dependents AS (
                SELECT id FROM jobs
                WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND depends_on @> ARRAY[$3]
                ORDER BY id FOR UPDATE)
-           UPDATE jobs j SET depends_on = array_remove(j.depends_on, $3), updated_at = $4 FROM waiting
-           WHERE j.library_id = $1 AND j.id = waiting.id
+           UPDATE jobs j SET depends_on = array_remove(j.depends_on, $3), updated_at = $4 FROM dependents
+           WHERE j.library_id = $1 AND j.id = dependents.id
            RETURNING j.id, j.attempt, j.depends_on""",
         library_id,
         video_id,
@@ -207,14 +209,14 @@ async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:
     row = await connection.fetchrow(GET_JOB, library_id, job_id)
     if row is None:
         raise not_found()
-    return job_of(row)
+    return job_from_row(row)
 
 
 async def list_jobs(connection: Connection, library_id: str, video_id: str) -> list[Job]:
-    return [job_of(row) for row in await connection.fetch(LIST_JOBS, library_id, video_id, MAX_LISTED)]
+    return [job_from_row(row) for row in await connection.fetch(LIST_JOBS, library_id, video_id, MAX_LISTED)]
 
 
-def job_of(row: asyncpg.Record) -> Job:
+def job_from_row(row: asyncpg.Record) -> Job:
     error = None
     if row["error_code"] is not None:
         error = JobError(code=row["error_code"], message=row["error_message"], details=row["error_details"] or {})

@@ -1,10 +1,10 @@
-"""The states of a job, and which may follow which."""
+"""Job states and their legal transitions."""
 
 from enum import StrEnum
 
 
 class JobState(StrEnum):
-    """Queued and processing are on the way; ready and failed are ends."""
+    """`ready` and `failed` are terminal."""
 
     QUEUED = "queued"
     PROCESSING = "processing"
@@ -14,8 +14,8 @@ class JobState(StrEnum):
 
 TERMINAL = frozenset({JobState.READY, JobState.FAILED})
 
-# A job that failed may be asked for again, under the same id; one that is ready where what it wrote may be replaced.
-LEGAL: dict[JobState, frozenset[JobState]] = {
+# A failed job can be requested again under the same id, and a ready one if its output may be replaced.
+TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.PROCESSING, JobState.FAILED}),
     JobState.PROCESSING: frozenset({JobState.READY, JobState.FAILED}),
     JobState.READY: frozenset({JobState.QUEUED}),
@@ -23,5 +23,5 @@ LEGAL: dict[JobState, frozenset[JobState]] = {
 }
 
 
-def may_become(state: JobState, following: JobState) -> bool:
-    return following in LEGAL[state]
+def can_transition(state: JobState, new_state: JobState) -> bool:
+    return new_state in TRANSITIONS[state]

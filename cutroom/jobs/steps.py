@@ -1,4 +1,4 @@
-"""Around one step of a job, inside its activity: the stage it shows, its heartbeat, and how it fails."""
+"""Wraps activities of a job with progress reporting, heartbeats and error translation."""
 
 import asyncio
 import logging
@@ -17,36 +17,37 @@ from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 
-ReportProgress = Callable[[int], Awaitable[None]]  # how far a job is, in per cent
+ReportProgress = Callable[[int], Awaitable[None]]  # takes the progress in percent
 
 _log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
-TRIES = 4  # of what may go better next time but is not our own parts being away
-# What code does wrong, and does wrong again next time; a part that is away fails in other ways, and comes back.
-OWN_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
+MAX_ATTEMPTS = (
+    4  # for transient errors other than unavailable infrastructure, which Temporal retries without this limit
+)
+PROGRAMMING_ERRORS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
 
 
 @asynccontextmanager
 async def job_step(
     database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int
 ) -> AsyncIterator[ReportProgress]:
-    """Show the stage, beat while the work goes on, and show the progress once it is done.
+    """Report the stage, heartbeat while the body runs, and report `progress` when it completes.
 
-    A step that takes long can tell how far it has come meanwhile; a step's share is given in the same per cent as its
-    end. What media programs and engines fail with is told in the job's own words.
+    Yields a function to report intermediate progress, on the same scale as `progress`. Media and engine errors are
+    translated to job failures.
     """
-    tell = partial(_report, database, clock, ref, stage)
-    await tell(0)
+    report_progress = partial(_report_progress, database, clock, ref, stage)
+    await report_progress(0)
     async with heartbeating():
-        yield tell
-    await tell(progress)
+        yield report_progress
+    await report_progress(progress)
 
 
 @asynccontextmanager
 async def heartbeating() -> AsyncIterator[None]:
-    """Beat while work goes on that no job shows, and tell its failures in the same words."""
-    beats = asyncio.create_task(_beat())
+    """Heartbeat while the body runs and translate its errors, without reporting job progress."""
+    heartbeats = asyncio.create_task(_send_heartbeats())
     try:
         yield
     except MediaError as error:
@@ -55,40 +56,40 @@ async def heartbeating() -> AsyncIterator[None]:
         raise engine_failure(error) from error
     except CutroomError as error:
         raise failure(error.code, error.message, reason=error.code, retry=False) from error
-    except OWN_FAULTS as error:
-        _log.exception("a step failed in a way that nobody foresaw", extra={"step": activity.info().activity_type})
-        sentence = "The work could not be finished."
-        raise failure(Code.INTERNAL, sentence, reason="UNFORESEEN", retry=True) from error
+    except PROGRAMMING_ERRORS as error:
+        _log.exception("activity failed unexpectedly", extra={"activity": activity.info().activity_type})
+        message = "The job could not be completed."
+        raise failure(Code.INTERNAL, message, reason="UNFORESEEN", retry=True) from error
     finally:
-        beats.cancel()
+        heartbeats.cancel()
 
 
-async def _report(database: Database, clock: Clock, ref: JobRef, stage: str, progress: int) -> None:
+async def _report_progress(database: Database, clock: Clock, ref: JobRef, stage: str, progress: int) -> None:
     async with database.transaction(ref.library_id) as connection:
-        await lifecycle.report(connection, ref, stage=stage, progress=progress, now=clock())
+        await lifecycle.report_progress(connection, ref, stage=stage, progress=progress, now=clock())
 
 
-async def _beat() -> None:
+async def _send_heartbeats() -> None:
     while True:
         activity.heartbeat()
         await asyncio.sleep(HEARTBEAT_SECONDS)
 
 
-def failure(code: Code, sentence: str, *, reason: str, retry: bool) -> ApplicationError:
-    """What ends the job with these words: at once, or after a few tries where another may go better."""
-    last = activity.info().attempt >= TRIES
-    return ApplicationError(sentence, {"reason": str(reason)}, type=code.value, non_retryable=last or not retry)
+def failure(code: Code, message: str, *, reason: str, retry: bool) -> ApplicationError:
+    """Build the error that fails the job: immediately, or after MAX_ATTEMPTS if it is worth retrying."""
+    last = activity.info().attempt >= MAX_ATTEMPTS
+    return ApplicationError(message, {"reason": str(reason)}, type=code.value, non_retryable=last or not retry)
 
 
 def media_failure(error: MediaError) -> ApplicationError:
-    """A file's own fault is final; a machine's may pass."""
-    ours = error.reason in RETRYABLE
-    code = Code.INTERNAL if ours else Code.UNSUPPORTED_SOURCE
-    return failure(code, str(error.sentence), reason=error.reason, retry=ours)
+    """Faults of the media are final; faults of the machine are retried."""
+    retry = error.reason in RETRYABLE
+    code = Code.INTERNAL if retry else Code.UNSUPPORTED_SOURCE
+    return failure(code, str(error.message), reason=error.reason, retry=retry)
 
 
 def engine_failure(error: EngineError) -> ApplicationError:
-    """An engine that is away may come back; what it could not do, it will not do next time either."""
+    """Unavailable engines are retried; other engine errors are final."""
     if isinstance(error, NoRouteError):
         return failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False)
     if isinstance(error, EngineUnavailableError):

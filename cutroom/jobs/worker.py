@@ -1,4 +1,4 @@
-"""What a worker process is made of, and what each product has it do."""
+"""Defines the worker's shared dependencies and what each product registers with it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from temporalio.client import Client
 from cutroom.engines.registry import Engines
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import find_packager
-from cutroom.media.sandbox import Mode, Sandbox
+from cutroom.media.sandbox import Sandbox, SandboxMode
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
@@ -17,15 +17,15 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
-from cutroom.platform.temporal import Queue, Recurring
+from cutroom.platform.temporal import RecurringWorkflow, TaskQueue
 
 Activity = Callable[..., Any]
-Activities = Mapping[Queue, Sequence[Activity]]
+Activities = Mapping[TaskQueue, Sequence[Activity]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What activities are made of; one of each in a process."""
+    """Dependencies of activities, one instance each per process."""
 
     settings: Settings
     client: Client
@@ -34,9 +34,9 @@ class WorkerContext:
     egress: Egress
     multipart: Multipart
     engines: Engines
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
-    secrecy: SecretBox
+    secret_box: SecretBox
     clock: Clock = system_clock
 
     @classmethod
@@ -50,21 +50,21 @@ class WorkerContext:
             egress=egress,
             multipart=Multipart.connect(settings),
             engines=Engines(settings),
-            workbench=LocalMediaCache(storage, settings.cache_dir, max_bytes=settings.cache_max_bytes),
+            media_cache=LocalMediaCache(storage, settings.cache_dir, max_bytes=settings.cache_max_bytes),
             sandbox=Sandbox(
-                mode=Mode(settings.sandbox),
+                mode=SandboxMode(settings.sandbox),
                 ffmpeg=settings.ffmpeg,
                 ffprobe=settings.ffprobe,
                 packager=find_packager(settings.packager),
             ),
-            secrecy=SecretBox(settings.secret_key.get_secret_value()),
+            secret_box=SecretBox(settings.secret_key.get_secret_value()),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRegistration:
-    """What one product has workers do: workflows on the control queue, activities by the queue that carries them."""
+    """What one product registers: workflows on the control queue, activities by task queue, and schedules."""
 
     workflows: Sequence[type]
     activities: Callable[[WorkerContext], Activities]
-    recurring: Sequence[Recurring] = ()
+    recurring: Sequence[RecurringWorkflow] = ()

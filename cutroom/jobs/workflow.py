@@ -1,9 +1,10 @@
-"""The envelope around a job's steps, inside its workflow; and the sweep."""
+"""Runs a job's lifecycle and its activities inside a workflow, and defines the sweep workflow."""
 
+import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy
@@ -13,91 +14,120 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.activities import JobActivities
     from cutroom.jobs.lifecycle import Failure, JobRef
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
 
-# The envelope's own steps are short and must happen: they are tried until the database is back.
-ENVELOPE_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=10))
-ENVELOPE_TIMEOUT = timedelta(seconds=30)
 SWEEP_TIMEOUT = timedelta(minutes=5)
 
 Steps = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+Activities = TypeVar("Activities")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityRunner:
-    """Takes a workflow's long steps: on which queue, and how long each may take, be tried again, and be silent."""
+    """Runs activity methods on one task queue with shared timeouts and retry policy."""
 
-    queue: Queue
+    queue: TaskQueue
     start_to_close: timedelta
-    schedule_to_close: timedelta = timedelta(hours=24)
-    heartbeat_timeout: timedelta = timedelta(seconds=15)  # after which a worker counts as gone
-    maximum_interval: timedelta = timedelta(seconds=15)  # between two tries
+    schedule_to_close: timedelta | None = timedelta(hours=24)
+    heartbeat_timeout: timedelta | None = timedelta(seconds=15)
+    initial_interval: timedelta = timedelta(seconds=1)
+    maximum_interval: timedelta = timedelta(seconds=15)
+    priority: Priority = Priority.default
+
+    async def run(
+        self,
+        activity: Callable[Concatenate[Activities, Params], Awaitable[Result]],
+        *args: Params.args,
+        **kwargs: Params.kwargs,
+    ) -> Result:
+        # Temporal passes activity arguments by position only.
+        bound = inspect.signature(activity).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        return await workflow.execute_activity_method(
+            activity,
+            args=bound.args[1:],
+            task_queue=self.queue,
+            start_to_close_timeout=self.start_to_close,
+            schedule_to_close_timeout=self.schedule_to_close,
+            heartbeat_timeout=self.heartbeat_timeout,
+            retry_policy=RetryPolicy(initial_interval=self.initial_interval, maximum_interval=self.maximum_interval),
+            priority=self.priority,
+        )
+
+    def with_options(
+        self,
+        *,
+        queue: TaskQueue | None = None,
+        start_to_close: timedelta | None = None,
+        priority: Priority | None = None,
+    ) -> "ActivityRunner":
+        """Return a copy with another queue, timeout or priority."""
+        return replace(
+            self,
+            queue=queue or self.queue,
+            start_to_close=start_to_close or self.start_to_close,
+            priority=priority or self.priority,
+        )
 
     async def __call__(
         self,
         step: Any,  # noqa: ANN401 (any of the activities)
         *arguments: Any,  # noqa: ANN401
-        queue: Queue | None = None,
+        queue: TaskQueue | None = None,
         start_to_close: timedelta | None = None,
-        priority: Priority = Priority.default,
+        priority: Priority | None = None,
     ) -> Any:  # noqa: ANN401
-        return await workflow.execute_activity_method(
-            step,
-            args=list(arguments),
-            task_queue=queue or self.queue,
-            start_to_close_timeout=start_to_close or self.start_to_close,
-            schedule_to_close_timeout=self.schedule_to_close,
-            heartbeat_timeout=self.heartbeat_timeout,
-            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=self.maximum_interval),
-            priority=priority,
-        )
+        runner = self.with_options(queue=queue, start_to_close=start_to_close, priority=priority)
+        return await runner.run(step, *arguments)
 
 
-async def run_control_activity(step: Any, *arguments: Any, priority: Priority = Priority.default) -> Any:  # noqa: ANN401
-    """Take a short step that must happen."""
-    return await workflow.execute_activity_method(
-        step,
-        args=list(arguments),
-        task_queue=Queue.CONTROL,
-        start_to_close_timeout=ENVELOPE_TIMEOUT,
-        retry_policy=ENVELOPE_RETRY,
-        priority=priority,
-    )
+# Database-only activities that must eventually run: no overall deadline, so they outlast a database outage.
+control = ActivityRunner(
+    TaskQueue.CONTROL,
+    start_to_close=timedelta(seconds=30),
+    schedule_to_close=None,
+    heartbeat_timeout=None,
+    initial_interval=timedelta(milliseconds=200),
+    maximum_interval=timedelta(seconds=10),
+)
+run_control_activity = control.run
 
 
 async def run_job(ref: JobRef, steps: Steps) -> None:
-    """Begin the job, take its steps, and end it one way or the other; its plan is given to the steps."""
+    """Start the job, run its steps with the stored plan, then complete or fail it."""
     plan = await run_control_activity(JobActivities.start_job, ref)
     if plan is None:
         return
     try:
         result = await steps(plan)
     except FailureError as error:
-        await run_control_activity(JobActivities.fail_job, ref, failure_of(error))
+        await run_control_activity(JobActivities.fail_job, ref, to_failure(error))
         return
     await run_control_activity(JobActivities.complete_job, ref, result)
 
 
-def failure_of(error: FailureError) -> Failure:
-    """What to tell the caller: an activity's own words when it had some, and no more than INTERNAL otherwise."""
+def to_failure(error: FailureError) -> Failure:
+    """Return the failure reported to the caller: the activity's own error if it has one of our codes, else INTERNAL."""
     cause: BaseException | None = error
     if isinstance(error, ActivityError):
         cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type in set(Code):
         details = cause.details[0] if cause.details and isinstance(cause.details[0], dict) else {}
         return Failure(cause.type, cause.message, details=details)
-    return Failure(Code.INTERNAL, "The work could not be finished.")
+    return Failure(Code.INTERNAL, "The job could not be completed.")
 
 
 @workflow.defn(name="sweep-jobs")
 class SweepJobsWorkflow:
-    """Started every minute by a schedule."""
+    """Recovers stuck jobs; started every minute by a schedule."""
 
     @workflow.run
     async def run(self) -> int:
         return await workflow.execute_activity_method(
             JobActivities.sweep_jobs,
-            task_queue=Queue.CONTROL,
+            task_queue=TaskQueue.CONTROL,
             start_to_close_timeout=SWEEP_TIMEOUT,
             heartbeat_timeout=timedelta(seconds=30),
         )

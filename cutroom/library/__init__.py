@@ -1,1 +1,1 @@
-"""Videos, folders, characters and brand voices of one library."""
+"""Libraries: videos, folders, characters and brand voices."""

@@ -1,4 +1,4 @@
-"""Characters and brand voices as people arrange them: made, changed and deleted; for the web app and the operator."""
+"""Creates, updates and deletes characters and brand voices, for the console and the admin CLI."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from cutroom.library.rules import (
     is_color,
 )
 from cutroom.library.service import MAX_BRAND_VOICES, MAX_CHARACTERS
-from cutroom.media.images import decode_picture, encode_png
+from cutroom.media.images import decode_image, encode_png
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -28,9 +28,9 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.web.schema import ApiModel
 
 
-def _colored(code: str) -> str:
+def _validate_color(code: str) -> str:
     if not is_color(code):
-        raise ValueError(f"{code} is no colour such as #12ab9f.")
+        raise ValueError(f"{code} is not a hex color such as #12ab9f.")
     return code.lower()
 
 
@@ -38,55 +38,55 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Guidelines = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GUIDELINES)]
 
 
-class Named(ApiModel):
-    """What a character is called."""
+class CharacterInput(ApiModel):
+    """The editable fields of a character."""
 
     name: Name
 
 
-class Brand(ApiModel):
-    """How a brand speaks and looks."""
+class BrandVoiceInput(ApiModel):
+    """The editable fields of a brand voice."""
 
     name: Name
     guidelines: Guidelines
-    colors: Annotated[list[Annotated[str, AfterValidator(_colored)]], Field(max_length=MAX_COLORS)] = Field(
+    colors: Annotated[list[Annotated[str, AfterValidator(_validate_color)]], Field(max_length=MAX_COLORS)] = Field(
         default_factory=list
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterImageStore:
-    """Where pictures of strangers are opened, walled in, and kept as pictures of our own."""
+    """Decodes untrusted images in the sandbox and stores them re-encoded."""
 
     storage: Storage
     sandbox: Sandbox
 
-    async def keep(self, file: Path, library_id: str, image_id: str) -> str:
-        """Decode a picture and store what is seen in it, and nothing else that was in the file; where it lies."""
+    async def store(self, file: Path, library_id: str, image_id: str) -> str:
+        """Decode an image and store only its pixels; return the storage path."""
         path = character_path(library_id, image_id)
         with TemporaryDirectory() as scratch:
-            picture = await decode_picture(file, scratch=Path(scratch), sandbox=self.sandbox)
-        await self.storage.put(path, await asyncio.to_thread(encode_png, picture))
+            image = await decode_image(file, scratch=Path(scratch), sandbox=self.sandbox)
+        await self.storage.put(path, await asyncio.to_thread(encode_png, image))
         return path
 
 
-async def put_character(
+async def add_character(
     connection: Connection, library_id: str, *, name: str, images: Sequence[tuple[str, str]], now: datetime
 ) -> str:
-    """Save a character; each picture is an id and where it is stored."""
+    """Create a character; each image is an id and a storage path."""
     if await _count(connection, "characters", library_id) >= MAX_CHARACTERS:
         raise invalid_field("name", f"A library holds at most {MAX_CHARACTERS} characters.")
     character_id = new_id()
     row = {"library_id": library_id, "id": character_id, "name": name, "created_at": now}
     await insert(connection, "characters", row)
     for image_id, path in images:
-        await put_image(connection, library_id, character_id, image_id=image_id, path=path)
+        await add_image(connection, library_id, character_id, image_id=image_id, path=path)
     return character_id
 
 
-async def put_image(connection: Connection, library_id: str, character_id: str, *, image_id: str, path: str) -> bool:
-    """Show one more picture of a character; not of one that was deleted meanwhile."""
-    put = await connection.fetchval(
+async def add_image(connection: Connection, library_id: str, character_id: str, *, image_id: str, path: str) -> bool:
+    """Add an image to a character; return False if the character was deleted."""
+    added = await connection.fetchval(
         """INSERT INTO character_images (library_id, id, character_id, storage_path)
            SELECT $1, $2, c.id, $4 FROM characters c WHERE c.library_id = $1 AND c.id = $3
            ON CONFLICT (library_id, id) DO UPDATE SET storage_path = excluded.storage_path RETURNING true""",
@@ -95,34 +95,34 @@ async def put_image(connection: Connection, library_id: str, character_id: str, 
         character_id,
         path,
     )
-    return put is not None
+    return added is not None
 
 
-async def images_free(connection: Connection, library_id: str, character_id: str) -> int:
-    """How many more pictures a character may have. It is locked until the transaction ends: nobody adds beside us."""
+async def remaining_image_slots(connection: Connection, library_id: str, character_id: str) -> int:
+    """Return how many more images a character may have, and lock it until the transaction ends."""
     found = await connection.fetchval(
         "SELECT id FROM characters WHERE library_id = $1 AND id = $2 FOR UPDATE", library_id, character_id
     )
     if found is None:
         raise not_found()
-    held: int = await connection.fetchval(
+    count: int = await connection.fetchval(
         "SELECT count(*) FROM character_images WHERE library_id = $1 AND character_id = $2", library_id, character_id
     )
-    return max(0, MAX_CHARACTER_IMAGES - held)
+    return max(0, MAX_CHARACTER_IMAGES - count)
 
 
 async def rename_character(connection: Connection, library_id: str, character_id: str, *, name: str) -> None:
-    changed = await connection.fetchval(
+    updated = await connection.fetchval(
         "UPDATE characters SET name = $3 WHERE library_id = $1 AND id = $2 RETURNING true",
         library_id,
         character_id,
         name,
     )
-    _require(changed)
+    _require(updated)
 
 
 async def remove_image(connection: Connection, library_id: str, character_id: str, *, image_id: str) -> str:
-    """Where the picture lies that nothing shows any more."""
+    """Remove an image and return its storage path."""
     path: str | None = await connection.fetchval(
         """DELETE FROM character_images WHERE library_id = $1 AND character_id = $2 AND id = $3
            RETURNING storage_path""",
@@ -136,20 +136,20 @@ async def remove_image(connection: Connection, library_id: str, character_id: st
 
 
 async def delete_character(connection: Connection, library_id: str, character_id: str) -> list[str]:
-    """Its pictures go with it; where they lie."""
+    """Delete a character and its images; return their storage paths."""
     rows = await connection.fetch(
         "SELECT storage_path FROM character_images WHERE library_id = $1 AND character_id = $2",
         library_id,
         character_id,
     )
-    gone = await connection.fetchval(
+    deleted = await connection.fetchval(
         "DELETE FROM characters WHERE library_id = $1 AND id = $2 RETURNING true", library_id, character_id
     )
-    _require(gone)
+    _require(deleted)
     return [row["storage_path"] for row in rows]
 
 
-async def put_brand_voice(connection: Connection, library_id: str, brand: Brand, *, now: datetime) -> str:
+async def add_brand_voice(connection: Connection, library_id: str, brand: BrandVoiceInput, *, now: datetime) -> str:
     if await _count(connection, "brand_voices", library_id) >= MAX_BRAND_VOICES:
         raise invalid_field("name", f"A library holds at most {MAX_BRAND_VOICES} brand voices.")
     brand_voice_id = new_id()
@@ -165,8 +165,10 @@ async def put_brand_voice(connection: Connection, library_id: str, brand: Brand,
     return brand_voice_id
 
 
-async def change_brand_voice(connection: Connection, library_id: str, brand_voice_id: str, *, brand: Brand) -> None:
-    changed = await connection.fetchval(
+async def update_brand_voice(
+    connection: Connection, library_id: str, brand_voice_id: str, *, brand: BrandVoiceInput
+) -> None:
+    updated = await connection.fetchval(
         """UPDATE brand_voices SET name = $3, guidelines = $4, colors = $5 WHERE library_id = $1 AND id = $2
            RETURNING true""",
         library_id,
@@ -175,21 +177,21 @@ async def change_brand_voice(connection: Connection, library_id: str, brand_voic
         brand.guidelines,
         brand.colors or None,
     )
-    _require(changed)
+    _require(updated)
 
 
 async def delete_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
-    gone = await connection.fetchval(
+    deleted = await connection.fetchval(
         "DELETE FROM brand_voices WHERE library_id = $1 AND id = $2 RETURNING true", library_id, brand_voice_id
     )
-    _require(gone)
+    _require(deleted)
 
 
 async def _count(connection: Connection, table: str, library_id: str) -> int:
-    held: int = await connection.fetchval(f"SELECT count(*) FROM {table} WHERE library_id = $1", library_id)  # noqa: S608 (a name of ours)
-    return held
+    count: int = await connection.fetchval(f"SELECT count(*) FROM {table} WHERE library_id = $1", library_id)  # noqa: S608 (a constant)
+    return count
 
 
-def _require(found: bool | None) -> None:  # noqa: FBT001 (what the database answered)
+def _require(found: bool | None) -> None:  # noqa: FBT001 (a query result)
     if not found:
         raise not_found()

@@ -1,4 +1,4 @@
-"""Arranging folders, and videos in them."""
+"""Renames and deletes folders, and moves videos."""
 
 from collections.abc import Sequence
 
@@ -20,13 +20,13 @@ async def rename_folder(connection: Connection, principal: Principal, folder_id:
 
 
 async def delete_folder(connection: Connection, principal: Principal, folder_id: str) -> None:
-    """An empty shelf goes; what stood on it stays in the library. One that holds other folders is left alone."""
+    """Delete a folder without subfolders; its videos stay in the library."""
     await get_folder(connection, principal, folder_id)
-    holds = await connection.fetchval(
+    has_subfolders = await connection.fetchval(
         "SELECT EXISTS (SELECT FROM folders WHERE library_id = $1 AND parent_id = $2)", principal.library_id, folder_id
     )
-    if holds:
-        raise CutroomError(Code.CONFLICT, message="There are folders in this one. Delete those first.")
+    if has_subfolders:
+        raise CutroomError(Code.CONFLICT, message="This folder contains folders. Delete them first.")
     await connection.execute(
         """UPDATE videos SET folder_ids = array_remove(folder_ids, $2)
            WHERE library_id = $1 AND folder_ids @> ARRAY[$2]""",
@@ -39,16 +39,16 @@ async def delete_folder(connection: Connection, principal: Principal, folder_id:
 async def move_videos(
     connection: Connection, principal: Principal, video_ids: Sequence[str], *, folder_id: str | None
 ) -> int:
-    """Put videos into one folder, or into none; how many moved. One that is not of this library moves nothing."""
+    """Move videos to a folder, or out of all folders; all or none are moved. Return how many."""
     if folder_id is not None:
         await get_folder(connection, principal, folder_id)
-    wanted = list(dict.fromkeys(video_ids))
+    unique_ids = list(dict.fromkeys(video_ids))
     rows = await connection.fetch(
         "UPDATE videos SET folder_ids = $3 WHERE library_id = $1 AND id = ANY ($2::text[]) RETURNING id",
         principal.library_id,
-        wanted,
+        unique_ids,
         [folder_id] if folder_id is not None else [],
     )
-    if len(rows) != len(wanted):
-        raise not_found()  # the transaction takes the others back
+    if len(rows) != len(unique_ids):
+        raise not_found()  # rolls back the others
     return len(rows)

@@ -1,7 +1,7 @@
-"""Videos, folders, characters and brand voices at rest.
+"""Tables of videos, folders, characters and brand voices.
 
-Every key starts with the library: one index serves both "this one" and "newest first", whatever the number of
-other libraries, and the tables can be partitioned by library without changing a query.
+Every primary key starts with the library id: one index serves both lookups and newest-first lists, and the tables can
+be partitioned by library without changing a query.
 """
 
 from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, SmallInteger, Text, text
@@ -14,7 +14,7 @@ STATES = "'queued', 'processing', 'ready', 'failed'"
 
 
 class VideoRow(Table):
-    """A video or a piece of audio, and how far ingest and transcription have come."""
+    """A video or audio file with its import and transcript status."""
 
     __tablename__ = "videos"
     __table_args__ = (
@@ -40,8 +40,10 @@ class VideoRow(Table):
     transcript_language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[Instant]
     poster_path: Mapped[str | None] = mapped_column(Text)
-    playback_languages: Mapped[list[str] | None] = mapped_column(ARRAY(Text))  # that it can be heard in, once it plays
-    hosted_url: Mapped[str | None] = mapped_column(Text)  # where somebody else plays it
+    playback_languages: Mapped[list[str] | None] = mapped_column(
+        ARRAY(Text)
+    )  # languages with playable audio, once packaged
+    hosted_url: Mapped[str | None] = mapped_column(Text)  # playback URL of an external host
 
 
 class FolderRow(Table):
@@ -66,7 +68,7 @@ class FolderRow(Table):
 
 
 class CharacterRow(Table):
-    """A person or figure that thumbnails may show."""
+    """A character for thumbnails."""
 
     __tablename__ = "characters"
 
@@ -77,7 +79,7 @@ class CharacterRow(Table):
 
 
 class CharacterImage(Table):
-    """A reference picture of a character, in the object store."""
+    """A reference image of a character, in the object store."""
 
     __tablename__ = "character_images"
     __table_args__ = (

@@ -1,7 +1,7 @@
-"""Signed playback: a path whose first piece says until when everything below it may be read.
+"""Signs playback URLs.
 
-The signature stands in the path and not in the query, so that what a playlist names relative to itself carries it on,
-in any player. Whoever has the key of its purpose can check it: we do, and a CDN can.
+The signature is in the path and not in the query, so that relative URLs in playlists inherit it in every player. A CDN
+that has the derived key can verify it too.
 """
 
 from dataclasses import dataclass
@@ -12,38 +12,38 @@ from cutroom.platform.secret_box import SecretBox
 PREFIX = "/media"
 MASTER, MANIFEST = "master.m3u8", "manifest.mpd"
 PURPOSE = "playback"
-LIFETIME = timedelta(hours=12)  # at least
-STEP_SECONDS = 6 * 60 * 60  # URLs stay the same for so long, which caches thank us for
-MARK = "pb_"  # by which logs know what to leave out
+LIFETIME = timedelta(hours=12)  # minimum
+STEP_SECONDS = 6 * 60 * 60  # expiry is rounded up to this, which keeps URLs cacheable
+PLAYBACK_TOKEN_PREFIX = "pb_"  # noqa: S105 (a prefix, not a secret); lets log redaction recognize tokens
 _EXPIRY_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackLinks:
-    """Makes and checks the signed part of a path."""
+    """Issues and verifies playback tokens."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
     base_url: str
 
     def url(self, library_id: str, video_id: str, name: str, *, now: datetime) -> str:
-        until = int((now + LIFETIME).timestamp())
-        expires = until + -until % STEP_SECONDS
+        earliest = int((now + LIFETIME).timestamp())
+        expires = earliest + -earliest % STEP_SECONDS
         token = self.token(library_id, video_id, expires)
         return f"{self.base_url.rstrip('/')}{PREFIX}/{token}/{library_id}/{video_id}/{name}"
 
     def token(self, library_id: str, video_id: str, expires: int) -> str:
-        signature = self.secrecy.sign(PURPOSE, _signed(library_id, video_id, expires))
-        return f"{MARK}{expires:0{_EXPIRY_DIGITS}x}{signature.hex()}"
+        signature = self.secret_box.sign(PURPOSE, _signed(library_id, video_id, expires))
+        return f"{PLAYBACK_TOKEN_PREFIX}{expires:0{_EXPIRY_DIGITS}x}{signature.hex()}"
 
-    def is_good(self, token: str, library_id: str, video_id: str, *, now: datetime) -> bool:
-        digits = token.removeprefix(MARK)
+    def is_valid(self, token: str, library_id: str, video_id: str, *, now: datetime) -> bool:
+        digits = token.removeprefix(PLAYBACK_TOKEN_PREFIX)
         try:
             expires, signature = int(digits[:_EXPIRY_DIGITS], 16), bytes.fromhex(digits[_EXPIRY_DIGITS:])
         except ValueError:
             return False
-        if not self.secrecy.is_signed(PURPOSE, _signed(library_id, video_id, expires), signature):
+        if not self.secret_box.is_signed(PURPOSE, _signed(library_id, video_id, expires), signature):
             return False
-        # One spelling only: what is read loosely could be cached twice.
+        # Reject non-canonical spellings, which would be cached twice.
         return token == self.token(library_id, video_id, expires) and expires > now.timestamp()
 
 
@@ -51,6 +51,6 @@ def _signed(library_id: str, video_id: str, expires: int) -> bytes:
     return f"{library_id}/{video_id}/{expires}".encode()
 
 
-def master_name(language: str | None = None) -> str:
-    """The playlist that speaks this language first; without one, the one of the original."""
+def master_playlist_name(language: str | None = None) -> str:
+    """Return the master playlist with this default audio language, or the original's."""
     return MASTER if language is None else f"master.{language}.m3u8"

@@ -1,4 +1,4 @@
-"""The library's operations."""
+"""Routes for videos, folders, characters and brand voices."""
 
 from typing import Annotated
 
@@ -32,12 +32,12 @@ _VIDEOS = "videos"
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def list_videos(
     call: CurrentCall,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="How many at most.")] = DEFAULT_PAGE,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Maximum number of videos to return.")] = DEFAULT_PAGE,
     page_token: Annotated[
-        str | None, Query(alias="pageToken", description="Where to go on: the last page's `nextPageToken`.")
+        str | None, Query(alias="pageToken", description="The `nextPageToken` of the previous page.")
     ] = None,
 ) -> VideoPage:
-    """The library's videos, newest first. A page costs the same however deep it lies."""
+    """Returns the videos of the library, newest first. Results are paginated."""
     tokens, library_id = call.runtime.page_tokens, call.principal.library_id
     before = tokens.read(page_token, listing=_VIDEOS, library_id=library_id) if page_token is not None else None
     videos, more = await service.list_videos(
@@ -56,41 +56,41 @@ async def list_videos(
 @router.get("/videos/{videoId}", summary="Get a video")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
-    """One video with its state and, when it can be played, its URLs."""
+    """Retrieves a video with its status and, once it is playable, its playback URLs."""
     return await service.get_video(
         call.connection, call.principal, video_id, storage=call.runtime.storage, links=_links(call), now=call.now
     )
 
 
 def _links(call: RequestCall) -> PlaybackLinks:
-    return PlaybackLinks(call.runtime.secrecy, call.runtime.settings.base_url)
+    return PlaybackLinks(call.runtime.secret_box, call.runtime.settings.base_url)
 
 
 @router.get("/folders", summary="List folders")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def list_folders(call: CurrentCall) -> FolderList:
-    """Every folder of the library, each after the one it stands in."""
+    """Returns all folders of the library. Parents precede their children."""
     return FolderList(folders=await service.list_folders(call.connection, call.principal))
 
 
 @router.post("/folders", status_code=201, summary="Create a folder")
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.NOT_FOUND,))
-async def create_folder(call: CurrentCall, wanted: NewFolder) -> Folder:
-    """A new folder at the root, or in another folder, up to three levels deep."""
-    return await service.create_folder(call.connection, call.principal, wanted, now=call.now)
+async def create_folder(call: CurrentCall, folder: NewFolder) -> Folder:
+    """Creates a folder at the root or in another folder. Folders nest up to three levels deep."""
+    return await service.create_folder(call.connection, call.principal, folder, now=call.now)
 
 
 @router.get("/folders/{folderId}", summary="Get a folder")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_folder(call: CurrentCall, folder_id: FolderId) -> Folder:
-    """One folder with the names above it."""
+    """Retrieves a folder with its path."""
     return await service.get_folder(call.connection, call.principal, folder_id)
 
 
 @router.get("/characters", summary="List characters")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def list_characters(call: CurrentCall) -> CharacterList:
-    """The figures that thumbnails of this library may show."""
+    """Returns the saved characters, which can appear in thumbnails."""
     characters = await service.list_characters(call.connection, call.principal, call.runtime.storage)
     return CharacterList(characters=characters)
 
@@ -98,5 +98,5 @@ async def list_characters(call: CurrentCall) -> CharacterList:
 @router.get("/brand-voices", summary="List brand voices")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def list_brand_voices(call: CurrentCall) -> BrandVoiceList:
-    """The branding guidelines that thumbnails and descriptions may follow."""
+    """Returns the brand voices, which guide thumbnails and descriptions."""
     return BrandVoiceList(brand_voices=await service.list_brand_voices(call.connection, call.principal))

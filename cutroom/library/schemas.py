@@ -1,11 +1,11 @@
-"""Videos, folders, characters and brand voices on the wire."""
+"""API schemas of videos, folders, characters and brand voices."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
-from cutroom.library.rules import fault_in_name
+from cutroom.library.rules import folder_name_error
 from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 State = Literal["queued", "processing", "ready", "failed"]
@@ -14,14 +14,14 @@ _ID = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 
 
 class Progress(ApiModel):
-    """How far one stage of ingest has come."""
+    """The status of one ingest stage."""
 
     status: State
     language: Omittable[LanguageCode] = None
 
 
 class Video(ApiModel):
-    """A video or a piece of audio in a library."""
+    """A video or audio file in a library."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -42,19 +42,19 @@ class Video(ApiModel):
     )
 
     id: str = Field(description="The video's id in the library.")
-    status: State = Field(description="How far processing has come as a whole.")
+    status: State = Field(description="Overall processing status.")
     title: Omittable[str] = None
     description: Omittable[str] = None
-    duration: Annotated[Omittable[float], Field(description="In seconds.")] = None
+    duration: Annotated[Omittable[float], Field(description="Duration in seconds.")] = None
     poster_url: Omittable[Uri] = None
-    provider: Annotated[Omittable[str], Field(description="Where the source came from.")] = None
+    provider: Annotated[Omittable[str], Field(description="The provider of the source.")] = None
     media_type: Omittable[Literal["video", "audio"]] = None
     default_language_code: Annotated[
-        Omittable[LanguageCode], Field(description="The source's language, chosen or heard.")
+        Omittable[LanguageCode], Field(description="The language of the source, specified or detected.")
     ] = None
-    url: Annotated[Omittable[Uri], Field(description="Primary playback.")] = None
-    url_multi: Annotated[Omittable[dict[str, Uri]], Field(description="Playback by language code.")] = None
-    workspace_id: Annotated[Omittable[str], Field(description="Set when a workspace owns the video.")] = None
+    url: Annotated[Omittable[Uri], Field(description="Playback URL.")] = None
+    url_multi: Annotated[Omittable[dict[str, Uri]], Field(description="Playback URLs by language code.")] = None
+    workspace_id: Annotated[Omittable[str], Field(description="The workspace that owns the video, if any.")] = None
     folder_ids: Omittable[list[str]] = None
     created_at: Omittable[datetime] = None
     import_: Annotated[Omittable[Progress], Field(alias="import")] = None
@@ -66,13 +66,13 @@ class VideoPage(ApiModel):
 
     videos: list[Video]
     next_page_token: Annotated[
-        Omittable[str], Field(description="Send it as `pageToken` to go on; left out on the last page.")
+        Omittable[str], Field(description="Pass it as `pageToken` for the next page; omitted on the last page.")
     ] = None
 
 
-def _acceptable(name: str) -> str:
-    if fault := fault_in_name(name):
-        raise ValueError(fault)
+def _validate_name(name: str) -> str:
+    if problem := folder_name_error(name):
+        raise ValueError(problem)
     return name
 
 
@@ -86,16 +86,16 @@ class NewFolder(ApiModel):
     name: Annotated[
         str,
         StringConstraints(strip_whitespace=True),
-        AfterValidator(_acceptable),
+        AfterValidator(_validate_name),
         Field(description="`All Videos` is reserved.", json_schema_extra={"minLength": 1, "maxLength": 120}),
     ]
     parent_id: Annotated[
-        Omittable[Annotated[str, Field(min_length=1)]], Field(description="An existing folder; left out for the root.")
+        Omittable[Annotated[str, Field(min_length=1)]], Field(description="The parent folder; omit for the root.")
     ] = None
 
 
 class Folder(ApiModel):
-    """A folder of the library; folders nest three levels deep."""
+    """A folder. Folders nest up to three levels deep."""
 
     id: str
     name: str
@@ -111,14 +111,14 @@ class FolderList(ApiModel):
 
 
 class ReferenceImage(ApiModel):
-    """A picture of a character."""
+    """A reference image of a character."""
 
     id: str
-    url: Uri = Field(description="Good for an hour.")
+    url: Uri = Field(description="Signed URL, valid for one hour.")
 
 
 class Character(ApiModel):
-    """A saved figure that thumbnails may show."""
+    """A saved character that thumbnails can show."""
 
     id: str
     name: str
@@ -134,7 +134,7 @@ class CharacterList(ApiModel):
 
 
 class BrandVoice(ApiModel):
-    """Branding guidelines for thumbnails and descriptions; not a voice one can hear."""
+    """Branding guidelines for thumbnails and descriptions. Not an audio voice."""
 
     id: str
     name: str

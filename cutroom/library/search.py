@@ -1,11 +1,11 @@
-"""Finding videos of a library by folder and by the words of their titles."""
+"""Searches videos by folder and title."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.accounts.principals import Principal
 from cutroom.library.schemas import Video
-from cutroom.library.service import NEWEST, video_of
+from cutroom.library.service import NEWEST, video_from_row
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 
@@ -19,37 +19,37 @@ _FIND = """SELECT * FROM videos
 
 @dataclass(frozen=True, slots=True)
 class VideoQuery:
-    """What somebody looks for."""
+    """Search criteria."""
 
     folder_id: str | None = None
     text: str | None = None
-    also: Sequence[str] = ()  # ids that match the text by something else than their title
+    matching_ids: Sequence[str] = ()  # ids that match the text by other means than the title
 
 
-def pattern_of(text: str) -> str:
-    """The text anywhere, taken literally."""
-    plain = " ".join(text.split())[:MAX_TEXT]
-    for sign in ("\\", "%", "_"):
-        plain = plain.replace(sign, f"\\{sign}")
-    return f"%{plain}%"
+def like_pattern(text: str) -> str:
+    """Build an ILIKE pattern that matches the text literally, anywhere."""
+    escaped = " ".join(text.split())[:MAX_TEXT]
+    for character in ("\\", "%", "_"):
+        escaped = escaped.replace(character, f"\\{character}")
+    return f"%{escaped}%"
 
 
 async def find_videos(
     connection: Connection,
     principal: Principal,
-    wanted: VideoQuery,
+    query: VideoQuery,
     *,
     before: str | None,
     limit: int,
     storage: Storage,
 ) -> tuple[list[Video], bool]:
-    """Videos older than the given one that match, newest first, and whether there are more."""
-    pattern = pattern_of(wanted.text) if wanted.text else None
+    """Return matching videos older than `before`, newest first, and whether there are more."""
+    pattern = like_pattern(query.text) if query.text else None
     found = await connection.fetch(
-        _FIND, principal.library_id, before or NEWEST, wanted.folder_id, pattern, list(wanted.also), limit + 1
+        _FIND, principal.library_id, before or NEWEST, query.folder_id, pattern, list(query.matching_ids), limit + 1
     )
     rows = found[:limit]
     paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
     urls = dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True)) if paths else {}
-    videos = [video_of(row, workspace_id=principal.workspace_id, poster_url=urls.get(row["id"])) for row in rows]
+    videos = [video_from_row(row, workspace_id=principal.workspace_id, poster_url=urls.get(row["id"])) for row in rows]
     return videos, len(found) > limit

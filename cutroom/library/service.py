@@ -1,4 +1,4 @@
-"""Reading and arranging what is in a library."""
+"""Reads videos, folders, characters and brand voices, and creates folders."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import invalid_field, not_found
-from cutroom.library.playback import PlaybackLinks, master_name
+from cutroom.library.playback import PlaybackLinks, master_playlist_name
 from cutroom.library.rules import MAX_FOLDER_DEPTH, MAX_FOLDERS, is_reserved
 from cutroom.library.schemas import (
     BrandVoice,
@@ -33,7 +33,7 @@ _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, 
 GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
     ORDER BY id DESC LIMIT $3"""  # noqa: S608
-GET_FOLDER_AND_ABOVE = """WITH RECURSIVE up AS (
+GET_FOLDER_AND_PARENTS = """WITH RECURSIVE up AS (
         SELECT id, parent_id, name, depth FROM folders WHERE library_id = $1 AND id = $2
         UNION ALL
         SELECT f.id, f.parent_id, f.name, f.depth FROM up JOIN folders f ON f.library_id = $1 AND f.id = up.parent_id
@@ -51,29 +51,35 @@ async def get_video(
     links: PlaybackLinks | None = None,
     now: datetime | None = None,
 ) -> Video:
-    """One video; with a storage and links to sign them, its URLs too."""
+    """Get a video; with `storage` and `links`, including its signed URLs."""
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
     poster_path, poster_url = row["poster_path"], None
     if storage is not None and poster_path is not None:
         poster_url = await storage.read_url(poster_path)
-    video = video_of(row, workspace_id=principal.workspace_id, poster_url=poster_url)
-    return video if links is None or now is None else playable(video, row, principal.library_id, links=links, now=now)
+    video = video_from_row(row, workspace_id=principal.workspace_id, poster_url=poster_url)
+    return (
+        video
+        if links is None or now is None
+        else with_playback_urls(video, row, principal.library_id, links=links, now=now)
+    )
 
 
-def playable(video: Video, row: asyncpg.Record, library_id: str, *, links: PlaybackLinks, now: datetime) -> Video:
-    """The video with its playback URLs, for as long as they are good; a host's own URL comes before ours."""
+def with_playback_urls(
+    video: Video, row: asyncpg.Record, library_id: str, *, links: PlaybackLinks, now: datetime
+) -> Video:
+    """Add signed playback URLs; the URL of an external host takes precedence."""
     languages = row["playback_languages"]
     if languages is None and row["hosted_url"] is None:
         return video
-    url = row["hosted_url"] or links.url(library_id, video.id, master_name(), now=now)
-    multi = {each: links.url(library_id, video.id, master_name(each), now=now) for each in languages or ()}
+    url = row["hosted_url"] or links.url(library_id, video.id, master_playlist_name(), now=now)
+    multi = {each: links.url(library_id, video.id, master_playlist_name(each), now=now) for each in languages or ()}
     return video.model_copy(update={"url": url, "url_multi": multi or None})
 
 
-async def duration_of(connection: Connection, library_id: str, video_id: str) -> float | None:
-    """How long a video is in seconds, once that is known."""
+async def get_duration(connection: Connection, library_id: str, video_id: str) -> float | None:
+    """Return the duration in seconds, if known."""
     found: float | None = await connection.fetchval(
         "SELECT duration_seconds FROM videos WHERE library_id = $1 AND id = $2", library_id, video_id
     )
@@ -90,12 +96,14 @@ async def list_videos(
     links: PlaybackLinks,
     now: datetime,
 ) -> tuple[list[Video], bool]:
-    """Videos older than the given one, newest first, and whether there are more."""
+    """Return videos older than `before`, newest first, and whether there are more."""
     found = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
     rows, posters = found[:limit], await _poster_urls(found[:limit], storage)
     workspace_id, library_id = principal.workspace_id, principal.library_id
-    videos = [video_of(row, workspace_id=workspace_id, poster_url=posters.get(row["id"])) for row in rows]
-    videos = [playable(one, row, library_id, links=links, now=now) for one, row in zip(videos, rows, strict=True)]
+    videos = [video_from_row(row, workspace_id=workspace_id, poster_url=posters.get(row["id"])) for row in rows]
+    videos = [
+        with_playback_urls(one, row, library_id, links=links, now=now) for one, row in zip(videos, rows, strict=True)
+    ]
     return videos, len(found) > limit
 
 
@@ -106,7 +114,7 @@ async def _poster_urls(rows: list[asyncpg.Record], storage: Storage) -> dict[str
     return dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True))
 
 
-def video_of(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str | None = None) -> Video:
+def video_from_row(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str | None = None) -> Video:
     return Video(
         id=row["id"],
         status=row["status"],
@@ -129,11 +137,11 @@ def _progress(status: State | None, language: str | None) -> Progress | None:
     return Progress(status=status, language=language) if status else None
 
 
-async def show_progress(
-    connection: Connection, library_id: str, video_id: str, *, of: Literal["import", "transcript"], state: State
+async def set_stage_status(
+    connection: Connection, library_id: str, video_id: str, *, stage: Literal["import", "transcript"], state: State
 ) -> None:
-    """Show on the video how far its import or transcript has come; the import's state is the video's own."""
-    if of == "import":
+    """Update the import or transcript status of a video; the import status is also the video's status."""
+    if stage == "import":
         await connection.execute(
             "UPDATE videos SET status = $3, import_status = $3 WHERE library_id = $1 AND id = $2",
             library_id,
@@ -146,64 +154,64 @@ async def show_progress(
         )
 
 
-async def video_for_event(connection: Connection, library_id: str, video_id: str) -> Video:
-    """A video as the API shows it, when nobody in particular is asking."""
+async def load_video(connection: Connection, library_id: str, video_id: str) -> Video:
+    """Load a video for an event payload, without a principal."""
     row = await connection.fetchrow(GET_VIDEO, library_id, video_id)
     if row is None:
         raise not_found()
     kind = await connection.fetchval("SELECT kind FROM libraries WHERE id = $1", library_id)
-    return video_of(row, workspace_id=library_id if kind == "workspace" else None)
+    return video_from_row(row, workspace_id=library_id if kind == "workspace" else None)
 
 
-async def create_folder(connection: Connection, principal: Principal, wanted: NewFolder, *, now: datetime) -> Folder:
-    """A folder at the root or below another one of the same library."""
-    held = await connection.fetchval("SELECT count(*) FROM folders WHERE library_id = $1", principal.library_id)
-    if held >= MAX_FOLDERS:
+async def create_folder(connection: Connection, principal: Principal, folder: NewFolder, *, now: datetime) -> Folder:
+    """Create a folder at the root or in another folder of the library."""
+    count = await connection.fetchval("SELECT count(*) FROM folders WHERE library_id = $1", principal.library_id)
+    if count >= MAX_FOLDERS:
         raise invalid_field("name", f"A library holds at most {MAX_FOLDERS} folders.")
-    above: list[str] = []
-    if wanted.parent_id is not None:
-        if is_reserved(wanted.parent_id):
-            raise invalid_field("parentId", "The whole library cannot be a parent; leave parentId out.")
-        above = (await get_folder(connection, principal, wanted.parent_id)).path
-    if len(above) >= MAX_FOLDER_DEPTH:
+    parents: list[str] = []
+    if folder.parent_id is not None:
+        if is_reserved(folder.parent_id):
+            raise invalid_field("parentId", "This folder cannot be a parent; omit parentId.")
+        parents = (await get_folder(connection, principal, folder.parent_id)).path
+    if len(parents) >= MAX_FOLDER_DEPTH:
         raise invalid_field("parentId", f"Folders nest at most {MAX_FOLDER_DEPTH} levels deep.")
     folder_id = new_id()
     row = {
         "library_id": principal.library_id,
         "id": folder_id,
-        "parent_id": wanted.parent_id,
-        "name": wanted.name,
-        "depth": len(above) + 1,
+        "parent_id": folder.parent_id,
+        "name": folder.name,
+        "depth": len(parents) + 1,
         "created_at": now,
     }
     await insert(connection, "folders", row)
-    return _folder(row, above, principal)
+    return _folder(row, parents, principal)
 
 
 async def get_folder(connection: Connection, principal: Principal, folder_id: str) -> Folder:
-    rows = await connection.fetch(GET_FOLDER_AND_ABOVE, principal.library_id, folder_id)
+    rows = await connection.fetch(GET_FOLDER_AND_PARENTS, principal.library_id, folder_id)
     if not rows:
         raise not_found()
-    *above, row = rows
-    return _folder(row, [each["name"] for each in above], principal)
+    *parents, row = rows
+    return _folder(row, [each["name"] for each in parents], principal)
 
 
 async def list_folders(connection: Connection, principal: Principal) -> list[Folder]:
-    """Every folder, each after the one it stands in."""
+    """Return all folders, parents before children."""
     rows = await connection.fetch(LIST_FOLDERS, principal.library_id, MAX_FOLDERS)
     folders: dict[str, Folder] = {}
     for row in rows:
-        above = folders[row["parent_id"]].path if row["parent_id"] else []
-        folders[row["id"]] = _folder(row, above, principal)
+        parents = folders[row["parent_id"]].path if row["parent_id"] else []
+        folders[row["id"]] = _folder(row, parents, principal)
     return list(folders.values())
 
 
-def _folder(row: Mapping[str, Any] | asyncpg.Record, above: list[str], principal: Principal) -> Folder:
+def _folder(row: Mapping[str, Any] | asyncpg.Record, parents: list[str], principal: Principal) -> Folder:
     return Folder(
         id=row["id"],
         name=row["name"],
         parent_id=row["parent_id"],
-        path=[*above, row["name"]],
+        path=[*parents, row["name"]],
         workspace_id=principal.workspace_id,
     )
 

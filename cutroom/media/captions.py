@@ -1,19 +1,19 @@
-"""Burns captions into a picture with libass."""
+"""The ffmpeg filter that burns in captions with libass."""
 
 from pathlib import Path
 
 
 def captions_filter(path: Path | str) -> str:
-    """The ffmpeg filter that draws an ASS file.
+    """The filter that renders an ASS file.
 
-    A bare name of a file in the output folder is found with and without the sandbox. Fonts come from fontconfig, whose
-    cache the sandbox shows: a folder of fonts given here would be read into memory whole.
+    A bare file name in the output directory resolves with and without the sandbox. Fonts come from fontconfig, whose
+    cache the sandbox exposes; libass would load a fontsdir into memory completely.
     """
     return f"ass=filename={escape_argument(str(path))}"
 
 
 def escape_argument(text: str) -> str:
-    """A value inside a filter graph: ffmpeg reads it twice, as a value of an option and before as a part of a graph."""
+    """Escapes a filter argument twice: ffmpeg parses it as an option value and as part of a filter graph."""
     for mark in "\\':":
         text = text.replace(mark, f"\\{mark}")
     for mark in "\\'[],;":

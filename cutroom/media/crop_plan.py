@@ -1,10 +1,10 @@
-"""What of a film is shown when: the windows that are cut out of its pictures, and how they are written as JSON.
+"""Crop plans: which regions of a video's frames are shown when, and their JSON format.
 
     {"version": 1, "source_width": 1920, "source_height": 1080, "fps": 25.0, "scenes": [
         {"start_seconds": 0.0, "end_seconds": 4.0, "fit": "crop", "panes": [
             {"width": 606, "height": 1080, "path": [[0.0, 300.0, 0.0], [4.0, 420.0, 0.0]]}]}]}
 
-A key of a path is its time, and the left and top of the window then.
+Each path entry is a keyframe: time, left and top of the crop window.
 """
 
 import json
@@ -16,20 +16,20 @@ from typing import Any
 
 VERSION = 1
 MAX_SCENES = 10_000
-MAX_KEYS = 100_000
+MAX_KEYFRAMES = 100_000
 
 
-class Fit(StrEnum):
-    """How a scene fills the picture."""
+class SceneFit(StrEnum):
+    """How a scene fills the output frame."""
 
     CROP = "crop"  # one window
-    SPLIT = "split"  # two windows, above each other in an upright picture and else side by side
-    WHOLE = "whole"  # all of the source, over a blurred ground
+    SPLIT = "split"  # two windows, stacked in portrait output and side by side otherwise
+    CONTAIN = "contain"  # the whole frame over a blurred background
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """Where the top left corner of a window is at a time from the film's start, in pixels of the source."""
+class Keyframe:
+    """Top left corner of a crop window at a time from the start of the video, in source pixels."""
 
     seconds: float
     x: float
@@ -37,49 +37,49 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Pane:
-    """A window and its way: straight from key to key, and still before the first and after the last."""
+class CropPane:
+    """A crop window moving along linear keyframes; constant before the first and after the last."""
 
     width: int
     height: int
-    path: tuple[Key, ...]
+    path: tuple[Keyframe, ...]
 
     def at(self, seconds: float) -> tuple[float, float]:
         """The top left corner."""
-        after = bisect_right(self.path, seconds, key=lambda key: key.seconds)
+        after = bisect_right(self.path, seconds, key=lambda keyframe: keyframe.seconds)
         if after == 0 or after == len(self.path):
-            key = self.path[min(after, len(self.path) - 1)]
-            return key.x, key.y
+            keyframe = self.path[min(after, len(self.path) - 1)]
+            return keyframe.x, keyframe.y
         one, two = self.path[after - 1], self.path[after]
-        share = (seconds - one.seconds) / (two.seconds - one.seconds)
-        return one.x + share * (two.x - one.x), one.y + share * (two.y - one.y)
+        fraction = (seconds - one.seconds) / (two.seconds - one.seconds)
+        return one.x + fraction * (two.x - one.x), one.y + fraction * (two.y - one.y)
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """A stretch that is shown in one way; windows jump only from scene to scene."""
+class CropScene:
+    """A time range with one layout; windows jump only between scenes."""
 
     start_seconds: float
     end_seconds: float
-    fit: Fit
-    panes: tuple[Pane, ...]
+    fit: SceneFit
+    panes: tuple[CropPane, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CropPlan:
-    """Scenes that follow each other without a gap, each from the frame at its start on."""
+    """Contiguous scenes; each starts with the frame at its start time."""
 
     source_width: int
     source_height: int
     fps: float
-    scenes: tuple[Scene, ...]
+    scenes: tuple[CropScene, ...]
 
     def __post_init__(self) -> None:
         problem = _problem(self)
         if problem:
             raise ValueError(problem)
 
-    def scene_at(self, seconds: float) -> Scene:
+    def scene_at(self, seconds: float) -> CropScene:
         after = bisect_right(self.scenes, seconds + 0.5 / self.fps, key=lambda scene: scene.start_seconds)
         return self.scenes[max(0, after - 1)]
 
@@ -93,7 +93,7 @@ class CropPlan:
                     {
                         "width": pane.width,
                         "height": pane.height,
-                        "path": [[key.seconds, key.x, key.y] for key in pane.path],
+                        "path": [[keyframe.seconds, keyframe.x, keyframe.y] for keyframe in pane.path],
                     }
                     for pane in scene.panes
                 ],
@@ -105,50 +105,55 @@ class CropPlan:
 
     @classmethod
     def from_json(cls, text: str) -> "CropPlan":
-        """A plan that was written by `to_json`; whatever is no plan raises ValueError."""
+        """Parses the output of `to_json`; raises ValueError for anything else."""
         try:
-            told = json.loads(text)
-            if told["version"] != VERSION:
-                raise ValueError(f"There is no version {told['version']} of a plan.")
-            scenes = tuple(_read_scene(each) for each in told["scenes"])
-            size = int(told["source_width"]), int(told["source_height"]), float(told["fps"])
+            data = json.loads(text)
+            if data["version"] != VERSION:
+                raise ValueError(f"Unknown crop plan version {data['version']}.")
+            scenes = tuple(_read_scene(each) for each in data["scenes"])
+            size = int(data["source_width"]), int(data["source_height"]), float(data["fps"])
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ValueError(f"This is no plan: {error}") from error
+            raise ValueError(f"Invalid crop plan: {error}") from error
         return cls(*size, scenes)
 
 
-def _read_scene(told: dict[str, Any]) -> Scene:
+def _read_scene(data: dict[str, Any]) -> CropScene:
     panes = tuple(
-        Pane(int(each["width"]), int(each["height"]), tuple(Key(*map(float, key)) for key in each["path"]))
-        for each in told["panes"]
+        CropPane(
+            int(each["width"]), int(each["height"]), tuple(Keyframe(*map(float, keyframe)) for keyframe in each["path"])
+        )
+        for each in data["panes"]
     )
-    return Scene(float(told["start_seconds"]), float(told["end_seconds"]), Fit(told["fit"]), panes)
+    return CropScene(float(data["start_seconds"]), float(data["end_seconds"]), SceneFit(data["fit"]), panes)
 
 
 def _problem(plan: CropPlan) -> str | None:
-    """What ffmpeg would choke on, or show wrongly."""
+    """The first violated invariant; ffmpeg would fail on it or render wrongly."""
     panes = [pane for scene in plan.scenes for pane in scene.panes]
     bounds = [plan.scenes[0].start_seconds, *(scene.end_seconds for scene in plan.scenes)] if plan.scenes else []
     starts = [scene.start_seconds for scene in plan.scenes]
     rules = {
-        "A plan has a frame rate and scenes, and not too many.": plan.fps > 0 and 0 < len(plan.scenes) <= MAX_SCENES,
-        "A source has at least two rows and columns.": min(plan.source_width, plan.source_height) >= 2,
-        "A scene that is split has two panes, and others have one.": all(
-            len(scene.panes) == (2 if scene.fit is Fit.SPLIT else 1) for scene in plan.scenes
+        "The frame rate must be positive, and the number of scenes within bounds.": plan.fps > 0
+        and 0 < len(plan.scenes) <= MAX_SCENES,
+        "The source must have at least 2 x 2 pixels.": min(plan.source_width, plan.source_height) >= 2,
+        "A split scene must have two panes, and any other scene one.": all(
+            len(scene.panes) == (2 if scene.fit is SceneFit.SPLIT else 1) for scene in plan.scenes
         ),
-        "Scenes follow each other from 0 on.": bounds[:1] == [0]
+        "Scenes must be contiguous and start at 0.": bounds[:1] == [0]
         and bounds[:-1] == starts
         and all(one < two for one, two in pairwise(bounds)),
-        "A plan has too many keys.": sum(len(pane.path) for pane in panes) <= MAX_KEYS,
-        "A window is even, inside the picture, and has a way.": all(_is_inside(pane, plan) for pane in panes),
+        "The plan has too many keyframes.": sum(len(pane.path) for pane in panes) <= MAX_KEYFRAMES,
+        "A window must have even sides and keyframes, and lie within the frame.": all(
+            _is_inside(pane, plan) for pane in panes
+        ),
     }
     return next((rule for rule, holds in rules.items() if not holds), None)
 
 
-def _is_inside(pane: Pane, plan: CropPlan) -> bool:
+def _is_inside(pane: CropPane, plan: CropPlan) -> bool:
     if pane.width % 2 or pane.height % 2 or min(pane.width, pane.height) < 2 or not pane.path:
         return False
     widest, highest = plan.source_width - pane.width, plan.source_height - pane.height
-    times = [key.seconds for key in pane.path]
+    times = [keyframe.seconds for keyframe in pane.path]
     in_order = all(one < two for one, two in pairwise(times))
-    return in_order and all(0 <= key.x <= widest and 0 <= key.y <= highest for key in pane.path)
+    return in_order and all(0 <= keyframe.x <= widest and 0 <= keyframe.y <= highest for keyframe in pane.path)

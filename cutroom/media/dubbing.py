@@ -1,27 +1,27 @@
-"""The codec calls of a dub: stretches of the mix in, rendered pieces out, and the whole measured and written."""
+"""ffmpeg operations for dubs: decoding ranges, encoding chunks, measuring loudness and writing tracks."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutroom.media.chunks import write_list
+from cutroom.media.chunks import write_concat_list
 from cutroom.media.formats import Container
-from cutroom.media.probe import reading
+from cutroom.media.probe import input_options
 from cutroom.media.process import MediaError, Reason
-from cutroom.media.sandbox import GIB, INPUT, Limits, Sandbox, ffmpeg, inside
+from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg, input_url
 
-LIMITS = Limits(wall_seconds=900, cpu_seconds=600, file_bytes=32 * GIB)
-_BARE = ("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact")
+LIMITS = SandboxLimits(wall_seconds=900, cpu_seconds=600, file_bytes=32 * GIB)
+_REPRODUCIBLE = ("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact")
 BIT_RATE = "192k"
-# A limiter that sees between the samples, so that what a player makes of them stays below full scale too.
+# Oversampling lets the limiter catch inter-sample peaks.
 PEAK_RATE = 192_000
 SILENCE_LUFS = -70.0
 
 
 @dataclass(frozen=True, slots=True)
 class AudioRange:
-    """A stretch of a recording, and how its samples are wanted."""
+    """A time range of a recording, and the sample format to decode it to."""
 
     start_seconds: float
     seconds: float
@@ -29,42 +29,58 @@ class AudioRange:
     channels: int
 
 
-async def decode_stretch(
-    path: Path, stretch: AudioRange, *, container: Container, output: Path, sandbox: Sandbox
+async def decode_range(
+    path: Path, audio_range: AudioRange, *, container: Container, output: Path, sandbox: Sandbox
 ) -> Path:
-    """Raw 32-bit samples of a stretch of a file that is our own."""
-    arguments = ["-ss", f"{stretch.start_seconds:.6f}", "-t", f"{stretch.seconds:.6f}", *reading(container)]
-    arguments += ["-map", "0:a:0", "-ac", str(stretch.channels), "-ar", str(stretch.rate), "-f", "f32le", "stretch.raw"]
+    """Decodes a range of one of our own files to raw 32-bit float samples."""
+    arguments = [
+        "-ss",
+        f"{audio_range.start_seconds:.6f}",
+        "-t",
+        f"{audio_range.seconds:.6f}",
+        *input_options(container),
+    ]
+    arguments += [
+        "-map",
+        "0:a:0",
+        "-ac",
+        str(audio_range.channels),
+        "-ar",
+        str(audio_range.rate),
+        "-f",
+        "f32le",
+        "range.raw",
+    ]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
-    return output / "stretch.raw"
+    return output / "range.raw"
 
 
-async def encode_stretch(path: Path, *, rate: int, channels: int, output: Path, sandbox: Sandbox) -> Path:
-    """FLAC of raw 32-bit samples."""
-    raw = ["-f", "f32le", "-ar", str(rate), "-ac", str(channels), "-protocol_whitelist", "file", "-i", inside()]
-    arguments = [*raw, "-c:a", "flac", "-sample_fmt", "s16", *_BARE, "-f", "flac", "stretch.flac"]
+async def encode_flac(path: Path, *, rate: int, channels: int, output: Path, sandbox: Sandbox) -> Path:
+    """Encodes raw 32-bit float samples as FLAC."""
+    raw = ["-f", "f32le", "-ar", str(rate), "-ac", str(channels), "-protocol_whitelist", "file", "-i", input_url()]
+    arguments = [*raw, "-c:a", "flac", "-sample_fmt", "s16", *_REPRODUCIBLE, "-f", "flac", "encoded.flac"]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
-    return output / "stretch.flac"
+    return output / "encoded.flac"
 
 
-async def stretch_speech(path: Path, *, rate: int, tempo: float, output: Path, sandbox: Sandbox) -> Path:
-    """Raw 16-bit mono sound, as much faster as `tempo` says, at its own pitch."""
-    raw = ["-f", "s16le", "-ar", str(rate), "-ac", "1", "-protocol_whitelist", "file", "-i", inside()]
-    arguments = [*raw, "-af", f"rubberband=tempo={tempo:.6f}", "-f", "s16le", "stretched.raw"]
+async def change_tempo(path: Path, *, rate: int, tempo: float, output: Path, sandbox: Sandbox) -> Path:
+    """Changes the tempo of raw 16-bit mono audio, keeping the pitch."""
+    raw = ["-f", "s16le", "-ar", str(rate), "-ac", "1", "-protocol_whitelist", "file", "-i", input_url()]
+    arguments = [*raw, "-af", f"rubberband=tempo={tempo:.6f}", "-f", "s16le", "tempo.raw"]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
-    return output / "stretched.raw"
+    return output / "tempo.raw"
 
 
 async def measure_loudness(
     path: Path, *, container: Container, sandbox: Sandbox, output: Path, seconds: float | None = None
 ) -> float:
-    """Integrated loudness in LUFS, as EBU R 128 measures it, of all or of the start; silence is as low as it goes."""
-    chain = "ebur128=metadata=1:framelog=verbose,ametadata=print:key=lavfi.r128.I:file=told"
+    """Integrated EBU R 128 loudness in LUFS, of the whole file or its start; at least SILENCE_LUFS."""
+    chain = "ebur128=metadata=1:framelog=verbose,ametadata=print:key=lavfi.r128.I:file=loudness.txt"
     start = ["-t", f"{seconds:.3f}"] if seconds is not None else []
-    arguments = [*start, *reading(container), "-map", "0:a:0", "-af", chain]
+    arguments = [*start, *input_options(container), "-map", "0:a:0", "-af", chain]
     await ffmpeg(sandbox, [*arguments, "-f", "null", "-"], inputs={INPUT: path}, output=output, limits=LIMITS)
-    told = (output / "told").read_text()
-    found = re.findall(r"lavfi\.r128\.I=(-?[\d.]+|-inf|nan)", told)
+    report = (output / "loudness.txt").read_text()
+    found = re.findall(r"lavfi\.r128\.I=(-?[\d.]+|-inf|nan)", report)
     if not found:
         return SILENCE_LUFS
     try:
@@ -73,11 +89,11 @@ async def measure_loudness(
         raise MediaError(Reason.UNREADABLE, "The loudness cannot be measured.", detail=found[-1]) from error
 
 
-async def join_stretches(paths: Sequence[Path], *, output: Path, sandbox: Sandbox) -> Path:
-    """One FLAC of several that follow each other."""
-    listed = write_list(paths, output)
+async def join_flac(paths: Sequence[Path], *, output: Path, sandbox: Sandbox) -> Path:
+    """Concatenates FLAC files."""
+    listed = write_concat_list(paths, output)
     arguments = ["-f", "concat", "-protocol_whitelist", "file", "-i", f"file:{listed.name}", "-map", "0:a:0"]
-    arguments += ["-c:a", "flac", *_BARE, "-f", "flac", "joined.part"]
+    arguments += ["-c:a", "flac", *_REPRODUCIBLE, "-f", "flac", "joined.part"]
     await ffmpeg(sandbox, arguments, inputs={}, output=output, limits=LIMITS)
     joined = output / "joined.flac"
     (output / "joined.part").replace(joined)
@@ -87,12 +103,23 @@ async def join_stretches(paths: Sequence[Path], *, output: Path, sandbox: Sandbo
 async def write_track(
     path: Path, *, gain_db: float, peak: float, language: str, output: Path, sandbox: Sandbox
 ) -> Path:
-    """The finished sound as a language track: AAC in MP4, at its loudness and below its peak."""
+    """Encodes a finished language track as AAC in MP4, with gain and a peak limit."""
     chain = (
         f"volume={gain_db:.3f}dB,aresample={PEAK_RATE},alimiter=limit={peak:.4f}:attack=2:release=60:level=disabled:latency=1,"
         "aresample=48000"
     )
-    arguments = [*reading(Container.FLAC), "-map", "0:a:0", "-af", chain, "-c:a", "aac", "-b:a", BIT_RATE, *_BARE]
+    arguments = [
+        *input_options(Container.FLAC),
+        "-map",
+        "0:a:0",
+        "-af",
+        chain,
+        "-c:a",
+        "aac",
+        "-b:a",
+        BIT_RATE,
+        *_REPRODUCIBLE,
+    ]
     arguments += ["-metadata:s:a:0", f"language={language}"]
     arguments += ["-movflags", "+faststart", "-f", "mp4", "track.m4a"]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)

@@ -1,7 +1,7 @@
-"""The fonts that text in pictures is set in: which one has a text's letters, and how much room they take in it.
+"""Selects fonts by glyph coverage and measures text for captions and thumbnails.
 
-Text is measured with HarfBuzz, the shaper that libass uses, so that kerning, Arabic joins and Thai marks count exactly.
-A table of widths could not know those, and Pillow would bring a whole imaging library for one number.
+Text is measured with HarfBuzz, which libass uses too, so kerning, Arabic joins and Thai marks are exact. A table of
+widths would miss those, and Pillow would add an imaging library for one number.
 """
 
 import struct
@@ -18,14 +18,14 @@ from cutroom.media.process import MediaError, Reason
 if TYPE_CHECKING:
     import uharfbuzz as hb
 
-FONTS_FOLDER = Path("/usr/share/fonts")
+FONTS_DIR = Path("/usr/share/fonts")
 PACKAGES = "fonts-lato fonts-bebas-neue fonts-noto-core fonts-noto-cjk"
-MEASURED_TEXTS = 4096
-LONGEST_TEXT_CHARACTERS = 500  # nobody shows longer words; it keeps a hostile one from costing much
+CACHED_TEXTS = 4096
+MAX_TEXT_CHARACTERS = 500  # bounds the cost of hostile input; displayed words are shorter
 
 
 class Typeface(StrEnum):
-    """The character of the letters, for scripts that offer a choice."""
+    """Typographic style, for scripts with several fonts."""
 
     BLACK = "black"
     STRONG = "strong"
@@ -35,9 +35,9 @@ class Typeface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """A font by the name that fontconfig knows it by, and its file.
+    """A font by its fontconfig family name, and its file.
 
-    `scale` makes scripts look equally large at one size; `leading` is from one line to the next, in ems of that size.
+    `scale` makes scripts look equally large at one size; `leading` is the line distance in ems of that size.
     """
 
     family: str
@@ -49,21 +49,21 @@ class Font:
 
     @property
     def path(self) -> Path:
-        return FONTS_FOLDER / self.file
+        return FONTS_DIR / self.file
 
 
 @dataclass(frozen=True, slots=True)
-class Metrics:
-    """Heights in ems above and below the baseline; libass takes a font's size as `ascent` and `descent` together."""
+class FontMetrics:
+    """Heights in ems around the baseline; libass defines the font size as `ascent` + `descent`."""
 
     ascent: float
     descent: float
-    capital: float
+    cap_height: float
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
-    """The room of a text in ems: how far the next one is, and what it covers above and below the baseline."""
+class TextExtents:
+    """Size of a text in ems: its advance width, and its extents above and below the baseline."""
 
     advance: float
     top: float
@@ -72,15 +72,15 @@ class Ink:
 
 _LATO = {name: f"truetype/lato/Lato-{name}.ttf" for name in ("Black", "Heavy", "Medium")}
 _BLACK = Font("Lato Black", _LATO["Black"])
-_CHOICES = {
+_TYPEFACE_FONTS = {
     Typeface.BLACK: (_BLACK,),
     Typeface.STRONG: (Font("Lato Heavy", _LATO["Heavy"]),),
-    # Debian's Bebas Neue has Latin and Cyrillic letters; Greek and Vietnamese are set in Lato.
+    # Debian's Bebas Neue covers Latin and Cyrillic; Greek and Vietnamese fall back to Lato.
     Typeface.TALL: (Font("Bebas Neue", "opentype/bebas-neue/BebasNeue-Bold.otf", bold=True), _BLACK),
     Typeface.PLAIN: (Font("Lato Medium", _LATO["Medium"]),),
 }
 
-# First and last character of a block, and the Noto font for it, with its scale and leading.
+# First and last code point of a block, its Noto font, and the font's scale and leading.
 _SCRIPTS = (
     (0x0530, 0x058F, "Armenian", 1.0, 1.2),
     (0x0590, 0x05FF, "Hebrew", 1.08, 1.2),
@@ -105,7 +105,7 @@ _SCRIPTS = (
     (0xFB1D, 0xFB4F, "Hebrew", 1.08, 1.2),
     (0xFB50, 0xFEFC, "Arabic", 1.25, 1.6),
 )
-# Han characters look different from country to country; the order of the faces in Debian's file.
+# Han glyphs vary by region; the face index in Debian's font collection.
 _HAN_FACES = {
     "ja": (0, "JP"),
     "ko": (1, "KR"),
@@ -116,44 +116,44 @@ _HAN_FACES = {
 }
 
 
-def font_for(text: str, typeface: Typeface, *, language: str) -> Font:
-    """The first of the typeface's fonts that has all letters; else the one that lacks the fewest."""
-    return _font_for(_needed(text), typeface, language)
+def select_font(text: str, typeface: Typeface, *, language: str) -> Font:
+    """The typeface's first font that covers the text, or else the one with the fewest missing glyphs."""
+    return _select_font(_required_code_points(text), typeface, language)
 
 
-def has_letters(font: Font, text: str) -> bool:
-    """Whether a font can show all of a text."""
-    return _needed(text) <= _letters(font)
+def has_glyphs(font: Font, text: str) -> bool:
+    """Whether a font covers the whole text."""
+    return _required_code_points(text) <= _code_points(font)
 
 
-def _needed(text: str) -> frozenset[int]:
+def _required_code_points(text: str) -> frozenset[int]:
     return frozenset(ord(each) for each in set(text) if not _is_invisible(each))
 
 
-@lru_cache(maxsize=MEASURED_TEXTS)
-def _font_for(needed: frozenset[int], typeface: Typeface, language: str) -> Font:
-    best, best_missing = None, len(needed) + 1
-    for font in _candidates(needed, typeface, language):
+@lru_cache(maxsize=CACHED_TEXTS)
+def _select_font(required: frozenset[int], typeface: Typeface, language: str) -> Font:
+    best, best_missing = None, len(required) + 1
+    for font in _candidates(required, typeface, language):
         if not font.path.exists():
             continue
-        missing = len(needed - _letters(font))
+        missing = len(required - _code_points(font))
         if missing == 0:
             return font
         if missing < best_missing:
             best, best_missing = font, missing
     if best is None:
-        sentence = "The fonts for captions are not installed."
-        raise MediaError(Reason.TOOL_MISSING, sentence, detail=f"install {PACKAGES}")
+        message = "The fonts for captions are not installed."
+        raise MediaError(Reason.TOOL_MISSING, message, detail=f"install {PACKAGES}")
     return best
 
 
-def _candidates(needed: frozenset[int], typeface: Typeface, language: str) -> Iterator[Font]:
-    yield from _CHOICES[typeface]
+def _candidates(required: frozenset[int], typeface: Typeface, language: str) -> Iterator[Font]:
+    yield from _TYPEFACE_FONTS[typeface]
     weight = "Regular" if typeface is Typeface.PLAIN else "Bold"
     bold = weight == "Bold"
     yield Font("Noto Sans", f"truetype/noto/NotoSans-{weight}.ttf", bold)
     for first, last, script, scale, leading in _SCRIPTS:
-        if any(first <= code <= last for code in needed):
+        if any(first <= code <= last for code in required):
             file = f"truetype/noto/NotoSans{script}-{weight}.ttf"
             yield Font(f"Noto Sans {script}", file, bold, scale=scale, leading=leading)
     face, country = _HAN_FACES.get(language) or _HAN_FACES.get(language.partition("-")[0].lower()) or _HAN_FACES["ja"]
@@ -165,49 +165,49 @@ def _is_invisible(character: str) -> bool:
     return character.isspace() or unicodedata.category(character) in {"Cf", "Cc"}
 
 
-@lru_cache(maxsize=MEASURED_TEXTS)
-def measure(text: str, font: Font) -> Ink:
-    """The room that a text takes at a size of one em, its scale included; libass finds missing letters elsewhere."""
-    import uharfbuzz as hb  # noqa: PLC0415 (loaded where captions are made only)
+@lru_cache(maxsize=CACHED_TEXTS)
+def measure(text: str, font: Font) -> TextExtents:
+    """Measures a text at 1 em, including the font's scale; libass substitutes missing glyphs."""
+    import uharfbuzz as hb  # noqa: PLC0415 (only the workers that render captions load it)
 
-    shaper = shaper_of(font)
+    hb_font = harfbuzz_font(font)
     buffer = hb.Buffer()
-    buffer.add_str(text[:LONGEST_TEXT_CHARACTERS])
+    buffer.add_str(text[:MAX_TEXT_CHARACTERS])
     buffer.guess_segment_properties()
-    hb.shape(shaper, buffer, {"kern": True, "liga": True})
-    unit = font.scale / shaper.face.upem
+    hb.shape(hb_font, buffer, {"kern": True, "liga": True})
+    unit = font.scale / hb_font.face.upem
     advance, top, bottom = 0.0, 0.0, 0.0
     for info, position in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
         if info.codepoint == 0:
-            advance += shaper.face.upem
+            advance += hb_font.face.upem
             continue
         advance += position.x_advance
-        extents = shaper.get_glyph_extents(info.codepoint)
+        extents = hb_font.get_glyph_extents(info.codepoint)
         if extents is not None and extents.height:
             top = max(top, position.y_offset + extents.y_bearing)
             bottom = max(bottom, -(position.y_offset + extents.y_bearing + extents.height))
-    return Ink(advance * unit, top * unit, bottom * unit)
+    return TextExtents(advance * unit, top * unit, bottom * unit)
 
 
 @cache
-def metrics(font: Font) -> Metrics:
-    """From the table that Windows reads, because libass follows what Windows does."""
-    face = shaper_of(font).face
+def metrics(font: Font) -> FontMetrics:
+    """From the OS/2 table, because libass follows Windows."""
+    face = harfbuzz_font(font).face
     table = face.reference_table("OS/2").data
     ascent, descent = struct.unpack_from(">HH", table, 74)
-    (capital,) = struct.unpack_from(">h", table, 88) if len(table) >= 90 else (0,)
+    (cap_height,) = struct.unpack_from(">h", table, 88) if len(table) >= 90 else (0,)
     unit = font.scale / face.upem
-    return Metrics(ascent * unit, descent * unit, (capital or 0.72 * face.upem) * unit)
+    return FontMetrics(ascent * unit, descent * unit, (cap_height or 0.72 * face.upem) * unit)
 
 
 @cache
-def _letters(font: Font) -> frozenset[int]:
-    return frozenset(shaper_of(font).face.unicodes)
+def _code_points(font: Font) -> frozenset[int]:
+    return frozenset(harfbuzz_font(font).face.unicodes)
 
 
 @cache
-def shaper_of(font: Font) -> "hb.Font":
-    """HarfBuzz's own font, in its own units."""
+def harfbuzz_font(font: Font) -> "hb.Font":
+    """The HarfBuzz font, unscaled."""
     import uharfbuzz as hb  # noqa: PLC0415
 
     return hb.Font(hb.Face(hb.Blob.from_file_path(str(font.path)), font.face))

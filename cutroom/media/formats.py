@@ -1,20 +1,20 @@
-"""Which containers and codecs are opened at all, and how a container is told by its first bytes."""
+"""Supported containers and codecs, and container detection by signature."""
 
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 HEAD_BYTES = 4096
-TS_PACKETS = 5  # this many sync bytes in a row are no accident
+TS_PACKETS = 5  # sync bytes in a row that rule out a coincidence
 ID3_HEADER_BYTES = 10
-TOP_BOXES = 1000  # looked at for the index of an MP4
-BOX_HEAD_BYTES = 8
-MAX_OFFSET = 2**62  # an offset that any system takes
-INDEX_BYTES = 8 * 1024 * 1024  # of which this much is searched
+MAX_TOP_LEVEL_BOXES = 1000  # scanned for the moov box of an MP4
+BOX_HEADER_BYTES = 8
+MAX_OFFSET = 2**62  # within the range of off_t
+MAX_MOOV_BYTES = 8 * 1024 * 1024  # searched for encryption boxes
 
 
 class Container(StrEnum):
-    """The demuxers in use, by ffmpeg's names; none of them opens another file."""
+    """Supported ffmpeg demuxers; none of them opens another file."""
 
     MOV = "mov"
     MATROSKA = "matroska"
@@ -34,7 +34,7 @@ class Container(StrEnum):
     AMR = "amr"
 
 
-# Those whose header states the duration as a fact; the others have it guessed from the bit rate.
+# Containers whose header states the duration; ffmpeg estimates the others from the bit rate.
 STATES_DURATION = frozenset(
     {
         Container.MOV,
@@ -48,7 +48,7 @@ STATES_DURATION = frozenset(
     }
 )
 
-# Those that find the key frame before a place; in the others a reader lands anywhere and waits for the next one.
+# Containers that seek to the preceding key frame; in others, decoding waits for the next one.
 SEEKS_TO_KEY_FRAMES = frozenset({Container.MOV, Container.MATROSKA, Container.AVI, Container.MXF})
 
 VIDEO_DECODERS = (
@@ -65,45 +65,45 @@ AUDIO_DECODERS = (
 )
 DECODERS = ",".join((*VIDEO_DECODERS, *AUDIO_DECODERS))
 
-# Still pictures share the boxes of MP4.
-_PICTURE_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1", b"avif", b"avis", b"crx "})
+# Still image formats that share MP4's box structure.
+_IMAGE_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1", b"avif", b"avis", b"crx "})
 _MOV_FIRST_BOXES = frozenset({b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"})
 
 
 def sniff(path: Path) -> Container | None:
-    """Tell the container by its first bytes; the name of a file says nothing."""
+    """Detects the container from the first bytes; the file name is ignored."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
         if not head.startswith(b"ID3") or len(head) < ID3_HEADER_BYTES:
-            return sniff_head(head)
+            return sniff_header(head)
         file.seek(_id3_bytes(head))
-        found = sniff_head(file.read(HEAD_BYTES))
-    # A tag may stand before these only; players skip zeros behind it, so that MP3 is also the guess.
+        found = sniff_header(file.read(HEAD_BYTES))
+    # Only these may follow an ID3 tag; MP3 is the fallback because players skip padding after the tag.
     return found if found in (Container.FLAC, Container.AAC) else Container.MP3
 
 
-def sniff_head(head: bytes) -> Container | None:
-    return next((container for container, fits in _SIGNS if fits(head)), None)
+def sniff_header(head: bytes) -> Container | None:
+    return next((container for container, matches in _SIGNATURES if matches(head)), None)
 
 
-def is_protected(path: Path) -> bool:
-    """Whether the index of an MP4 describes encrypted samples, which ffmpeg would pass on as if they were plain."""
+def is_encrypted(path: Path) -> bool:
+    """Whether an MP4's moov box describes encrypted samples, which ffmpeg would copy as if they were clear."""
     with path.open("rb") as file:
-        for _ in range(TOP_BOXES):
+        for _ in range(MAX_TOP_LEVEL_BOXES):
             start, head = file.tell(), file.read(16)
             size = int.from_bytes(head[8:16] if head[:4] == b"\0\0\0\1" else head[:4], "big")
             if head[4:8] == b"moov":
-                # The name of the scheme stands in a box of its own, inside one that only protected samples have.
-                index = file.read(min(size, INDEX_BYTES))
-                return b"sinf" in index and b"schm" in index
-            if size < BOX_HEAD_BYTES:
+                # Protected sample entries contain a sinf box, with the scheme type in a schm box.
+                moov = file.read(min(size, MAX_MOOV_BYTES))
+                return b"sinf" in moov and b"schm" in moov
+            if size < BOX_HEADER_BYTES:
                 break
             file.seek(start + min(size, MAX_OFFSET))
     return False
 
 
 def _id3_bytes(head: bytes) -> int:
-    """The size is four times seven bits."""
+    """The tag size is a 28-bit synchsafe integer."""
     size = 0
     for byte in head[6:10]:
         size = size << 7 | byte & 0x7F
@@ -111,37 +111,37 @@ def _id3_bytes(head: bytes) -> int:
 
 
 def _is_mov(head: bytes) -> bool:
-    return head[4:8] in _MOV_FIRST_BOXES and not (head[4:8] == b"ftyp" and head[8:12] in _PICTURE_BRANDS)
+    return head[4:8] in _MOV_FIRST_BOXES and not (head[4:8] == b"ftyp" and head[8:12] in _IMAGE_BRANDS)
 
 
 def _is_mpegts(head: bytes) -> bool:
-    # 188 bytes a packet, or 192 with four bytes of time before each.
+    # 188-byte packets, or 192 with a 4-byte timestamp before each.
     return any(
         all(head[offset + i * size : offset + i * size + 1] == b"\x47" for i in range(TS_PACKETS))
         for offset, size in ((0, 188), (4, 192))
     )
 
 
-def _is_riff(kind: bytes) -> Callable[[bytes], bool]:
-    return lambda head: head[:4] in (b"RIFF", b"RF64") and head[8:12] == kind
+def _is_riff(form_type: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head[:4] in (b"RIFF", b"RF64") and head[8:12] == form_type
 
 
 def _is_mpeg_audio(layers: frozenset[int]) -> Callable[[bytes], bool]:
-    def fits(head: bytes) -> bool:
-        # Eleven set bits; then version, layer (0 is ADTS), bit rate and sample rate, neither of them forbidden.
+    def matches(head: bytes) -> bool:
+        # 11 sync bits, then version, layer (0 is ADTS), bit rate and sample rate; reserved values are rejected.
         if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
             return False
         layer = head[1] >> 1 & 3
         return layer in layers and (layer == 0 or (head[2] >> 4 != 15 and head[2] >> 2 & 3 != 3))
 
-    return fits
+    return matches
 
 
-def _starts(*signs: bytes) -> Callable[[bytes], bool]:
-    return lambda head: head.startswith(signs)
+def _starts(*signatures: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head.startswith(signatures)
 
 
-_SIGNS: tuple[tuple[Container, Callable[[bytes], bool]], ...] = (
+_SIGNATURES: tuple[tuple[Container, Callable[[bytes], bool]], ...] = (
     (Container.MOV, _is_mov),
     (Container.MATROSKA, _starts(b"\x1a\x45\xdf\xa3")),
     (Container.AVI, _is_riff(b"AVI ")),

@@ -1,4 +1,4 @@
-"""The only place that starts another program: bounded in time and output, and never left running."""
+"""The only module that starts subprocesses: bounded in time and output, and never left running."""
 
 import asyncio
 import os
@@ -11,20 +11,20 @@ from pathlib import Path
 
 STDOUT_LIMIT_BYTES = 1024 * 1024
 STDERR_TAIL_BYTES = 16 * 1024
-STDERR_LIMIT_BYTES = 8 * 1024 * 1024  # some hundred thousand complaints
+STDERR_LIMIT_BYTES = 8 * 1024 * 1024  # some hundred thousand messages
 LINE_LIMIT_BYTES = 8 * 1024
 DETAIL_LIMIT_CHARACTERS = 500
 CHUNK_BYTES = 64 * 1024
 KILL_SECONDS = 10.0
 PROGRESS_KEYS_LIMIT = 100
-SIGNAL_OFFSET = 128  # how a shell, and bubblewrap, report a death by signal
+SIGNAL_OFFSET = 128  # shells and bubblewrap report death by signal as 128 + number
 
 OnLine = Callable[[str], Awaitable[None]]
 OnFraction = Callable[[float], Awaitable[None]]
 
 
 class Reason(StrEnum):
-    """Why media work ended without a result."""
+    """Why a media operation failed."""
 
     NOT_A_FILE = "NOT_A_FILE"
     EMPTY = "EMPTY"
@@ -52,20 +52,20 @@ class Reason(StrEnum):
     SANDBOX_UNAVAILABLE = "SANDBOX_UNAVAILABLE"
 
 
-# What may go better next time, or elsewhere; everything else is the file's fault and stays so.
-# TIMED_OUT is by the wall clock, which a busy machine may cause; TOO_SLOW is by processor time, which it may not.
+# Failures that may succeed later or on another machine; all others are caused by the file.
+# TIMED_OUT is wall-clock time, which a busy machine can cause; TOO_SLOW is CPU time, which it cannot.
 RETRYABLE = frozenset(
     {Reason.TIMED_OUT, Reason.DISK_FULL, Reason.KILLED, Reason.TOOL_MISSING, Reason.SANDBOX_UNAVAILABLE}
 )
 
 
 class MediaError(Exception):
-    """Media work that gave no result: a reason for programs, a sentence for a person, details for the log."""
+    """A failed media operation: a reason code, a message for the user, and details for the log."""
 
-    def __init__(self, reason: Reason, sentence: str, *, detail: str = "") -> None:
-        super().__init__(f"{reason}: {sentence}")
+    def __init__(self, reason: Reason, message: str, *, detail: str = "") -> None:
+        super().__init__(f"{reason}: {message}")
         self.reason = reason
-        self.sentence = sentence
+        self.message = message
         self.detail = detail[-DETAIL_LIMIT_CHARACTERS:]
 
     @property
@@ -74,21 +74,21 @@ class MediaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """How a program ended; `stdout` is empty when its lines were followed instead."""
+class FinishedProcess:
+    """Result of a finished program; `stdout` is empty if its lines were streamed."""
 
     exit_code: int
     stdout: bytes
     stderr: str
 
 
-class Progress:
-    """Reads the `key=value` lines of ffmpeg's `-progress pipe:1` and tells the fraction done after each block."""
+class FfmpegProgress:
+    """Parses the `key=value` lines of ffmpeg's `-progress pipe:1` and reports the fraction done after each block."""
 
     def __init__(
         self, length_seconds: float = 0.0, on_fraction: OnFraction | None = None, *, length_frames: int = 0
     ) -> None:
-        """Frames are counted instead of time when their number is given: with -copyts, ffmpeg's time is no use."""
+        """Counts frames instead of time if `length_frames` is given: with -copyts, ffmpeg's output time is unusable."""
         self.values: dict[str, str] = {}
         self._length_seconds = length_seconds
         self._length_frames = length_frames
@@ -96,7 +96,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """End of what has been written so far; ffmpeg says N/A, or a huge negative number, before the first packet."""
+        """Output written so far; ffmpeg prints N/A or a huge negative number before the first packet."""
         return max(0, self._integer("out_time_us")) / 1_000_000
 
     @property
@@ -131,8 +131,8 @@ async def run(
     folder: Path | None = None,
     on_line: OnLine | None = None,
     pass_fds: Sequence[int] = (),
-) -> Finished:
-    """Run a program to its end; it and its whole group are killed on timeout, on cancellation and on any error here."""
+) -> FinishedProcess:
+    """Runs a program to completion; kills its process group on timeout, cancellation or any error."""
     process = await _start(command, environment, folder=folder, pass_fds=pass_fds)
     assert process.stdout is not None
     assert process.stderr is not None
@@ -148,7 +148,7 @@ async def run(
         raise MediaError(Reason.TIMED_OUT, "Processing the file took too long.", detail=f"after {seconds} s") from None
     finally:
         await _end(process, tasks)
-    return Finished(exit_code, stdout, stderr.decode(errors="replace"))
+    return FinishedProcess(exit_code, stdout, stderr.decode(errors="replace"))
 
 
 async def _start(
@@ -163,29 +163,29 @@ async def _start(
             env=dict(environment),
             cwd=folder,
             pass_fds=pass_fds,
-            start_new_session=True,  # a group of its own, which can be killed as one
+            start_new_session=True,  # its own process group, which can be killed as one
         )
     except (FileNotFoundError, PermissionError) as error:
-        sentence = "A program that media work needs is not installed."
-        raise MediaError(Reason.TOOL_MISSING, sentence, detail=str(error)) from error
+        message = "A required media program is not installed."
+        raise MediaError(Reason.TOOL_MISSING, message, detail=str(error)) from error
 
 
 async def _read_stdout(stream: asyncio.StreamReader, on_line: OnLine | None) -> bytes:
-    """Hand over each line, or keep everything; both are bounded."""
-    kept = b""
+    """Streams lines to `on_line`, or returns everything; both bounded."""
+    buffer = b""
     while chunk := await stream.read(CHUNK_BYTES):
-        kept += chunk
+        buffer += chunk
         if on_line is not None:
-            *lines, kept = kept.split(b"\n")
+            *lines, buffer = buffer.split(b"\n")
             for line in lines:
                 await on_line(line.decode(errors="replace"))
-        if len(kept) > (STDOUT_LIMIT_BYTES if on_line is None else LINE_LIMIT_BYTES):
-            raise MediaError(Reason.TOO_MUCH_OUTPUT, "The file describes itself at too great a length.")
-    return kept
+        if len(buffer) > (STDOUT_LIMIT_BYTES if on_line is None else LINE_LIMIT_BYTES):
+            raise MediaError(Reason.TOO_MUCH_OUTPUT, "The file's metadata is too large.")
+    return buffer
 
 
 async def _read_tail(stream: asyncio.StreamReader) -> bytes:
-    """Keep the last words; endless complaints come from a file that is broken throughout."""
+    """Keeps the end of stderr; too much of it means that the file is damaged throughout."""
     tail, total = b"", 0
     while chunk := await stream.read(CHUNK_BYTES):
         tail, total = (tail + chunk)[-STDERR_TAIL_BYTES:], total + len(chunk)
@@ -195,7 +195,7 @@ async def _read_tail(stream: asyncio.StreamReader) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process, tasks: Sequence[asyncio.Task[bytes]]) -> None:
-    """Kill what still runs and empty its pipes, since asyncio holds on to a pipe that nobody reads."""
+    """Kills a running process and drains its pipes, because asyncio keeps unread pipes open."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -210,23 +210,23 @@ async def _end(process: asyncio.subprocess.Process, tasks: Sequence[asyncio.Task
             await process.wait()
 
 
-def check(finished: Finished) -> Finished:
-    """Turn an exit code other than 0 into an error that says why."""
+def check_exit(finished: FinishedProcess) -> FinishedProcess:
+    """Raises a MediaError for a non-zero exit code."""
     if finished.exit_code == 0:
         return finished
-    raise explain(finished)
+    raise to_media_error(finished)
 
 
-def explain(finished: Finished) -> MediaError:
+def to_media_error(finished: FinishedProcess) -> MediaError:
     code, text = finished.exit_code, finished.stderr
     number = -code if code < 0 else code - SIGNAL_OFFSET
-    reason, sentence = _BY_SIGNAL.get(number) or _by_text(code, text)
-    return MediaError(reason, sentence, detail=f"exit code {code}: {text.strip()}")
+    reason, message = _BY_SIGNAL.get(number) or _by_text(code, text)
+    return MediaError(reason, message, detail=f"exit code {code}: {text.strip()}")
 
 
 _DAMAGED = "The file is damaged, or is not what it claims to be."
 _TOO_SLOW = (Reason.TOO_SLOW, "Processing the file took too long.")
-_TOO_MUCH_OUTPUT = (Reason.TOO_MUCH_OUTPUT, "The file would grow too large in processing.")
+_TOO_MUCH_OUTPUT = (Reason.TOO_MUCH_OUTPUT, "The output of processing the file would be too large.")
 _CRASHED = (Reason.CRASHED, "The file could not be processed.")
 
 _BY_SIGNAL: Mapping[int, tuple[Reason, str]] = {
@@ -237,25 +237,25 @@ _BY_SIGNAL: Mapping[int, tuple[Reason, str]] = {
     signal.SIGBUS: _CRASHED,
     signal.SIGFPE: _CRASHED,
     signal.SIGILL: _CRASHED,
-    # The kernel when memory runs out, or a person; the limits of the sandbox end a program otherwise.
+    # The OOM killer or an operator; the sandbox limits cause other signals.
     signal.SIGKILL: (Reason.KILLED, "Processing was interrupted."),
 }
 
-# In the words of ffmpeg and of the C library; the first that fits counts.
+# Messages of ffmpeg and libc; the first match wins.
 _BY_TEXT: tuple[tuple[str, Reason, str], ...] = (
-    ("Cannot allocate memory", Reason.TOO_MUCH_MEMORY, "Processing the file takes too much memory."),
-    ("No space left on device", Reason.DISK_FULL, "There is no space left to process the file."),
+    ("Cannot allocate memory", Reason.TOO_MUCH_MEMORY, "Processing the file needs too much memory."),
+    ("No space left on device", Reason.DISK_FULL, "There is not enough disk space to process the file."),
     ("File too large", *_TOO_MUCH_OUTPUT),
     ("exceeds max_streams", Reason.TOO_MANY_STREAMS, "The file has too many streams."),
-    ("Picture size", Reason.PICTURE_TOO_LARGE, "The picture is too large."),
+    ("Picture size", Reason.PICTURE_TOO_LARGE, "The frame size is too large."),
     ("not on whitelist", Reason.UNSUPPORTED_CODEC, "The file uses a format that is not supported."),
 )
 
 
 def _by_text(code: int, text: str) -> tuple[Reason, str]:
     if code == 127:
-        return Reason.TOOL_MISSING, "A program that media work needs is not installed."
-    for words, reason, sentence in _BY_TEXT:
-        if words in text:
-            return reason, sentence
+        return Reason.TOOL_MISSING, "A required media program is not installed."
+    for pattern, reason, message in _BY_TEXT:
+        if pattern in text:
+            return reason, message
     return Reason.UNREADABLE, _DAMAGED

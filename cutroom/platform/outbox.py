@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.tables import Id, Instant, Table
-from cutroom.platform.temporal import Queue
+from cutroom.platform.temporal import TaskQueue
 
 CHANNEL = "outbox"
 
@@ -38,7 +38,7 @@ class WorkflowStart:
     workflow: str
     workflow_id: str
     argument: Mapping[str, Any]
-    queue: Queue = Queue.CONTROL
+    queue: TaskQueue = TaskQueue.CONTROL
     is_job: bool = False
 
 

@@ -58,9 +58,9 @@ class Relay:
     async def relay_once(self) -> int:
         """Start a batch of workflows; how many. A crash in between starts some twice, which Temporal refuses."""
         async with self._database.connection() as connection, connection.transaction():
-            rows = await connection.fetch("SELECT * FROM take_outbox($1, $2)", BATCH, self._cap)
+            rows = await connection.fetch("SELECT * FROM claim_outbox_rows($1, $2)", BATCH, self._cap)
             await asyncio.gather(*(self._start(row) for row in rows))
-            await connection.execute("SELECT drop_outbox($1)", [row["id"] for row in rows])
+            await connection.execute("SELECT delete_outbox_rows($1)", [row["id"] for row in rows])
         return len(rows)
 
     async def _start(self, row: asyncpg.Record) -> None:

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
     gcs_account_file: Path | None = None  # where the bucket is Google's: a service account's key, for its sessions
     gcs_endpoint: str = "https://storage.googleapis.com"
 
-    # The one secret from which every other key is derived (platform/secrecy.py).
+    # The one secret from which every other key is derived (platform/secret_box.py).
     secret_key: SecretStr = Field(min_length=32)
 
     # The HTTP process.

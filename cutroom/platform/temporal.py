@@ -31,7 +31,7 @@ from temporalio.runtime import (
 from cutroom.platform.settings import Settings
 
 
-class Queue(StrEnum):
+class TaskQueue(StrEnum):
     """Task queues, by the resource that their work needs."""
 
     CONTROL = "control"  # short, on the database
@@ -44,12 +44,12 @@ class Queue(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Recurring:
+class RecurringWorkflow:
     """A workflow that starts by itself, never twice at a time."""
 
     workflow: str
     every: timedelta
-    queue: Queue = Queue.CONTROL
+    queue: TaskQueue = TaskQueue.CONTROL
 
 
 async def connect(settings: Settings) -> Client:
@@ -83,7 +83,7 @@ def _runtime(metrics_host: str, metrics_port: int | None) -> Runtime:
     return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=metrics))
 
 
-async def ensure_schedules(client: Client, recurring: Sequence[Recurring]) -> None:
+async def ensure_schedules(client: Client, recurring: Sequence[RecurringWorkflow]) -> None:
     """Create the schedules, or bring those that exist up to date."""
     for each in recurring:
         schedule = _schedule(each)
@@ -98,7 +98,7 @@ def _renewed(schedule: Schedule, current: ScheduleUpdateInput) -> ScheduleUpdate
     return ScheduleUpdate(schedule=replace(schedule, state=current.description.schedule.state))
 
 
-def _schedule(each: Recurring) -> Schedule:
+def _schedule(each: RecurringWorkflow) -> Schedule:
     return Schedule(
         action=ScheduleActionStartWorkflow(each.workflow, id=each.workflow, task_queue=each.queue),
         spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=each.every)]),

@@ -1,0 +1,1 @@
+"""Text processing without engines: language tags, numbers, sentences, placeholders and normalization."""

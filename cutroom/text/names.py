@@ -1,4 +1,4 @@
-"""Words with a capital that are no names, and names that languages spell in ways of their own."""
+"""Capitalized words that are not names, and exonyms across English, Portuguese and Spanish."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Capitals by the rules of a language or out of respect. Small letters, without accents.
+# Capitalized by convention rather than as names; lower case, without accents.
 COMMON_CAPITALS = _words(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august

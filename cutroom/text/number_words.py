@@ -1,12 +1,12 @@
-"""The words for numbers in English, Portuguese and Spanish, without accents."""
+"""Number words in English, Portuguese and Spanish, without accents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class NumberWords:
-    """One language's words; `values` begin at two, `ones` only count behind a larger part."""
+class NumberLexicon:
+    """Number words of one language; `values` start at two, `ones` only count after tens."""
 
     values: Mapping[str, int] = field(default_factory=dict)
     scales: Mapping[str, int] = field(default_factory=dict)
@@ -14,17 +14,17 @@ class NumberWords:
     decades: Mapping[str, int] = field(default_factory=dict)
     last_ordinals: Mapping[str, int] = field(default_factory=dict)
     joiners: frozenset[str] = frozenset()
-    joins_tens: bool = False  # "vinte e dois", where English has no word between
+    joins_tens: bool = False  # "vinte e dois": a conjunction joins tens and ones
     says_years_by_hundreds: bool = False  # "nineteen thirty"
 
 
 def _numbered(words: str, *, start: int = 2, step: int = 1) -> dict[str, int]:
-    """Words in rising order, with a bar between words for the same number."""
+    """Maps words in ascending order to numbers; `|` separates synonyms."""
     numbered = enumerate(words.split())
-    return {word: start + step * at for at, together in numbered for word in together.split("|")}
+    return {word: start + step * at for at, synonyms in numbered for word in synonyms.split("|")}
 
 
-_ENGLISH = NumberWords(
+_ENGLISH = NumberLexicon(
     values={
         **_numbered("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"),
         **_numbered("seventeen eighteen nineteen", start=17),
@@ -37,7 +37,7 @@ _ENGLISH = NumberWords(
     joiners=frozenset({"and"}),
     says_years_by_hundreds=True,
 )
-_PORTUGUESE = NumberWords(
+_PORTUGUESE = NumberLexicon(
     values={
         **_numbered("dois|duas tres quatro cinco seis sete oito nove dez onze doze treze catorze|quatorze quinze"),
         **_numbered("dezesseis|dezasseis dezessete|dezassete dezoito dezenove|dezanove", start=16),
@@ -57,7 +57,7 @@ _PORTUGUESE = NumberWords(
     joiners=frozenset({"e"}),
     joins_tens=True,
 )
-_SPANISH = NumberWords(
+_SPANISH = NumberLexicon(
     values={
         **_numbered("dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis"),
         **_numbered("diecisiete dieciocho diecinueve veinte veintiuno|veintiun|veintiuna veintidos", start=17),
@@ -77,8 +77,8 @@ _SPANISH = NumberWords(
     joiners=frozenset({"y"}),
     joins_tens=True,
 )
-NUMBER_WORDS = NumberWords()
-WORDS_BY_LANGUAGE: Mapping[str, NumberWords] = {"en": _ENGLISH, "pt": _PORTUGUESE, "es": _SPANISH}
+EMPTY_LEXICON = NumberLexicon()
+LEXICONS: Mapping[str, NumberLexicon] = {"en": _ENGLISH, "pt": _PORTUGUESE, "es": _SPANISH}
 
 _MONTHS = {
     "en": "january february march april may june july august september october november december",
@@ -93,7 +93,7 @@ _ORDINALS = {
     "es": "primero|primera|primer|primeros|primeras segundo|segunda tercero|tercera|tercer cuarto|cuarta quinto|quinta "
     "sexto|sexta septimo|septima octavo|octava noveno|novena decimo|decima",
 }
-# Ways to say a small number without naming it.
+# Words that imply a small number.
 _OTHER_WORDS = {
     "en": {"one": 1, "both": 2, "couple": 2, "pair": 2, "twice": 2, "double": 2, "twin": 2, "half": 30, "quarter": 15},
     "pt": {"um": 1, "uma": 1, "ambos": 2, "ambas": 2, "casal": 2, "par": 2, "dobro": 2, "duplo": 2, "dupla": 2}
@@ -119,11 +119,11 @@ _OTHER_WORDS = {
         "vigesima": 20,
     },
 }
-LOOSE_WORDS: Mapping[str, Mapping[str, int]] = {
+LENIENT_WORDS: Mapping[str, Mapping[str, int]] = {
     language: {
         **_numbered(_MONTHS[language], start=1),
         **_numbered(_ORDINALS[language], start=1),
         **_OTHER_WORDS[language],
     }
-    for language in WORDS_BY_LANGUAGE
+    for language in LEXICONS
 }

@@ -1,59 +1,65 @@
-"""Cuts what is too long for an engine where a speaker would pause, and joins the translations again."""
+"""Splits long text at natural pauses for translation and speech, and preserves placeholders in translation."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cutroom.text.placeholders import Protected, between, find_protected, has_words
+from cutroom.text.placeholders import ProtectedSpan, find_protected_spans, has_words, text_between
 
-# The best place to cut first: the end of a sentence, of a clause, of a phrase, of a word.
-_PLACES = (
+# Cut points by preference: end of a sentence, clause, phrase, word.
+_CUT_POINTS = (
     re.compile("[.!?…][\"'”\u2019)]*\\s|[\u3002\uff01\uff1f]"),
     re.compile("[;:—\u2013]\\s|[\uff1b\uff1a]"),
     re.compile(",\\s|[\uff0c\u3001]"),
     re.compile(r"\s"),
 )
-# Written without blanks between words.
-_WITHOUT_BLANKS = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-SIGNS_SAY_TIMES = 3  # as much as a letter does
+# Languages written without spaces.
+_UNSPACED_LANGUAGES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+CHARACTERS_PER_IDEOGRAPH = 3  # letters of an alphabet
 _MASK = re.compile(r"X\d+X")
 
 
-def cut(text: str, *, limit_characters: int) -> list[str]:
-    """Passages within the limit that together have every word of the text."""
+def split_at_pauses(text: str, *, limit_characters: int) -> list[str]:
+    """Passages within the limit that together contain every word of the text."""
     passages, rest = [], text
     while len(rest) > limit_characters:
-        at = _place_to_cut(rest, limit_characters)
+        at = _cut_point(rest, limit_characters)
         passages.append(rest[:at].strip())
         rest = rest[at:].strip()
     return [passage for passage in (*passages, rest) if passage]
 
 
-def _place_to_cut(text: str, limit: int) -> int:
-    """Nearest the middle, or nearest the limit where the middle is too far for one passage."""
+def _cut_point(text: str, limit: int) -> int:
+    """The best cut closest to the middle, or to the limit if the middle is beyond it."""
     aim = min(len(text) // 2, limit)
-    forbidden = [(part.start, part.end) for part in find_protected(text[: 2 * limit]) if part.end - part.start < limit]
-    for place in _PLACES:
-        found = [match.end() for match in place.finditer(text, 0, min(len(text), limit)) if match.end() < len(text)]
+    forbidden = [
+        (span.start, span.end) for span in find_protected_spans(text[: 2 * limit]) if span.end - span.start < limit
+    ]
+    for pattern in _CUT_POINTS:
+        found = [match.end() for match in pattern.finditer(text, 0, min(len(text), limit)) if match.end() < len(text)]
         allowed = [at for at in found if not any(start < at < end for start, end in forbidden)]
-        # A few words alone translate badly.
+        # Very short passages translate badly.
         allowed = [at for at in allowed if at > limit // 4]
         if allowed:
             return min(allowed, key=lambda at: abs(at - aim))
     return aim
 
 
-def limit_in(language: str, characters: int) -> int:
-    """A limit in characters of an alphabet, in those of the language."""
-    return characters // SIGNS_SAY_TIMES if language.split("-", maxsplit=1)[0] in _WITHOUT_BLANKS else characters
+def scaled_limit(language: str, characters: int) -> int:
+    """Scales a limit in alphabetic characters to the language's script."""
+    return (
+        characters // CHARACTERS_PER_IDEOGRAPH
+        if language.split("-", maxsplit=1)[0] in _UNSPACED_LANGUAGES
+        else characters
+    )
 
 
-def join(passages: Sequence[str], *, language: str) -> str:
-    blank = "" if language.split("-", maxsplit=1)[0] in _WITHOUT_BLANKS else " "
-    return blank.join(passage for passage in passages if passage)
+def join_passages(passages: Sequence[str], *, language: str) -> str:
+    separator = "" if language.split("-", maxsplit=1)[0] in _UNSPACED_LANGUAGES else " "
+    return separator.join(passage for passage in passages if passage)
 
 
 def batches(texts: Sequence[str], *, sentences: int, characters: int) -> Iterator[list[int]]:
-    """The places of sentences that have words, a bounded number at a time."""
+    """Indices of sentences with words, in batches bounded by count and characters."""
     batch: list[int] = []
     size = 0
     for at, sentence in enumerate(texts):
@@ -68,29 +74,29 @@ def batches(texts: Sequence[str], *, sentences: int, characters: int) -> Iterato
         yield batch
 
 
-def with_case_of(source: str, answer: str) -> str:
-    """An engine begins everything like a sentence; what did not begin so is put back."""
-    if source[:1].islower() and answer[:1].isupper() and not answer[1:2].isupper():
-        return answer[0].lower() + answer[1:]
-    return answer
+def match_case(source: str, translation: str) -> str:
+    """Restores a lower-case start, because engines capitalize every input like a sentence."""
+    if source[:1].islower() and translation[:1].isupper() and not translation[1:2].isupper():
+        return translation[0].lower() + translation[1:]
+    return translation
 
 
-def translate_around(text: str, translate: Callable[[str], str]) -> str:
-    """Translate the words and carry over the rest: with names in their place, or part by part where those get lost."""
-    parts = find_protected(text)
-    if not parts:
+def translate_preserving(text: str, translate: Callable[[str], str]) -> str:
+    """Translates text with placeholders masked, or segment by segment if a mask gets lost."""
+    spans = find_protected_spans(text)
+    if not spans:
         return translate(text) if has_words(text) else text
-    start, parts, end = _without_edges(text, parts)
+    start, spans, end = _trim_edges(text, spans)
     middle = text[start:end]
-    inside = [Protected(part.kind, part.text, part.start - start, part.end - start) for part in parts]
+    inside = [ProtectedSpan(span.kind, span.text, span.start - start, span.end - start) for span in spans]
     if not has_words(middle):
         return text
     return text[:start] + _translate_middle(middle, inside, translate) + text[end:]
 
 
-def _without_edges(text: str, parts: Sequence[Protected]) -> tuple[int, list[Protected], int]:
-    """Where the words begin and end; what is carried over before and after is no part of the sentence."""
-    start, end, rest = 0, len(text), list(parts)
+def _trim_edges(text: str, spans: Sequence[ProtectedSpan]) -> tuple[int, list[ProtectedSpan], int]:
+    """Excludes leading and trailing placeholders from the text to translate."""
+    start, end, rest = 0, len(text), list(spans)
     while rest and not any(character.isalnum() for character in text[start : rest[0].start]):
         start = rest.pop(0).end
     while rest and not any(character.isalnum() for character in text[rest[-1].end : end]):
@@ -102,25 +108,25 @@ def _without_edges(text: str, parts: Sequence[Protected]) -> tuple[int, list[Pro
     return start, rest, end
 
 
-def _translate_middle(text: str, parts: Sequence[Protected], translate: Callable[[str], str]) -> str:
-    if not parts:
+def _translate_middle(text: str, spans: Sequence[ProtectedSpan], translate: Callable[[str], str]) -> str:
+    if not spans:
         return translate(text)
-    around = between(text, parts)
-    masks = [f"X{number}X" for number in range(1, len(parts) + 1)]
+    around = text_between(text, spans)
+    masks = [f"X{number}X" for number in range(1, len(spans) + 1)]
     if not _MASK.search(text):
         masked = around[0] + "".join(mask + rest for mask, rest in zip(masks, around[1:], strict=True))
-        answer = translate(masked)
-        if sorted(_MASK.findall(answer)) == sorted(masks):
-            originals = dict(zip(masks, (part.text for part in parts), strict=True))
-            return _MASK.sub(lambda match: originals[match.group()], answer)
-    done = [_translate_stretch(stretch, translate) for stretch in around]
-    return done[0] + "".join(part.text + rest for part, rest in zip(parts, done[1:], strict=True))
+        translation = translate(masked)
+        if sorted(_MASK.findall(translation)) == sorted(masks):
+            originals = dict(zip(masks, (span.text for span in spans), strict=True))
+            return _MASK.sub(lambda match: originals[match.group()], translation)
+    segments = [_translate_segment(segment, translate) for segment in around]
+    return segments[0] + "".join(span.text + rest for span, rest in zip(spans, segments[1:], strict=True))
 
 
-def _translate_stretch(stretch: str, translate: Callable[[str], str]) -> str:
-    """Blanks at the edges stay; a stretch without words stays as it is."""
-    core = stretch.strip()
+def _translate_segment(segment: str, translate: Callable[[str], str]) -> str:
+    """Keeps surrounding whitespace; a segment without words is unchanged."""
+    core = segment.strip()
     if not has_words(core):
-        return stretch
-    at = stretch.index(core)
-    return stretch[:at] + with_case_of(core, translate(core).strip()) + stretch[at + len(core) :]
+        return segment
+    at = segment.index(core)
+    return segment[:at] + match_case(core, translate(core).strip()) + segment[at + len(core) :]

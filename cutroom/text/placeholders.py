@@ -1,4 +1,4 @@
-"""Finds what a translation must carry over letter by letter: addresses, handles, placeholders, tags and emoji."""
+"""Finds spans that a translation must preserve verbatim: addresses, handles, placeholders, tags and emoji."""
 
 import re
 import unicodedata
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-# No word of an alphabet is longer; what is longer is a key, a number or nonsense, and engines choke on it.
-LONGEST_WORD_CHARACTERS = 60
+# Longer tokens are keys or numbers, not words, and break engines.
+MAX_WORD_CHARACTERS = 60
 PLACEHOLDER_CHARACTERS = 80
 TAG_CHARACTERS = 200
 
 
-class Kind(StrEnum):
-    """What sort of thing is carried over."""
+class PlaceholderKind(StrEnum):
+    """Kind of a protected span."""
 
     URL = "url"
     EMAIL = "email"
@@ -24,53 +24,56 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
-    """A stretch of a text that stays as it is."""
+class ProtectedSpan:
+    """A span of text to preserve verbatim."""
 
-    kind: Kind
+    kind: PlaceholderKind
     text: str
     start: int
     end: int
 
 
-# Every repetition has a bound, and none can start in the middle of a run: time must not grow by the square.
+# Repetitions are bounded and anchored to avoid quadratic time.
 _DOMAINS = "com|org|net|edu|gov|info|dev|app|io|tv|fm|me|co|eu|uk|br|pt|es|fr|de|it|ca|us"
-_PATTERNS: tuple[tuple[Kind, str], ...] = (
-    (Kind.EMAIL, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
-    (Kind.URL, r"(?:https?|ftp|rtmps?)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"),
-    (Kind.URL, rf"(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})(?![\w.-]*\w)(?:/[^\s<>\"“”]*)?"),
-    (Kind.HANDLE, r"(?<![\w&])[@#][^\W\d_]\w*"),
-    (Kind.PLACEHOLDER, rf"\{{\{{[^{{}}]{{1,{PLACEHOLDER_CHARACTERS}}}\}}\}}"),
-    (Kind.PLACEHOLDER, rf"\$?\{{[^{{}}]{{0,{PLACEHOLDER_CHARACTERS}}}\}}"),
-    (Kind.PLACEHOLDER, r"(?<![\d%])%(?:\(\w{1,40}\))?[sd](?!\w)"),
-    (Kind.PLACEHOLDER, rf"</?[A-Za-z][\w-]*(?:\s[^<>]{{0,{TAG_CHARACTERS}}}=[^<>]{{0,{TAG_CHARACTERS}}})?\s*/?>"),
-    # Pictures with what may follow them: a skin colour, a joiner to the next one, the sign that asks for colour.
+_PATTERNS: tuple[tuple[PlaceholderKind, str], ...] = (
+    (PlaceholderKind.EMAIL, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
+    (PlaceholderKind.URL, r"(?:https?|ftp|rtmps?)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"),
+    (PlaceholderKind.URL, rf"(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})(?![\w.-]*\w)(?:/[^\s<>\"“”]*)?"),
+    (PlaceholderKind.HANDLE, r"(?<![\w&])[@#][^\W\d_]\w*"),
+    (PlaceholderKind.PLACEHOLDER, rf"\{{\{{[^{{}}]{{1,{PLACEHOLDER_CHARACTERS}}}\}}\}}"),
+    (PlaceholderKind.PLACEHOLDER, rf"\$?\{{[^{{}}]{{0,{PLACEHOLDER_CHARACTERS}}}\}}"),
+    (PlaceholderKind.PLACEHOLDER, r"(?<![\d%])%(?:\(\w{1,40}\))?[sd](?!\w)"),
     (
-        Kind.EMOJI,
+        PlaceholderKind.PLACEHOLDER,
+        rf"</?[A-Za-z][\w-]*(?:\s[^<>]{{0,{TAG_CHARACTERS}}}=[^<>]{{0,{TAG_CHARACTERS}}})?\s*/?>",
+    ),
+    # Emoji with modifiers: skin tone, zero-width joiner, variation selector.
+    (
+        PlaceholderKind.EMOJI,
         "(?:[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\u2b55\u231a\u231b][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+",
     ),
-    # Only in alphabets: some scripts write whole sentences without a blank.
-    (Kind.LONG, rf"[\u0021-\u052f]{{{LONGEST_WORD_CHARACTERS + 1},}}"),
+    # Alphabetic scripts only: others write whole sentences without spaces.
+    (PlaceholderKind.LONG, rf"[\u0021-\u052f]{{{MAX_WORD_CHARACTERS + 1},}}"),
 )
 _ANY = re.compile("|".join(f"(?P<p{number}>{pattern})" for number, (_, pattern) in enumerate(_PATTERNS)))
-# Marks at the end of an address belong to the sentence around it.
+# Trailing punctuation belongs to the sentence, not the address.
 _SENTENCE_MARKS = ".,;:!?…)]}'\u2019"
 
 
-def find_protected(text: str) -> list[Protected]:
-    """Everything to carry over, in order and without overlap."""
+def find_protected_spans(text: str) -> list[ProtectedSpan]:
+    """All protected spans, ordered and non-overlapping."""
     found = []
     for match in _ANY.finditer(text):
         kind = _PATTERNS[int((match.lastgroup or "p0")[1:])][0]
-        part = match.group()
-        if kind is Kind.URL:
-            part = part.rstrip(_SENTENCE_MARKS)
-        found.append(Protected(kind, part, match.start(), match.start() + len(part)))
+        literal = match.group()
+        if kind is PlaceholderKind.URL:
+            literal = literal.rstrip(_SENTENCE_MARKS)
+        found.append(ProtectedSpan(kind, literal, match.start(), match.start() + len(literal)))
     return found
 
 
-def cleaned(sentence: str) -> str:
-    """The sentence without what nobody can see: control and direction marks go, blanks of any sort become one."""
+def clean_sentence(sentence: str) -> str:
+    """Removes control and direction characters and collapses whitespace."""
     kept = []
     for character in sentence:
         category = unicodedata.category(character)
@@ -81,21 +84,21 @@ def cleaned(sentence: str) -> str:
     return " ".join("".join(kept).split())
 
 
-# Emoji and some scripts are written with them.
+# Zero-width joiners, used by emoji and some scripts.
 _JOINERS = "\u200c\u200d"
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate, apart from what is carried over."""
+    """Whether there are letters outside protected spans."""
     at = 0
-    for part in find_protected(text):
-        if any(character.isalpha() for character in text[at : part.start]):
+    for span in find_protected_spans(text):
+        if any(character.isalpha() for character in text[at : span.start]):
             return True
-        at = part.end
+        at = span.end
     return any(character.isalpha() for character in text[at:])
 
 
-def between(text: str, parts: Sequence[Protected]) -> list[str]:
-    """What lies around the protected parts: always one more than there are parts."""
-    edges = [0, *(edge for part in parts for edge in (part.start, part.end)), len(text)]
+def text_between(text: str, spans: Sequence[ProtectedSpan]) -> list[str]:
+    """The text around the spans: always one segment more than there are spans."""
+    edges = [0, *(edge for span in spans for edge in (span.start, span.end)), len(text)]
     return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]

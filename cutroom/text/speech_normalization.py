@@ -1,21 +1,21 @@
-"""Text as one reads it aloud: money, units, dates, times, addresses and abbreviations become words.
+"""Text normalization for speech: spells out money, units, dates, times, addresses and abbreviations.
 
-Plain numbers and ordinals stay: the program that gives the phonemes reads them well. What it misreads becomes words.
+Plain numbers and ordinals stay, because espeak-ng reads them correctly.
 """
 
-# ruff: noqa: RUF001 (signs and phonemes look like letters)
+# ruff: noqa: RUF001 (symbols look like letters)
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from cutroom.text.speech_words import Pair, Words, words_of
+from cutroom.text.speech_words import PluralForms, SpeechLexicon, speech_lexicon
 
-MAX_DIGITS = 15  # a longer number is read digit by digit
+MAX_DIGITS = 15  # longer numbers are read digit by digit
 _MIN_TELEPHONE_DIGITS = 7
 
-# Repetitions are bounded, for time would else grow with the square of a text that almost matches.
+# Repetitions are bounded to avoid quadratic time on near matches.
 _PATH = r"[^\s<>\"“”]{0,500}[^\s<>\"“”.,;:!?)\]']"
 _ENDINGS = "com|org|net|io|br|es|fr|it|uk|eu|dev|app"
 _URL = re.compile(
@@ -51,18 +51,18 @@ _FRENCH_ORDINALS = {
     21: "vingt et unième",
 }  # fmt: skip
 
-_Rule = Callable[[str, Words], str]
+_Rule = Callable[[str, SpeechLexicon], str]
 
 
-def spoken(text: str, language: str) -> str:
-    """The text with words for what is written in signs; a language that is not known here is left as it is."""
+def normalize_for_speech(text: str, language: str) -> str:
+    """Applies the rules of the language; text in unsupported languages is unchanged."""
     code = language.lower().replace("_", "-")
-    words = words_of(code.partition("-")[0])
-    if words is None:
+    lexicon = speech_lexicon(code.partition("-")[0])
+    if lexicon is None:
         return text
-    words = replace(words, month_first=code in {"en", "en-us"})
+    lexicon = replace(lexicon, month_first=code in {"en", "en-us"})
     for rule in _rules(code.partition("-")[0]):
-        text = rule(text, words)
+        text = rule(text, lexicon)
     return text
 
 
@@ -76,8 +76,8 @@ def _rules(language: str) -> tuple[_Rule, ...]:
     return rules + extra.get(language, ())
 
 
-def _addresses(text: str, words: Words) -> str:
-    named = {".": words.dot, "@": words.at, "/": words.slash, "-": words.hyphen, "_": words.underscore}
+def _addresses(text: str, lexicon: SpeechLexicon) -> str:
+    named = {".": lexicon.dot, "@": lexicon.at, "/": lexicon.slash, "-": lexicon.hyphen, "_": lexicon.underscore}
 
     def read(address: str) -> str:
         address = re.sub(r"^https?://", "", address, flags=re.IGNORECASE)
@@ -89,32 +89,32 @@ def _addresses(text: str, words: Words) -> str:
     return _URL.sub(lambda match: read(match[0]), text)
 
 
-def _dates(text: str, words: Words) -> str:
+def _dates(text: str, lexicon: SpeechLexicon) -> str:
     def read(year: int, month: int, day: int, otherwise: str) -> str:
         if not (1 <= month <= 12 and 1 <= day <= 31):
             return otherwise
-        named = words.first_day if day == 1 and words.first_day else _day(day, words)
-        return words.date.format(day=named, month=words.months[month - 1], year=year)
+        named = lexicon.first_day if day == 1 and lexicon.first_day else _day(day, lexicon)
+        return lexicon.date.format(day=named, month=lexicon.months[month - 1], year=year)
 
-    def by_place(match: re.Match[str]) -> str:
+    def numeric(match: re.Match[str]) -> str:
         first, second, year = (int(each) for each in match.groups())
         year += 2000 if year < 50 else 1900 if year < 100 else 0
-        month_first = (words.month_first and first <= 12) or second > 12
+        month_first = (lexicon.month_first and first <= 12) or second > 12
         month, day = (first, second) if month_first else (second, first)
         return read(year, month, day, match[0])
 
     text = _ISO_DATE.sub(lambda match: read(int(match[1]), int(match[2]), int(match[3]), match[0]), text)
-    return _DATE.sub(by_place, text)
+    return _DATE.sub(numeric, text)
 
 
-def _day(day: int, words: Words) -> str:
-    if words.decimal == ",":
+def _day(day: int, lexicon: SpeechLexicon) -> str:
+    if lexicon.decimal == ",":
         return str(day)
     ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
     return f"{day}{ending}"
 
 
-def _english_hours(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+def _english_hours(text: str, lexicon: SpeechLexicon) -> str:  # noqa: ARG001 - common rule signature
     def read(match: re.Match[str]) -> str:
         hour, minutes, half = int(match[1]), match[2], f"{match[3].upper()} M"
         if not 1 <= hour <= 12:
@@ -134,39 +134,39 @@ def _minutes(minutes: str) -> str:
     return f"oh {int(minutes)} " if minutes.startswith("0") else f"{minutes} "
 
 
-def _times(text: str, words: Words) -> str:
+def _times(text: str, lexicon: SpeechLexicon) -> str:
     def read(match: re.Match[str]) -> str:
         hour, minutes = int(match[1]), match[2] or match[3] or "00"
-        if match[2] is None and words.decimal == ".":
-            return match[0]  # 5h is a length of time in English
+        if match[2] is None and lexicon.decimal == ".":
+            return match[0]  # in English 5h is a duration
         if int(minutes) == 0:
-            return words.full_hour[hour != 1].format(hour=hour)
-        read_minutes = _minutes(minutes).strip() if words.decimal == "." else str(int(minutes))
-        return words.hour_and_minutes.format(hour=hour, minutes=read_minutes)
+            return lexicon.full_hour[hour != 1].format(hour=hour)
+        read_minutes = _minutes(minutes).strip() if lexicon.decimal == "." else str(int(minutes))
+        return lexicon.hour_and_minutes.format(hour=hour, minutes=read_minutes)
 
     return _TIME.sub(read, text)
 
 
-def _money(text: str, words: Words) -> str:
-    before, after = _money_patterns(words.thousands, words.decimal, words.magnitudes)
+def _money(text: str, lexicon: SpeechLexicon) -> str:
+    before, after = _money_patterns(lexicon.thousands, lexicon.decimal, lexicon.magnitudes)
 
     def read(match: re.Match[str]) -> str:
-        money = words.money[match["sign"]]
+        money = lexicon.money[match["sign"]]
         amount, fraction, magnitude = match["whole"], match["fraction"] or "", match["magnitude"]
-        whole = _ungrouped(amount, words)
+        whole = _ungrouped(amount, lexicon)
         if magnitude:
-            number = f"{whole}{words.decimal}{fraction}" if fraction else whole
-            link = "" if magnitude in {"mil", "mille", "mila", "thousand"} else words.of_money
-            link = "d'" if link == "de " and words.point == "virgule" and money.whole[1][0] == "e" else link
+            number = f"{whole}{lexicon.decimal}{fraction}" if fraction else whole
+            link = "" if magnitude in {"mil", "mille", "mila", "thousand"} else lexicon.of_money
+            link = "d'" if link == "de " and lexicon.point == "virgule" and money.whole[1][0] == "e" else link
             return f"{number} {magnitude} {link}{money.whole[1]}"
         if len(fraction) == 1 or len(fraction) > 2:
-            return f"{whole}{words.decimal}{fraction} {money.whole[1]}"
+            return f"{whole}{lexicon.decimal}{fraction} {money.whole[1]}"
         parts = int(fraction or 0)
         read_whole = f"{whole} {_choose(money.whole, int(whole), fraction='')}"
         if not parts:
             return read_whole
         read_part = f"{parts} {_choose(money.part, parts, fraction='')}"
-        return read_part if int(whole) == 0 else words.money_and_part.format(whole=read_whole, part=read_part)
+        return read_part if int(whole) == 0 else lexicon.money_and_part.format(whole=read_whole, part=read_part)
 
     return after.sub(read, before.sub(read, text))
 
@@ -187,16 +187,16 @@ def _amount(thousands: str, decimal: str) -> str:
     return rf"(?<![\d.,]){whole}(?:{re.escape(decimal)}(?P<fraction>\d+))?(?!\d)"
 
 
-def _measures(text: str, words: Words) -> str:
-    """Percent, degrees and units, each after a number."""
-    pattern = _measure_pattern(words.thousands, words.decimal, tuple(words.units), tuple(words.degrees))
+def _measures(text: str, lexicon: SpeechLexicon) -> str:
+    """Percent, degrees and units after a number."""
+    pattern = _measure_pattern(lexicon.thousands, lexicon.decimal, tuple(lexicon.units), tuple(lexicon.degrees))
 
     def read(match: re.Match[str]) -> str:
-        whole, fraction, sign = _ungrouped(match["whole"], words), match["fraction"] or "", match["sign"]
-        number = f"{whole}{words.decimal}{fraction}" if fraction else whole
+        whole, fraction, sign = _ungrouped(match["whole"], lexicon), match["fraction"] or "", match["sign"]
+        number = f"{whole}{lexicon.decimal}{fraction}" if fraction else whole
         if sign == "%":
-            return f"{number} {words.percent}"
-        pair = words.units.get(sign) or words.degrees[sign]
+            return f"{number} {lexicon.percent}"
+        pair = lexicon.units.get(sign) or lexicon.degrees[sign]
         return f"{number} {_choose(pair, int(whole), fraction=fraction)}"
 
     return pattern.sub(read, text)
@@ -209,18 +209,18 @@ def _measure_pattern(thousands: str, decimal: str, units: tuple[str, ...], degre
     return re.compile(rf"{_amount(thousands, decimal)}[\s\u00a0]?(?P<sign>(?:{letters})(?![\w/²³])|(?:{signs})(?!\w))")
 
 
-def _choose(pair: Pair, count: int, *, fraction: str) -> str:
+def _choose(pair: PluralForms, count: int, *, fraction: str) -> str:
     return pair[0] if count == 1 and not fraction.strip("0") else pair[1]
 
 
-def _ungrouped(amount: str, words: Words) -> str:
-    return "".join(character for character in amount if character not in words.thousands)
+def _ungrouped(amount: str, lexicon: SpeechLexicon) -> str:
+    return "".join(character for character in amount if character not in lexicon.thousands)
 
 
-def _telephones(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+def _telephones(text: str, lexicon: SpeechLexicon) -> str:  # noqa: ARG001 - common rule signature
     def read(match: re.Match[str]) -> str:
         groups = re.findall(r"\d+", match[0])
-        if sum(map(len, groups)) < _MIN_TELEPHONE_DIGITS or not _looks_dialled(match[0]):
+        if sum(map(len, groups)) < _MIN_TELEPHONE_DIGITS or not _is_telephone_number(match[0]):
             return match[0]
         return ", ".join(" ".join(group) for group in groups)
 
@@ -228,23 +228,23 @@ def _telephones(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like t
     return _LONG_DIGITS.sub(lambda match: " ".join(match[0]), text)
 
 
-def _looks_dialled(digits: str) -> bool:
-    """Groups of three behind blanks or points are a large number, and two years are a range."""
+def _is_telephone_number(digits: str) -> bool:
+    """Excludes grouped large numbers and ranges of years."""
     if _YEARS.fullmatch(digits):
         return False
     return bool(re.search(r"[+()-]", digits)) or not re.fullmatch(r"\d{1,3}([ .]\d{3})+", digits)
 
 
-def _abbreviations(text: str, words: Words) -> str:
-    pattern = _abbreviation_pattern(tuple(words.abbreviations))
+def _abbreviations(text: str, lexicon: SpeechLexicon) -> str:
+    pattern = _abbreviation_pattern(tuple(lexicon.abbreviations))
 
     def read(match: re.Match[str]) -> str:
         rest = match.string[match.end() :]
-        if words.abbreviations[match[0]] == words.number and not rest.lstrip()[:1].isdigit():
+        if lexicon.abbreviations[match[0]] == lexicon.number and not rest.lstrip()[:1].isdigit():
             return match[0]
-        # A full stop of the abbreviation may be the sentence's too: then nothing, or a new sentence, follows.
+        # The abbreviation's period may also end the sentence.
         at_end = match[0].endswith(".") and (not rest.strip() or rest.startswith(("\n", '"', "”")))
-        return words.abbreviations[match[0]] + ("." if at_end else "")
+        return lexicon.abbreviations[match[0]] + ("." if at_end else "")
 
     return pattern.sub(read, text)
 
@@ -255,25 +255,25 @@ def _abbreviation_pattern(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])(?:{listed})(?!\w)")
 
 
-def _signs(text: str, words: Words) -> str:
-    text = _NUMBER_SIGN.sub(f"{words.number} ", text)
-    text = re.sub(r"\s?[&]\s?", f" {words.signs['&']} ", text)
-    text = re.sub(r"(?<=\w)\s?@\s?(?=\w)|(?<=\s)@(?=\w)|^@(?=\w)", f" {words.signs['@']} ", text).lstrip()
+def _signs(text: str, lexicon: SpeechLexicon) -> str:
+    text = _NUMBER_SIGN.sub(f"{lexicon.number} ", text)
+    text = re.sub(r"\s?[&]\s?", f" {lexicon.signs['&']} ", text)
+    text = re.sub(r"(?<=\w)\s?@\s?(?=\w)|(?<=\s)@(?=\w)|^@(?=\w)", f" {lexicon.signs['@']} ", text).lstrip()
     for sign in "+=×÷":
-        text = re.sub(rf"(?<=\w)\s?{re.escape(sign)}\s?(?=\w)", f" {words.signs[sign]} ", text)
+        text = re.sub(rf"(?<=\w)\s?{re.escape(sign)}\s?(?=\w)", f" {lexicon.signs[sign]} ", text)
     return re.sub(r"(?<=\S) {2,}", " ", text)
 
 
-def _plain_numbers(text: str, words: Words) -> str:
-    """What the program would misread: groups behind other signs than it knows, ranges, and minus in some languages."""
-    text = _RANGE.sub(rf"\1 {words.to} \2", text)
-    text = _MINUS.sub(f"{words.minus} ", text)
-    groups = re.escape(words.thousands)
+def _plain_numbers(text: str, lexicon: SpeechLexicon) -> str:
+    """Rewrites what espeak-ng misreads: digit groups, ranges, and minus signs."""
+    text = _RANGE.sub(rf"\1 {lexicon.to} \2", text)
+    text = _MINUS.sub(f"{lexicon.minus} ", text)
+    groups = re.escape(lexicon.thousands)
     grouped = re.compile(rf"(?<![\d.,])\d{{1,3}}(?:[{groups}]\d{{3}})+(?![\d]|[{groups}]\d)")
-    return grouped.sub(lambda match: _ungrouped(match[0], words), text)
+    return grouped.sub(lambda match: _ungrouped(match[0], lexicon), text)
 
 
-def _english_years(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+def _english_years(text: str, lexicon: SpeechLexicon) -> str:  # noqa: ARG001 - common rule signature
     def read(before: str, century: str, year: str) -> str:
         if year == "00":
             return f"{before}{century}{year}"
@@ -284,7 +284,7 @@ def _english_years(text: str, words: Words) -> str:  # noqa: ARG001 - a rule lik
     return _YEAR.sub(lambda match: read(match[1], match[2], match[3]), text)
 
 
-def _english_decades(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+def _english_decades(text: str, lexicon: SpeechLexicon) -> str:  # noqa: ARG001 - common rule signature
     return _DECADE.sub(lambda match: f"{match[1]} {_DECADES[match[2]]}" if match[2] in _DECADES else match[0], text)
 
 
@@ -294,5 +294,5 @@ _DECADES = {
 }  # fmt: skip
 
 
-def _french_ordinals(text: str, words: Words) -> str:  # noqa: ARG001 - a rule like the others
+def _french_ordinals(text: str, lexicon: SpeechLexicon) -> str:  # noqa: ARG001 - common rule signature
     return _FRENCH_ORDINAL.sub(lambda match: _FRENCH_ORDINALS.get(int(match[1]), match[0]), text)

@@ -1,4 +1,4 @@
-"""The words of each language for what texts write with signs; they are in speech_words.toml."""
+"""Per-language words for symbols, dates and units, loaded from speech_words.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,35 +7,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-Pair = tuple[str, str]  # for one, and for several
+PluralForms = tuple[str, str]  # singular and plural
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """A currency and its hundredth part."""
+class CurrencyForms:
+    """Names of a currency and its subunit."""
 
-    whole: Pair
-    part: Pair
+    whole: PluralForms
+    part: PluralForms
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """All that `spoken` needs to know of a language."""
+class SpeechLexicon:
+    """Words and formats of one language for `normalize_for_speech`."""
 
-    thousands: str  # signs that group digits
-    decimal: str  # the sign before a fraction
-    point: str  # and how it is read
+    thousands: str  # digit group separators
+    decimal: str  # decimal mark
+    point: str  # decimal mark as read aloud
     months: tuple[str, ...]
-    date: str  # with day, month and year
-    first_day: str  # how the first of a month is read; empty where it is a number like others
+    date: str  # format of day, month and year
+    first_day: str  # reading of the first of a month; empty if regular
     hour_and_minutes: str
-    full_hour: Pair
-    money: Mapping[str, Money]
+    full_hour: PluralForms
+    money: Mapping[str, CurrencyForms]
     money_and_part: str
-    of_money: str  # between a word such as million and the currency
+    of_money: str  # between a magnitude such as million and the currency
     magnitudes: tuple[str, ...]
-    units: Mapping[str, Pair]
-    degrees: Mapping[str, Pair]
+    units: Mapping[str, PluralForms]
+    degrees: Mapping[str, PluralForms]
     percent: str
     abbreviations: Mapping[str, str]
     signs: Mapping[str, str]
@@ -51,13 +51,13 @@ class Words:
 
 
 @cache
-def words_of(language: str) -> Words | None:
-    """By the first part of a language's code; nothing for a language that is not in the file."""
+def speech_lexicon(language: str) -> SpeechLexicon | None:
+    """Lexicon by primary language; None if unsupported."""
     table = _tables().get(language)
     if table is None:
         return None
-    money = {sign: Money(_pair(words, 0), _pair(words, 2)) for sign, words in table["money"].items()}
-    return Words(
+    money = {sign: CurrencyForms(_pair(words, 0), _pair(words, 2)) for sign, words in table["money"].items()}
+    return SpeechLexicon(
         **{
             **table,
             "months": tuple(table["months"].split("|")),
@@ -70,8 +70,8 @@ def words_of(language: str) -> Words | None:
     )
 
 
-def _pair(words: str, at: int = 0) -> Pair:
-    """A word that does not change stands once."""
+def _pair(words: str, at: int = 0) -> PluralForms:
+    """Words without a plural form are listed once."""
     each = words.split("|")
     return each[at], each[min(at + 1, len(each) - 1)]
 

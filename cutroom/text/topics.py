@@ -1,4 +1,4 @@
-"""Where a talk turns from one thing to another, and how near each sentence is to the thing it belongs to."""
+"""Segments a talk into topics with TextTiling, and scores how central each sentence is to its topic."""
 
 import math
 import statistics
@@ -7,83 +7,86 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cutroom.engines.types import Vector
+    import numpy as np
+    from numpy.typing import NDArray
 
-WINDOW = 4  # sentences at either side of a place that are compared
+    Vectors = NDArray[np.float32]
+
+WINDOW = 4  # sentences compared on either side of a gap
 MIN_TOPIC = 3  # sentences
-LONG_PAUSE_SECONDS = 2.0  # longer ones say no more than this
+LONG_PAUSE_SECONDS = 2.0  # longer pauses add nothing
 PAUSE_WEIGHT = 0.2
-DEPTH_SPREADS = 0.5  # by how many standard deviations a valley is deeper than others where a topic ends
+DEPTH_DEVIATIONS = 0.5  # standard deviations above the mean depth that mark a boundary
 
 
-def topic_starts(stems: Sequence[Sequence[str]], pauses: Sequence[float], *, vectors: "Vector | None") -> list[int]:
-    """The first sentence of each topic, from 0 on: the deepest valleys of likeness between neighbours (TextTiling)."""
+def topic_starts(stems: Sequence[Sequence[str]], pauses: Sequence[float], *, vectors: "Vectors | None") -> list[int]:
+    """Index of the first sentence of each topic: the deepest similarity valleys between sentences (TextTiling)."""
     count = len(stems)
     if count < 2 * MIN_TOPIC:
         return [0] if count else []
-    likeness = _likeness_of_vectors(vectors) if vectors is not None else _likeness_of_words(stems)
-    # Who turns to another thing takes a breath first.
-    likeness = [each - PAUSE_WEIGHT * _breath(pauses[at]) for at, each in enumerate(likeness)]
-    depths = _depths(likeness)
-    limit = statistics.fmean(depths) + DEPTH_SPREADS * statistics.pstdev(depths)
-    taken: list[int] = []
+    similarity = _embedding_similarity(vectors) if vectors is not None else _word_similarity(stems)
+    # Speakers pause before they change topic.
+    similarity = [each - PAUSE_WEIGHT * _pause_weight(pauses[at]) for at, each in enumerate(similarity)]
+    depths = _depths(similarity)
+    limit = statistics.fmean(depths) + DEPTH_DEVIATIONS * statistics.pstdev(depths)
+    chosen: list[int] = []
     for at in sorted(range(len(depths)), key=lambda each: (-depths[each], each)):
-        place = at + 1
+        boundary = at + 1
         if depths[at] <= max(limit, 0.0):
             break
-        if MIN_TOPIC <= place <= count - MIN_TOPIC and all(abs(place - other) >= MIN_TOPIC for other in taken):
-            taken.append(place)
-    return sorted({0, *(_sharpest(likeness, place) for place in taken)})
+        if MIN_TOPIC <= boundary <= count - MIN_TOPIC and all(abs(boundary - other) >= MIN_TOPIC for other in chosen):
+            chosen.append(boundary)
+    return sorted({0, *(_refine(similarity, boundary) for boundary in chosen)})
 
 
-def _breath(pause_seconds: float) -> float:
+def _pause_weight(pause_seconds: float) -> float:
     return min(1.0, max(0.0, pause_seconds) / LONG_PAUSE_SECONDS)
 
 
-def _sharpest(likeness: Sequence[float], place: int) -> int:
-    """Depths are smooth, and may be one sentence off; the place itself is where neighbours are least alike."""
-    near = [each for each in (place, place - 1, place + 1) if 1 <= each <= len(likeness)]
-    return min(near, key=lambda each: likeness[each - 1])
+def _refine(similarity: Sequence[float], boundary: int) -> int:
+    """Smoothing may shift a boundary by one sentence; moves it to the least similar neighbors."""
+    near = [each for each in (boundary, boundary - 1, boundary + 1) if 1 <= each <= len(similarity)]
+    return min(near, key=lambda each: similarity[each - 1])
 
 
 def topic_of(starts: Sequence[int], *, count: int) -> list[int]:
-    """The number of the topic of each sentence."""
+    """The topic index of each sentence."""
     found, topic = [], -1
-    borders = set(starts)
+    boundaries = set(starts)
     for at in range(count):
-        topic += at in borders
+        topic += at in boundaries
         found.append(topic)
     return found
 
 
-def centralities(stems: Sequence[Sequence[str]], topics: Sequence[int], *, vectors: "Vector | None") -> list[float]:
-    """How much each sentence is about what its topic is about, from 0 to 1."""
+def centralities(stems: Sequence[Sequence[str]], topics: Sequence[int], *, vectors: "Vectors | None") -> list[float]:
+    """How central each sentence is to its topic, from 0 to 1."""
     if vectors is not None:
-        return _near_middle(topics, vectors)
+        return _centroid_similarity(topics, vectors)
     counts: dict[int, Counter[str]] = {}
     for own, topic in zip(stems, topics, strict=True):
         counts.setdefault(topic, Counter()).update(set(own))
     found = []
     for own, topic in zip(stems, topics, strict=True):
-        # What only this sentence says does not tie it to its topic.
+        # Stems that occur in no other sentence do not count.
         shared = [counts[topic][stem] - 1 for stem in set(own)]
         most = max(counts[topic].values(), default=1) - 1
         found.append(sum(shared) / len(shared) / most if shared and most > 0 else 0.0)
     return found
 
 
-def _near_middle(topics: Sequence[int], vectors: "Vector") -> list[float]:
-    import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+def _centroid_similarity(topics: Sequence[int], vectors: "Vectors") -> list[float]:
+    import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
     numbers = np.asarray(topics)
     sums = np.zeros((numbers.max() + 1, vectors.shape[1]))
     np.add.at(sums, numbers, vectors)
-    middles = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-    return [float(each) for each in np.clip((vectors * middles[numbers]).sum(axis=1), 0, 1)]
+    centroids = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return [float(each) for each in np.clip((vectors * centroids[numbers]).sum(axis=1), 0, 1)]
 
 
-def _likeness_of_vectors(vectors: "Vector") -> list[float]:
-    """Of what stands before and behind each place between two sentences."""
+def _embedding_similarity(vectors: "Vectors") -> list[float]:
+    """Cosine similarity of the windows before and after each gap."""
     import numpy as np  # noqa: PLC0415 - as above
 
     sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)])
@@ -95,8 +98,8 @@ def _likeness_of_vectors(vectors: "Vector") -> list[float]:
     return [float(each) for each in (left * right).sum(axis=1) / np.maximum(sizes, 1e-9)]
 
 
-def _likeness_of_words(stems: Sequence[Sequence[str]]) -> list[float]:
-    window = WINDOW + 2  # a few words say less than a vector, so more of them are compared
+def _word_similarity(stems: Sequence[Sequence[str]]) -> list[float]:
+    window = WINDOW + 2  # stems carry less information than embeddings, so the window is larger
     found = []
     for at in range(1, len(stems)):
         left = Counter(stem for own in stems[max(0, at - window) : at] for stem in own)
@@ -107,16 +110,16 @@ def _likeness_of_words(stems: Sequence[Sequence[str]]) -> list[float]:
     return found
 
 
-def _depths(likeness: Sequence[float]) -> list[float]:
-    """How far each place lies below the hills at both of its sides."""
-    smooth = [statistics.fmean(likeness[max(0, at - 1) : at + 2]) for at in range(len(likeness))]
-    left, right = _hills(smooth), _hills(smooth[::-1])[::-1]
-    # A place that is itself the lowest of its neighbours is where the cut belongs, not the slope beside it.
-    return [(left[at] + right[at] - 2 * smooth[at]) + 0.1 * (smooth[at] - likeness[at]) for at in range(len(smooth))]
+def _depths(similarity: Sequence[float]) -> list[float]:
+    """TextTiling depth score at each gap."""
+    smooth = [statistics.fmean(similarity[max(0, at - 1) : at + 2]) for at in range(len(similarity))]
+    left, right = _peaks(smooth), _peaks(smooth[::-1])[::-1]
+    # Prefer the local minimum itself over the slope beside it.
+    return [(left[at] + right[at] - 2 * smooth[at]) + 0.1 * (smooth[at] - similarity[at]) for at in range(len(smooth))]
 
 
-def _hills(values: Sequence[float]) -> list[float]:
-    """The top that is reached by climbing back from each place without going down."""
+def _peaks(values: Sequence[float]) -> list[float]:
+    """The nearest peak reached by climbing left from each gap."""
     found: list[float] = []
     for at, value in enumerate(values):
         found.append(found[-1] if at and values[at - 1] >= value else value)

@@ -1,1 +1,1 @@
-"""The request envelope: identity, limits, replay, transaction, errors, request ids."""
+"""HTTP layer: authentication, rate limits, idempotency, transactions, errors and OpenAPI."""

@@ -1,4 +1,4 @@
-"""Builds the HTTP application from a way to open its runtime and the routers of the rooms above."""
+"""Builds the HTTP application from a runtime factory and the products' routers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,20 +21,20 @@ from cutroom.web.runtime import Runtime
 from cutroom.web.schema import ApiModel
 
 VERSION = "v1"
-_DESCRIPTION = """Put a video in; get transcripts, subtitles, translated captions, dubs, shorts, thumbnails, titles,
-downloads and hosted playback back. Every product is a job with an id that can be told beforehand and asked about
-at any time. Prices are exact and known before work starts, and what fails is given back."""
+_DESCRIPTION = """Import a video and get transcripts, subtitles, translated captions, dubs, shorts, thumbnails, titles,
+downloads and hosted playback. Every product is an asynchronous job with a deterministic id. Prices are exact and known
+before a job starts, and failed jobs are refunded."""
 _TAGS = [
-    {"name": "Health", "description": "Whether the service answers."},
-    {"name": "Ingest", "description": "Putting videos in: imports and uploads."},
-    {"name": "Jobs", "description": "What was asked for, and how far it has come."},
-    {"name": "Library", "description": "Videos and what they are filed and styled with."},
-    {"name": "Webhooks", "description": "Destinations that are told what happens."},
+    {"name": "Health", "description": "Service health."},
+    {"name": "Ingest", "description": "Import and upload videos."},
+    {"name": "Jobs", "description": "Asynchronous jobs and their progress."},
+    {"name": "Library", "description": "Videos, folders, characters and brand voices."},
+    {"name": "Webhooks", "description": "Endpoints that receive events."},
 ]
 
 
-# What an earlier interface had; whoever still asks is told that it is gone, with a key or without one.
-RETIRED = (
+# Operations of an earlier API version. They return 410, with or without a key.
+RETIRED_OPERATIONS = (
     ("POST", "/v1/upload-and-caption"),
     ("POST", "/v1/upload-and-dub"),
     ("GET", "/v1/videos/{videoId}/subtitles/{lang}/download"),
@@ -42,14 +42,14 @@ RETIRED = (
 
 
 class Health(ApiModel):
-    """The service answers."""
+    """Service health."""
 
     ok: bool
     version: str
 
 
 class Application(FastAPI):
-    """FastAPI without its layers of error handling: the envelope and the edge answer every error."""
+    """FastAPI without its error-handling middleware; ours produces every error response."""
 
     def build_middleware_stack(self) -> ASGIApp:
         return AsyncExitStackMiddleware(self.router)
@@ -58,7 +58,7 @@ class Application(FastAPI):
 def create_app(
     open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]], routers: Sequence[APIRouter]
 ) -> FastAPI:
-    """The application; its runtime lives as long as it is served."""
+    """Build the application; its runtime is opened and closed by the lifespan."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -83,14 +83,14 @@ def create_app(
         lifespan=lifespan,
         redirect_slashes=False,
         generate_unique_id_function=_operation_id,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # the edge does it
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # done by RequestMiddleware
     )
-    for router in routers:  # their paths are whole already, so one flat list serves and is matched faster
+    for router in routers:  # paths are absolute, so one flat list works and matches faster
         app.router.routes.extend(router.routes)
         for route in router.routes:
             if isinstance(route, APIRoute):
-                route.unique_id = route.operation_id or _operation_id(route)  # a router gives names of its own
-    _add_open_routes(app)
+                route.unique_id = route.operation_id or _operation_id(route)  # routers assign their own names
+    _add_public_routes(app)
     return app
 
 
@@ -98,12 +98,12 @@ def _operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def _add_open_routes(app: FastAPI) -> None:
-    """What needs no key: health, the OpenAPI document and its pages."""
+def _add_public_routes(app: FastAPI) -> None:
+    """Add routes that need no key: health, OpenAPI and the API reference."""
 
     @app.get("/v1/health", tags=["Health"], summary="Health", operation_id="getHealth")
     async def health() -> Health:
-        """Answers without a key, so that load balancers can ask."""
+        """Returns whether the service is up. Needs no API key, so that load balancers can call it."""
         return Health(ok=True, version=VERSION)
 
     @app.get("/v1/openapi.json", include_in_schema=False)
@@ -113,7 +113,7 @@ def _add_open_routes(app: FastAPI) -> None:
     async def retired() -> None:
         raise CutroomError(Code.GONE)
 
-    for method, path in RETIRED:
+    for method, path in RETIRED_OPERATIONS:
         app.add_api_route(path, retired, methods=[method], include_in_schema=False)
 
     @app.get("/docs", include_in_schema=False)

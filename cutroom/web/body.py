@@ -1,4 +1,4 @@
-"""Reading a request's JSON body: bounded, strict, and with a canonical hash for replay."""
+"""Reads JSON and form bodies with size limits, and hashes JSON canonically for idempotency."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -14,7 +14,7 @@ from cutroom.errors import CutroomError, invalid_field
 from cutroom.platform.secret_box import content_hash
 
 MAX_BODY_BYTES = 1024 * 1024
-# A client that is still sending would meet a reset instead of our answer: let it finish, up to here.
+# Oversized bodies are drained up to this size: closing early would reset the connection before the error arrives.
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
 BODY = "body"
@@ -26,29 +26,29 @@ MAX_FORM_FIELDS = 50
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A body as it came, with the fault that makes it unusable if there is one.
+    """A parsed body, or the error that makes it unusable.
 
-    A fault is carried and not raised, because the answer to a malformed body is retained like any other.
+    The error is returned and not raised, because error responses are stored for idempotent replay too.
     """
 
     document: Any
     hash: bytes
-    fault: CutroomError | None
+    error: CutroomError | None
 
 
 async def read_body(request: Request) -> Body:
-    """Take the whole body in; of one that is too large, nothing is kept."""
+    """Read and parse the body; oversized bodies are drained and rejected."""
     raw = await _read_bounded(request)
     if not raw:
-        return Body(document=None, hash=content_hash(b""), fault=None)
+        return Body(document=None, hash=content_hash(b""), error=None)
     try:
         document = _parse(raw, request.headers.get("content-type", ""))
-        return Body(document=document, hash=content_hash(rfc8785.dumps(document)), fault=None)
-    except CutroomError as error:
-        fault = error
+        return Body(document=document, hash=content_hash(rfc8785.dumps(document)), error=None)
+    except CutroomError as invalid:
+        error = invalid
     except rfc8785.CanonicalizationError:
-        fault = invalid_field(BODY, "This is not JSON that every reader understands alike (RFC 8785).")
-    return Body(document=None, hash=content_hash(b"raw:" + raw), fault=fault)
+        error = invalid_field(BODY, "The body is not interoperable JSON (RFC 8785).")
+    return Body(document=None, hash=content_hash(b"raw:" + raw), error=error)
 
 
 async def _read_bounded(request: Request) -> bytes:
@@ -60,7 +60,7 @@ async def _read_bounded(request: Request) -> bytes:
         elif size > MAX_DISCARDED_BYTES:
             break
     if size > MAX_BODY_BYTES:
-        raise invalid_field(BODY, f"A body holds at most {MAX_BODY_BYTES} bytes.")
+        raise invalid_field(BODY, f"The body exceeds {MAX_BODY_BYTES} bytes.")
     return b"".join(chunks)
 
 
@@ -71,7 +71,7 @@ def _parse(raw: bytes, content_type: str) -> Any:  # noqa: ANN401 (any JSON valu
     ):
         raise invalid_field("Content-Type", "Send the body as application/json.")
     try:
-        document = json.loads(raw.decode(), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        document = json.loads(raw.decode(), object_pairs_hook=_unique, parse_constant=_reject_constant)
     except CutroomError:
         raise
     except (ValueError, RecursionError) as error:
@@ -83,16 +83,16 @@ def _parse(raw: bytes, content_type: str) -> Any:  # noqa: ANN401 (any JSON valu
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise invalid_field(BODY, "A name occurs twice in one object.")
+        raise invalid_field(BODY, "An object contains a duplicate name.")
     return found
 
 
-def _refuse_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise invalid_field(BODY, f"{name} is not JSON.")
 
 
 def _check(value: Any, *, depth: int) -> None:  # noqa: ANN401 (any JSON value)
-    """Refuse what nests too deep, and NUL, which no text column can hold."""
+    """Reject excessive nesting, and NUL, which PostgreSQL text cannot store."""
     if depth > MAX_DEPTH:
         raise invalid_field(BODY, f"Objects and arrays nest at most {MAX_DEPTH} deep.")
     if isinstance(value, str):
@@ -112,20 +112,20 @@ def is_form(request: Request) -> bool:
 
 
 async def read_form(request: Request) -> FormData:
-    """Take a whole multipart form in; its files lie on disk, and are gone when the form is closed."""
+    """Parse a multipart form; its files are spooled to disk and deleted when the form is closed."""
     parser = MultiPartParser(
         request.headers,
-        _at_most(request, MAX_FORM_BYTES),
+        _bounded_stream(request, MAX_FORM_BYTES),
         max_files=MAX_FORM_FILES,
         max_fields=MAX_FORM_FIELDS,
-        max_part_size=MAX_BODY_BYTES,  # of a field; files are bounded by the whole
+        max_part_size=MAX_BODY_BYTES,  # per field; files are bounded by the total
     )
     try:
         form = await parser.parse()
     except MultiPartException as error:
-        raise invalid_field(BODY, f"This is not a form that can be read: {error.message}") from error
+        raise invalid_field(BODY, f"The form cannot be parsed: {error.message}") from error
     except (KeyError, UnicodeError, ValueError) as error:
-        raise invalid_field(BODY, "This is not a form that can be read.") from error
+        raise invalid_field(BODY, "The form cannot be parsed.") from error
     for name, value in form.multi_items():
         if "\x00" in name or (isinstance(value, str) and "\x00" in value):
             await form.close()
@@ -133,7 +133,7 @@ async def read_form(request: Request) -> FormData:
     return form
 
 
-async def _at_most(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+async def _bounded_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -142,4 +142,4 @@ async def _at_most(request: Request, max_bytes: int) -> AsyncGenerator[bytes, No
         elif size > max_bytes + MAX_DISCARDED_BYTES:
             break
     if size > max_bytes:
-        raise invalid_field(BODY, f"A form holds at most {max_bytes} bytes.")
+        raise invalid_field(BODY, f"The form exceeds {max_bytes} bytes.")

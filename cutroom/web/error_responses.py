@@ -1,4 +1,4 @@
-"""From whatever was raised to the one error envelope."""
+"""Converts exceptions to error responses."""
 
 import logging
 from typing import Any
@@ -12,7 +12,7 @@ from cutroom.errors import Code, CutroomError, invalid_fields
 
 _log = logging.getLogger(__name__)
 
-# The schema library's own wording is kept only where ours would say no more.
+# Overrides of Pydantic's messages.
 _MESSAGES = {
     "missing": "This field is required.",
     "string_type": "This must be a string.",
@@ -25,11 +25,11 @@ _MESSAGES = {
     "string_pattern_mismatch": "This does not have the required form.",
 }
 MAX_FIELDS = 50
-CODE = "cutroom.code"  # where the edge finds the code of an error answer
+ERROR_CODE = "cutroom.code"  # ASGI scope key read by RequestMiddleware
 
 
-class Problem(JSONResponse):
-    """An error on its way out."""
+class ErrorResponse(JSONResponse):
+    """A JSON error response."""
 
     def __init__(self, error: CutroomError) -> None:
         headers = dict(error.headers)
@@ -39,52 +39,52 @@ class Problem(JSONResponse):
         self.code = error.code
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope[CODE] = self.code
+        scope[ERROR_CODE] = self.code
         await super().__call__(scope, receive, send)
 
 
-def problem_of(error: Exception) -> Problem:
-    """The answer to give when this was raised; what nobody foresaw is logged and told as INTERNAL."""
+def error_response(error: Exception) -> ErrorResponse:
+    """Return the response for an exception; unexpected ones are logged and reported as INTERNAL."""
     if isinstance(error, CutroomError):
-        return Problem(error)
+        return ErrorResponse(error)
     if isinstance(error, RequestValidationError):
-        return Problem(_validation(error))
+        return ErrorResponse(_from_validation(error))
     if isinstance(error, HTTPException):
-        return Problem(_http(error))
+        return ErrorResponse(_from_http(error))
     _log.error("unexpected error", exc_info=error)
-    return Problem(CutroomError(Code.INTERNAL))
+    return ErrorResponse(CutroomError(Code.INTERNAL))
 
 
-def _validation(error: RequestValidationError) -> CutroomError:
-    faults = []
-    for fault in error.errors()[:MAX_FIELDS]:
-        kind, *rest = fault["loc"]
+def _from_validation(error: RequestValidationError) -> CutroomError:
+    fields = []
+    for detail in error.errors()[:MAX_FIELDS]:
+        kind, *rest = detail["loc"]
         if kind == "body":
-            rest = _present(rest, error.body, missing=fault["type"] == "missing")
-            # Which variant is meant is told by a field of its own; the schema library names only what holds it.
-            if (named := fault.get("ctx", {}).get("discriminator")) is not None:
-                rest.append(named.strip("'"))
-        path = ".".join(str(piece) for piece in rest) or str(kind)
-        message = _MESSAGES.get(fault["type"], fault["msg"].removeprefix("Value error, "))
-        faults.append((path, message))
-    return invalid_fields(faults)
+            rest = _request_path(rest, error.body, missing=detail["type"] == "missing")
+            # Pydantic reports the object; the error belongs to its discriminator field.
+            if (discriminator := detail.get("ctx", {}).get("discriminator")) is not None:
+                rest.append(discriminator.strip("'"))
+        path = ".".join(str(segment) for segment in rest) or str(kind)
+        message = _MESSAGES.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+        fields.append((path, message))
+    return invalid_fields(fields)
 
 
-def _present(pieces: list[str | int], document: Any, *, missing: bool) -> list[str | int]:  # noqa: ANN401 (JSON)
-    """The path as the caller wrote it: the schema library also names the variants of a union that it tried."""
+def _request_path(segments: list[str | int], document: Any, *, missing: bool) -> list[str | int]:  # noqa: ANN401 (JSON)
+    """Return the field's path in the request, without the union variants that Pydantic adds."""
     found: list[str | int] = []
-    for number, piece in enumerate(pieces, 1):
-        inside = (isinstance(document, dict) and piece in document) or (
-            isinstance(document, list) and isinstance(piece, int) and piece < len(document)
+    for number, segment in enumerate(segments, 1):
+        inside = (isinstance(document, dict) and segment in document) or (
+            isinstance(document, list) and isinstance(segment, int) and segment < len(document)
         )
         if inside:
-            document = document[piece]
-        if inside or (missing and number == len(pieces)):
-            found.append(piece)
+            document = document[segment]
+        if inside or (missing and number == len(segments)):
+            found.append(segment)
     return found
 
 
-def _http(error: HTTPException) -> CutroomError:
+def _from_http(error: HTTPException) -> CutroomError:
     if error.status_code == 404:
         return CutroomError(Code.NOT_FOUND)
     if error.status_code == 405:

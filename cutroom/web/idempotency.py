@@ -1,4 +1,4 @@
-"""Replay: the first answer to an Idempotency-Key is kept with the work it speaks of, in one transaction."""
+"""Stores the first response for each Idempotency-Key in the request's own transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,19 +10,19 @@ from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
-from cutroom.web.error_responses import Problem
+from cutroom.web.error_responses import ErrorResponse
 
 HEADER = "Idempotency-Key"
 MAX_KEY_LENGTH = 255
 RETENTION = timedelta(hours=24)
 VERSION_PREFIX = "/v1"
-REPLAYED = "cutroom.replayed"  # where the edge sees that an answer is not a new one
-_PURPOSE = "retained-answer"
+REPLAYED = "cutroom.replayed"  # ASGI scope key read by RequestMiddleware
+_PURPOSE = "idempotency-record"
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """A request that asked to be answered once."""
+    """A request with an Idempotency-Key."""
 
     principal: Principal
     key: str
@@ -31,8 +31,8 @@ class IdempotentRequest:
     now: datetime
 
 
-def key_of(request: Request) -> str | None:
-    """The caller's key, when there is one; it stays opaque, but not boundless."""
+def idempotency_key(request: Request) -> str | None:
+    """Return the request's Idempotency-Key, if any; it is opaque but bounded."""
     found = request.headers.getlist(HEADER)
     if not found:
         return None
@@ -43,51 +43,51 @@ def key_of(request: Request) -> str | None:
 
 
 def canonical_path(path: str) -> str:
-    """One spelling per path: without the version prefix, without a trailing slash."""
+    """Strip the version prefix and a trailing slash."""
     return path.rstrip("/").removeprefix(VERSION_PREFIX) or "/"
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyStore:
-    """Claims keys, recalls answers and retains them."""
+    """Claims keys, and stores and replays responses."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
 
-    async def claim(self, connection: Connection, asked: IdempotentRequest) -> bool:
-        """Whether this transaction is now the only one working on the key.
+    async def claim(self, connection: Connection, request: IdempotentRequest) -> bool:
+        """Try to claim the key for this transaction; return False if another one holds it.
 
-        The lock goes with the transaction: a process that dies leaves neither a claim nor an answer.
+        The advisory lock ends with the transaction, so a crashed process leaves neither a claim nor a response.
         """
         return bool(
             await connection.fetchval(
                 "SELECT pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))",
-                asked.principal.id,
-                asked.key,
+                request.principal.id,
+                request.key,
             )
         )
 
-    async def recall(self, connection: Connection, asked: IdempotentRequest) -> Response | None:
-        """The retained answer; a different request under the same key is a conflict."""
+    async def replay(self, connection: Connection, request: IdempotentRequest) -> Response | None:
+        """Return the stored response, if any; raise IDEMPOTENCY_REPLAY if it belongs to a different request."""
         row = await connection.fetchrow(
             """SELECT path, body_hash, status, sealed_body FROM idempotency_records
                WHERE principal_id = $1 AND key = $2 AND library_id = $3 AND created_at > $4""",
-            asked.principal.id,
-            asked.key,
-            asked.principal.library_id,
-            asked.now - RETENTION,
+            request.principal.id,
+            request.key,
+            request.principal.library_id,
+            request.now - RETENTION,
         )
         if row is None:
             return None
-        path_match, hash_match = row["path"] == asked.path, row["body_hash"] == asked.body_hash
+        path_match, hash_match = row["path"] == request.path, row["body_hash"] == request.body_hash
         if not (path_match and hash_match):
             details = {"pathMatch": path_match, "hashMatch": hash_match}
             raise CutroomError(Code.IDEMPOTENCY_REPLAY, details=details)
-        body = self.secrecy.unseal(_PURPOSE, row["sealed_body"], context=_context(asked))
+        body = self.secret_box.unseal(_PURPOSE, row["sealed_body"], context=_context(request))
         headers = {"Idempotency-Replayed": "true"}
         return Response(body, status_code=row["status"], media_type="application/json", headers=headers)
 
-    async def retain(self, connection: Connection, asked: IdempotentRequest, response: Response) -> None:
-        """Keep an answer; one that has expired under the same key is replaced."""
+    async def save(self, connection: Connection, request: IdempotentRequest, response: Response) -> None:
+        """Store a response, replacing an expired one under the same key."""
         await connection.execute(
             """INSERT INTO idempotency_records
                    (principal_id, key, library_id, path, body_hash, status, sealed_body, created_at)
@@ -95,23 +95,23 @@ class IdempotencyStore:
                ON CONFLICT (principal_id, key) DO UPDATE SET
                    path = excluded.path, body_hash = excluded.body_hash, status = excluded.status,
                    sealed_body = excluded.sealed_body, created_at = excluded.created_at""",
-            asked.principal.id,
-            asked.key,
-            asked.principal.library_id,
-            asked.path,
-            asked.body_hash,
+            request.principal.id,
+            request.key,
+            request.principal.library_id,
+            request.path,
+            request.body_hash,
             response.status_code,
-            self.secrecy.seal(_PURPOSE, bytes(response.body), context=_context(asked)),
-            asked.now,
+            self.secret_box.seal(_PURPOSE, bytes(response.body), context=_context(request)),
+            request.now,
         )
 
 
-def is_retained(response: Response) -> bool:
-    """Refusals of identity, permission and rate are not answers to the request, so they are not kept."""
-    if isinstance(response, Problem):
+def is_replayable(response: Response) -> bool:
+    """Authentication, permission and rate limit errors are not stored, so that the request can be retried."""
+    if isinstance(response, ErrorResponse):
         return response.status_code not in {401, 403} and response.code is not Code.RATE_LIMITED
     return True
 
 
-def _context(asked: IdempotentRequest) -> str:
-    return f"{asked.principal.id} {asked.key}"
+def _context(request: IdempotentRequest) -> str:
+    return f"{request.principal.id} {request.key}"

@@ -1,12 +1,12 @@
--- Admit one request of one key: a request rate (GCRA) and a number of leases, decided together.
--- KEYS: the rate's state, the leases. Both carry the same hash tag, so a cluster keeps them on one node.
--- ARGV: microseconds per request, requests per minute, leases allowed, lease lifetime in ms, this lease's name.
--- Answers: verdict (1 admitted, 0 too fast, -1 too many at once), requests remaining, microseconds until full,
--- microseconds until the next request can be admitted.
+-- Admits one request of one key: checks its request rate (GCRA) and its concurrency leases atomically.
+-- KEYS: the rate state and the leases. Both use the same hash tag, so that a cluster stores them on one node.
+-- ARGV: microseconds per request, requests per minute, leases allowed, lease lifetime in ms, lease id.
+-- Returns: outcome (1 admitted, 0 rate exceeded, -1 concurrency exceeded), requests remaining, microseconds until the
+-- limit resets, microseconds until the next request can be admitted.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local interval, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
--- The theoretical arrival time: how far into the future requests so far have been paid for.
+-- GCRA theoretical arrival time.
 local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
 local spent = arrival - now
 if spent > interval * (limit - 1) then

@@ -1,4 +1,4 @@
-"""Retained answers at rest."""
+"""Idempotency record table."""
 
 from sqlalchemy import Index, LargeBinary, SmallInteger, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,10 +7,10 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class IdempotencyRecordRow(Table):
-    """The first answer to an Idempotency-Key, kept for 24 hours; sealed, for it may hold a secret."""
+    """The first response for an Idempotency-Key, kept for 24 hours. Encrypted, because it may contain a secret."""
 
     __tablename__ = "idempotency_records"
-    __table_args__ = (Index("retained_answers_created_at_idx", "created_at"),)
+    __table_args__ = (Index("idempotency_records_created_at_idx", "created_at"),)
 
     principal_id: Mapped[Id] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(Text, primary_key=True)

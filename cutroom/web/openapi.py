@@ -1,11 +1,11 @@
-"""The OpenAPI document: what FastAPI derives from the code, with our security, errors and examples added."""
+"""Builds the OpenAPI document: FastAPI's, plus security schemes, errors, examples and links."""
 
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from cutroom.errors import MEANINGS, Code
+from cutroom.errors import ERROR_SPECS, Code
 from cutroom.web.links import add_links
 from cutroom.web.operation import Operation
 from cutroom.web.schema import ErrorEnvelope
@@ -28,21 +28,21 @@ _EXAMPLE_DETAILS: dict[Code, dict[str, Any]] = {
     Code.INSUFFICIENT_CREDITS: {"required": 6.4, "available": 2, "shortfall": 4.4},
     Code.RATE_LIMITED: {"limit": "rate"},
 }
-_STATUS_WORDS = {
-    400: "A field is missing, malformed, out of bounds, or at odds with another.",
-    401: "No credential, or one that opens nothing.",
-    403: "The credential is good, but not for this.",
-    404: "There is no such resource in the caller's library.",
-    409: "The request is at odds with the present state.",
-    422: "The request is well formed, but its source cannot be worked with.",
-    429: "Too many requests (with `Retry-After`), or too few credits (without).",
-    500: "Our fault; the answer's `X-Request-Id` helps us find it.",
+_STATUS_DESCRIPTIONS = {
+    400: "A field is missing, malformed, out of range, or conflicts with another.",
+    401: "The credential is missing or invalid.",
+    403: "The credential is valid but does not permit this operation.",
+    404: "The resource does not exist in the caller's library.",
+    409: "The request conflicts with the current state.",
+    422: "The request is well formed, but its source cannot be processed.",
+    429: "Too many requests (with `Retry-After`), or not enough credits (without).",
+    500: "Internal error. Include the `X-Request-Id` header when you contact support.",
 }
 _IDEMPOTENCY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same key within 24 hours brings the first answer again instead of a second effect.",
+    "description": "Makes the request idempotent: within 24 hours, the same key returns the first response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
 _SECURITY_SCHEMES = {
@@ -52,13 +52,13 @@ _SECURITY_SCHEMES = {
         "type": "apiKey",
         "in": "header",
         "name": "xi-api-key",
-        "description": "An API key, as speech clients send it; speech operations only.",
+        "description": "An API key; accepted by speech operations only.",
     },
 }
 
 
 def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
-    """Add to a route's options what its declaration implies: errors, scope, credentials, replay."""
+    """Add the errors, scope, credentials and idempotency header implied by an operation to its route options."""
     posts = "POST" in (options.get("methods") or ())
     codes = [*EVERY_OPERATION, *operation.errors]
     if operation.access != "read":
@@ -82,24 +82,24 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
 def _error_responses(codes: dict[Code, None]) -> dict[int | str, dict[str, Any]]:
     responses: dict[int | str, dict[str, Any]] = {}
     for code in codes:
-        meaning = MEANINGS[code]
+        spec = ERROR_SPECS[code]
         response = responses.setdefault(
-            meaning.status,
+            spec.status,
             {
                 "model": ErrorEnvelope,
-                "description": _STATUS_WORDS[meaning.status],
+                "description": _STATUS_DESCRIPTIONS[spec.status],
                 "content": {"application/json": {"examples": {}}},
             },
         )
-        error = {"code": code.value, "message": meaning.message, "details": _EXAMPLE_DETAILS.get(code, {})}
+        error = {"code": code.value, "message": spec.message, "details": _EXAMPLE_DETAILS.get(code, {})}
         response["content"]["application/json"]["examples"][code.value] = {"value": {"error": error}}
     return responses
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The document, built once."""
+    """Return the OpenAPI document, built once per application."""
     if app.openapi_schema is None:
-        described = get_openapi(
+        schema = get_openapi(
             title=app.title,
             version=API_VERSION,
             summary=app.summary,
@@ -109,28 +109,28 @@ def document(app: FastAPI) -> dict[str, Any]:
             license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
             servers=[{"url": "/", "description": "This installation; every path is under /v1."}],
         )
-        _drop_framework_errors(described)
-        _drop_null_queries(described)
-        add_links(described)
-        described["components"]["securitySchemes"] = _SECURITY_SCHEMES
-        app.openapi_schema = described
+        _drop_framework_errors(schema)
+        _drop_null_queries(schema)
+        add_links(schema)
+        schema["components"]["securitySchemes"] = _SECURITY_SCHEMES
+        app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _drop_framework_errors(described: dict[str, Any]) -> None:
-    """FastAPI documents a 422 of its own that no caller ever meets."""
-    for operations in described["paths"].values():
+def _drop_framework_errors(schema: dict[str, Any]) -> None:
+    """Remove FastAPI's own 422 responses, which are never returned."""
+    for operations in schema["paths"].values():
         for operation in operations.values():
             content = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
             if content.get("schema", {}).get("$ref", "").endswith("/HTTPValidationError"):
                 del operation["responses"]["422"]
     for name in ("HTTPValidationError", "ValidationError"):
-        described["components"]["schemas"].pop(name, None)
+        schema["components"]["schemas"].pop(name, None)
 
 
-def _drop_null_queries(described: dict[str, Any]) -> None:
-    """A query that is left out is not null: nobody can send that."""
-    for operations in described["paths"].values():
+def _drop_null_queries(schema: dict[str, Any]) -> None:
+    """Remove null from query parameter types; an omitted parameter is not null."""
+    for operations in schema["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):
                 others = [each for each in parameter["schema"].pop("anyOf", ()) if each != {"type": "null"}]

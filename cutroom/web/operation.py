@@ -1,4 +1,4 @@
-"""What a route declares about itself, and who may therefore use it."""
+"""Declares an operation's scope and access, and authorizes principals."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _DECLARATION = "cutroom_operation"
 
 
 class Access(StrEnum):
-    """What an operation does to the library; a viewer may only read."""
+    """What an operation does to the library; viewers may only read."""
 
     READ = "read"
     WRITE = "write"
@@ -23,20 +23,20 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a route declares about itself."""
+    """The declaration of an API operation."""
 
     scope: Scope
     access: Access
-    errors: tuple[Code, ...] = ()  # beyond those that follow from its method and path
-    takes_form: bool = False  # a multipart form, beside JSON
+    errors: tuple[Code, ...] = ()  # in addition to those implied by its method and path
+    accepts_form: bool = False  # multipart/form-data, in addition to JSON
 
     @property
     def speech(self) -> bool:
-        """Speech operations take tokens and a header of their own, and do not replay."""
+        """Speech operations also accept OAuth tokens and `xi-api-key`, and are not idempotent."""
         return self.scope in SPEECH_SCOPES
 
     def authorize(self, principal: Principal) -> None:
-        """Scope first, then the workspace role, then the plan."""
+        """Check the scope, then the workspace role, then the plan."""
         if self.scope not in principal.scopes:
             raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": [self.scope.value]})
         if self.access is not Access.READ and not principal.may_write:
@@ -47,12 +47,12 @@ class Operation:
 
 
 def operation(
-    *, scope: Scope, access: Access, errors: tuple[Code, ...] = (), takes_form: bool = False
+    *, scope: Scope, access: Access, errors: tuple[Code, ...] = (), accepts_form: bool = False
 ) -> Callable[[Endpoint], Endpoint]:
-    """Declare an endpoint's scope and access; a route without this declaration does not start."""
+    """Declare an endpoint's scope and access; required for every OperationRoute."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        declared = Operation(scope=scope, access=access, errors=errors, takes_form=takes_form)
+        declared = Operation(scope=scope, access=access, errors=errors, accepts_form=accepts_form)
         setattr(endpoint, _DECLARATION, declared)
         return endpoint
 

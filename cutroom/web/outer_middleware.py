@@ -1,4 +1,4 @@
-"""The outermost layer: a request id, one spelling per path, one log line, and no way past the error envelope."""
+"""Outermost ASGI middleware: request ids, path normalization, tracing, metrics, access log and error responses."""
 
 import time
 
@@ -9,14 +9,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.telemetry import AccessLog, RequestMetrics, redact, request_id
-from cutroom.web.error_responses import CODE, problem_of
+from cutroom.web.error_responses import ERROR_CODE, error_response
 from cutroom.web.idempotency import REPLAYED
 
 MAX_LOGGED_PATH = 200
 
 
 class RequestContext:
-    """One request and what was answered."""
+    """Tracks the response status of one request."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.scope = scope
@@ -32,21 +32,21 @@ class RequestContext:
 
     @property
     def route(self) -> str:
-        """The template of the path, never the path itself: metrics need a bounded set."""
+        """The path template, which keeps the cardinality of metrics bounded."""
         return getattr(self.scope.get("route"), "path", "unmatched")
 
 
-def _methods(scope: Scope) -> list[str]:
-    """What the path allows: each method is a route of its own, so the one that was met knows only its own."""
+def _allowed_methods(scope: Scope) -> list[str]:
+    """Return the methods allowed for a path; each method is a separate route."""
     routes = [route for route in scope["app"].routes if isinstance(route, Route)]
-    met = [route for route in routes if route.path_regex.match(scope["path"])]
-    # `/voices/add` is its own path, and no voice.
-    literal = [route for route in met if route.path == scope["path"]]
-    return sorted({method for route in literal or met for method in route.methods or ()})
+    matching = [route for route in routes if route.path_regex.match(scope["path"])]
+    # `/voices/add` is a path of its own and not a voice id.
+    literal = [route for route in matching if route.path == scope["path"]]
+    return sorted({method for route in literal or matching for method in route.methods or ()})
 
 
 class RequestMiddleware:
-    """Wraps the application."""
+    """Wraps the application; see the module docstring."""
 
     def __init__(
         self, app: ASGIApp, *, registry: CollectorRegistry, tracer: trace.Tracer | None, access_log: AccessLog
@@ -60,52 +60,52 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange, started = RequestContext(scope, send), time.perf_counter()
-        request_id.set(exchange.id)
+        context, started = RequestContext(scope, send), time.perf_counter()
+        request_id.set(context.id)
         if len(scope["path"]) > 1:
             scope["path"] = scope["path"].rstrip("/") or "/"
         try:
-            await self._traced(exchange, receive)
+            await self._traced(context, receive)
         except Exception as error:
-            if exchange.status:
+            if context.status:
                 raise
-            problem = problem_of(error)
-            if problem.status_code == 405:
-                problem.headers["Allow"] = ", ".join(_methods(scope))
-            await problem(scope, receive, exchange.send)
+            response = error_response(error)
+            if response.status_code == 405:
+                response.headers["Allow"] = ", ".join(_allowed_methods(scope))
+            await response(scope, receive, context.send)
         finally:
-            self._record(exchange, time.perf_counter() - started)
+            self._record(context, time.perf_counter() - started)
 
-    async def _traced(self, exchange: RequestContext, receive: Receive) -> None:
+    async def _traced(self, context: RequestContext, receive: Receive) -> None:
         if self._tracer is None:
-            await self._app(exchange.scope, receive, exchange.send)
+            await self._app(context.scope, receive, context.send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in exchange.scope["headers"]}
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in context.scope["headers"]}
         with self._tracer.start_as_current_span(
-            exchange.scope["method"], context=propagate.extract(headers), kind=trace.SpanKind.SERVER
+            context.scope["method"], context=propagate.extract(headers), kind=trace.SpanKind.SERVER
         ) as span:
-            await self._app(exchange.scope, receive, exchange.send)
-            span.update_name(f"{exchange.scope['method']} {exchange.route}")
-            span.set_attribute("http.response.status_code", exchange.status)
-            span.set_attribute("http.route", exchange.route)
-            span.set_attribute("cutroom.request_id", exchange.id)
+            await self._app(context.scope, receive, context.send)
+            span.update_name(f"{context.scope['method']} {context.route}")
+            span.set_attribute("http.response.status_code", context.status)
+            span.set_attribute("http.route", context.route)
+            span.set_attribute("cutroom.request_id", context.id)
 
-    def _record(self, exchange: RequestContext, seconds: float) -> None:
-        scope, route = exchange.scope, exchange.route
-        self._metrics.observe(scope["method"], route, status=exchange.status, seconds=seconds)
+    def _record(self, context: RequestContext, seconds: float) -> None:
+        scope, route = context.scope, context.route
+        self._metrics.observe(scope["method"], route, status=context.status, seconds=seconds)
         path = scope["path"][:MAX_LOGGED_PATH]
-        if (code := scope.get(CODE)) is not None:
+        if (code := scope.get(ERROR_CODE)) is not None:
             self._metrics.refused.labels(code.value).inc()
         if REPLAYED in scope:
             self._metrics.replayed.inc()
         principal = scope.get("cutroom.principal")
         self._access_log.write(
             {
-                "request_id": exchange.id,
+                "request_id": context.id,
                 "method": scope["method"],
                 "route": route,
-                "path": redact(path) if "_" in path else path,  # every credential has one
-                "status": exchange.status,
+                "path": redact(path) if "_" in path else path,  # every credential contains an underscore
+                "status": context.status,
                 "code": code,
                 "milliseconds": round(seconds * 1000, 1),
                 "key_id": principal.id if principal else None,

@@ -1,4 +1,4 @@
-"""Page tokens: where a list goes on, signed, and good in one library and one list only."""
+"""Signed page tokens, each valid for one list of one library."""
 
 import base64
 import binascii
@@ -15,24 +15,24 @@ _PURPOSE = "page-token"
 
 @dataclass(frozen=True, slots=True)
 class PageTokens:
-    """Makes and reads page tokens."""
+    """Issues and verifies page tokens."""
 
-    secrecy: SecretBox
+    secret_box: SecretBox
 
     def after(self, last_id: str, *, listing: str, library_id: str) -> str:
-        """The token of the page that follows the item with this id."""
-        signature = self.secrecy.sign(_PURPOSE, f"{listing} {library_id} {last_id}".encode())
+        """Return the token of the page after this item."""
+        signature = self.secret_box.sign(_PURPOSE, f"{listing} {library_id} {last_id}".encode())
         return base64.urlsafe_b64encode(last_id.encode() + signature).decode().rstrip("=")
 
     def read(self, token: str, *, listing: str, library_id: str) -> str:
-        """The id to go on after; a token that we did not make for this list is the caller's mistake."""
-        fault = invalid_field("pageToken", "This page token was not issued for this list.")
+        """Return the last item id of the previous page; raise INVALID_ARGUMENT for a token of another list."""
+        invalid = invalid_field("pageToken", "This page token was not issued for this list.")
         try:
             payload = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
             last_id = payload[:26].decode("ascii")
         except (binascii.Error, UnicodeError, ValueError) as error:
-            raise fault from error
+            raise invalid from error
         signed = f"{listing} {library_id} {last_id}".encode()
-        if not is_id(last_id) or not self.secrecy.is_signed(_PURPOSE, signed, payload[26:]):
-            raise fault
+        if not is_id(last_id) or not self.secret_box.is_signed(_PURPOSE, signed, payload[26:]):
+            raise invalid
         return last_id

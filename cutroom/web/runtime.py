@@ -1,4 +1,4 @@
-"""What the HTTP process is made of, built once and passed to every request."""
+"""Dependencies of the HTTP process, opened once and shared by all requests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
-from cutroom.accounts.keys import LastUse
+from cutroom.accounts.keys import LastUsedRecorder
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator
 from cutroom.platform.clock import Clock, system_clock
@@ -14,56 +14,56 @@ from cutroom.platform.db import Database
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage.gcs import Gcs, ServiceAccount
+from cutroom.platform.storage.gcs import Gcs
 from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect_lazily
 from cutroom.web.idempotency import IdempotencyStore
-from cutroom.web.limits import Limits
+from cutroom.web.limits import RateLimiter
 from cutroom.web.paging import PageTokens
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The parts; handlers reach them through their call."""
+    """Shared dependencies; handlers reach them through their call."""
 
     settings: Settings
     clock: Clock
     database: Database
     storage: Storage
-    secrecy: SecretBox
-    doorkeeper: Authenticator
-    limits: Limits
-    replays: IdempotencyStore
+    secret_box: SecretBox
+    authenticator: Authenticator
+    limits: RateLimiter
+    idempotency: IdempotencyStore
     page_tokens: PageTokens
-    last_use: LastUse
+    last_use: LastUsedRecorder
     temporal: Client
     multipart: Multipart
-    gcs: Gcs | None  # set where the store is Google's own, and uploads go there directly
+    gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
 
 
 @asynccontextmanager
 async def open_runtime(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[Runtime]:
-    """Connect to everything, and close it again."""
-    secrecy = SecretBox(settings.secret_key.get_secret_value())
+    """Open all connections, and close them on exit."""
+    secret_box = SecretBox(settings.secret_key.get_secret_value())
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
-    gcs = _open_gcs(settings, clock)
+    gcs = _open_gcs(settings)
     try:
         yield Runtime(
             settings=settings,
             clock=clock,
             database=database,
             storage=Storage.connect(settings),
-            secrecy=secrecy,
-            doorkeeper=Authenticator(secrecy=secrecy, plans=load_plans(settings.plans_file)),
-            limits=Limits(redis, failures_per_minute=settings.failed_credentials_per_minute),
-            replays=IdempotencyStore(secrecy),
-            page_tokens=PageTokens(secrecy),
-            last_use=LastUse(database),
+            secret_box=secret_box,
+            authenticator=Authenticator(secret_box=secret_box, plans=load_plans(settings.plans_file)),
+            limits=RateLimiter(redis, failures_per_minute=settings.failed_credentials_per_minute),
+            idempotency=IdempotencyStore(secret_box),
+            page_tokens=PageTokens(secret_box),
+            last_use=LastUsedRecorder(database),
             temporal=await connect_lazily(settings),
             multipart=multipart,
             gcs=gcs,
@@ -76,8 +76,7 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
         await database.close()
 
 
-def _open_gcs(settings: Settings, clock: Clock) -> Gcs | None:
+def _open_gcs(settings: Settings) -> Gcs | None:
     if settings.gcs_account_file is None:
         return None
-    account = ServiceAccount.read(settings.gcs_account_file)
-    return Gcs(account, bucket=settings.s3_bucket, endpoint=settings.gcs_endpoint, clock=clock)
+    return Gcs(settings.gcs_account_file, bucket=settings.s3_bucket, endpoint=settings.gcs_endpoint)

@@ -1,4 +1,4 @@
-"""The hourly sweep of retained answers."""
+"""Workflow that purges expired idempotency records every hour."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ SWEEP_HEARTBEAT = timedelta(seconds=30)
 
 @workflow.defn(name="purge-idempotency-records")
 class PurgeIdempotencyRecordsWorkflow:
-    """Started by a schedule; a run that is missed is made up by the next one."""
+    """Started by a schedule; a missed run is covered by the next one."""
 
     @workflow.run
     async def run(self) -> int:

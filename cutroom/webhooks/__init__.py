@@ -1,1 +1,1 @@
-"""Customer endpoints that are told what happened."""
+"""Webhooks: endpoints, events, signed deliveries and their log."""

@@ -1,4 +1,4 @@
-"""What a delivery does: one attempt at a time, recorded; and forgetting events that are past their time."""
+"""Activities that attempt webhook deliveries and purge old events."""
 
 import time
 from collections import Counter
@@ -16,17 +16,17 @@ from cutroom.platform.db import Database
 from cutroom.platform.egress.client import UnreachableError
 from cutroom.platform.secret_box import SecretBox
 from cutroom.webhooks import service
-from cutroom.webhooks.rules import EVENT_RETENTION, Outcome, asked_pause_seconds, outcome_of
-from cutroom.webhooks.service import Attempted, AttemptRecord, Delivery, Parcel
+from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome, outcome_of, parse_retry_after
+from cutroom.webhooks.service import AttemptRecord, AttemptResult, Delivery, OutgoingWebhook
 from cutroom.webhooks.signing import signed_headers
 
-FORGET_BATCH = 1_000
-UNDER_WAY_PER_ENDPOINT = 20  # in one worker: a receiver that hangs must not hold every place
-MAX_BUSY_PAUSE_SECONDS = 60
+PURGE_BATCH = 1_000
+MAX_IN_FLIGHT_PER_ENDPOINT = 20  # per worker, so that one hanging endpoint cannot occupy all slots
+MAX_BUSY_DELAY_SECONDS = 60
 
 
-class Answer(Protocol):
-    """What a receiver said."""
+class WebhookResponse(Protocol):
+    """The response of an endpoint."""
 
     @property
     def status(self) -> int: ...
@@ -34,87 +34,87 @@ class Answer(Protocol):
     def headers(self) -> Mapping[str, str]: ...
 
 
-class Sender(Protocol):
-    """The way out: follows no redirect, ends within 15 s and reads at most 64 KiB, whatever the receiver does."""
+class WebhookSender(Protocol):
+    """Sends requests: follows no redirects, times out after 15 s and reads at most 64 KiB."""
 
-    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> Answer:
-        """Raises UnreachableError when there is no answer."""
+    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> WebhookResponse:
+        """Raise UnreachableError if there is no response."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryActivities:
-    """Activities on events and their deliveries."""
+    """Sends deliveries and purges events."""
 
     database: Database
-    secrecy: SecretBox
-    sender: Sender
+    secret_box: SecretBox
+    sender: WebhookSender
     clock: Clock
-    under_way: Counter[str] = field(default_factory=Counter)
+    in_flight: Counter[str] = field(default_factory=Counter)
 
     @activity.defn(name="attempt_delivery")
-    async def attempt_delivery(self, delivery: Delivery, number: int) -> Attempted:
-        """Send once and record how it went; after a crash the receiver may get the same message again."""
-        with self._place(delivery.endpoint_id):
+    async def attempt_delivery(self, delivery: Delivery, number: int) -> AttemptResult:
+        """Send once and record the result; after a crash the endpoint may receive the same message again."""
+        with self._slot(delivery.endpoint_id):
             async with self.database.transaction(delivery.library_id) as connection:
                 recorded = await service.recorded_attempt(connection, delivery, number)
                 if recorded is not None:
                     return recorded
-                parcel = await service.parcel_for(connection, delivery, secrecy=self.secrecy)
-            if parcel is None:
-                return Attempted(Outcome.WITHDRAWN)
-            made = await self._send(parcel, delivery, number)
+                webhook = await service.load_webhook(connection, delivery, secret_box=self.secret_box)
+            if webhook is None:
+                return AttemptResult(DeliveryOutcome.WITHDRAWN)
+            attempt = await self._send(webhook, delivery, number)
         async with self.database.transaction(delivery.library_id) as connection:
-            await service.record_attempt(connection, delivery, made)
-        return Attempted(made.outcome, made.asked_pause_seconds)
+            await service.record_attempt(connection, delivery, attempt)
+        return AttemptResult(attempt.outcome, attempt.retry_after_seconds)
 
     @contextmanager
-    def _place(self, endpoint_id: str) -> Iterator[None]:
-        if self.under_way[endpoint_id] >= UNDER_WAY_PER_ENDPOINT:
-            pause = min(2 ** min(activity.info().attempt, 10), MAX_BUSY_PAUSE_SECONDS)
+    def _slot(self, endpoint_id: str) -> Iterator[None]:
+        if self.in_flight[endpoint_id] >= MAX_IN_FLIGHT_PER_ENDPOINT:
+            delay = min(2 ** min(activity.info().attempt, 10), MAX_BUSY_DELAY_SECONDS)
             raise ApplicationError(
-                "the endpoint has enough deliveries under way",
-                next_retry_delay=timedelta(seconds=pause),
+                "too many deliveries in flight for this endpoint",
+                next_retry_delay=timedelta(seconds=delay),
                 category=ApplicationErrorCategory.BENIGN,
             )
-        self.under_way[endpoint_id] += 1
+        self.in_flight[endpoint_id] += 1
         try:
             yield
         finally:
-            self.under_way[endpoint_id] -= 1
-            if not self.under_way[endpoint_id]:
-                del self.under_way[endpoint_id]
+            self.in_flight[endpoint_id] -= 1
+            if not self.in_flight[endpoint_id]:
+                del self.in_flight[endpoint_id]
 
-    async def _send(self, parcel: Parcel, delivery: Delivery, number: int) -> AttemptRecord:
+    async def _send(self, webhook: OutgoingWebhook, delivery: Delivery, number: int) -> AttemptRecord:
         at, started = self.clock(), time.perf_counter()
-        signed = signed_headers(parcel.secrets, parcel.body, message_id=delivery.event_id, at=at)
-        status, outcome, asked = None, Outcome.UNREACHABLE, None
+        signed = signed_headers(webhook.secrets, webhook.body, message_id=delivery.event_id, at=at)
+        status, outcome, retry_after = None, DeliveryOutcome.UNREACHABLE, None
         try:
-            answer = await self.sender.post(
-                parcel.url, parcel.body, headers={"content-type": "application/json", **signed}
+            response = await self.sender.post(
+                webhook.url, webhook.body, headers={"content-type": "application/json", **signed}
             )
         except UnreachableError:
             pass
         else:
-            status, outcome = answer.status, outcome_of(answer.status)
-            asked = asked_pause_seconds(status, answer.headers.get("retry-after"), now=self.clock())
+            status, outcome = response.status, outcome_of(response.status)
+            retry_after = parse_retry_after(status, response.headers.get("retry-after"), now=self.clock())
         return AttemptRecord(
             number=number,
             at=at,
             status=status,
             outcome=outcome,
             milliseconds=round((time.perf_counter() - started) * 1000),
-            asked_pause_seconds=asked,
+            retry_after_seconds=retry_after,
         )
 
     @activity.defn(name="purge_events")
     async def purge_events(self) -> int:
-        """Delete events past their retention, with their attempts, in small batches; how many went."""
-        before, forgotten = self.clock() - EVENT_RETENTION, 0
+        """Delete expired events and their attempts in batches; return how many."""
+        before, deleted = self.clock() - EVENT_RETENTION, 0
         while True:
             async with self.database.connection() as connection:
-                batch: int = await connection.fetchval("SELECT purge_events($1, $2)", before, FORGET_BATCH)
-            forgotten += batch
-            activity.heartbeat(forgotten)
-            if batch < FORGET_BATCH:
-                return forgotten
+                batch: int = await connection.fetchval("SELECT purge_events($1, $2)", before, PURGE_BATCH)
+            deleted += batch
+            activity.heartbeat(deleted)
+            if batch < PURGE_BATCH:
+                return deleted

@@ -1,4 +1,4 @@
-"""What was sent to an endpoint: every delivery with its attempts, a test event, and sending once more."""
+"""Lists deliveries of an endpoint, sends test events and redelivers events."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -9,18 +9,18 @@ from cutroom.errors import not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.platform.temporal import Queue
-from cutroom.webhooks.rules import FINAL, Outcome
+from cutroom.platform.temporal import TaskQueue
+from cutroom.webhooks.rules import FINAL_OUTCOMES, DeliveryOutcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
 
 TEST_EVENT = "endpoint.test"
-MAX_DELIVERIES = 100  # that are listed, newest first
+MAX_DELIVERIES = 100  # listed, newest first
 MAX_ATTEMPTS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnownEndpoint:
-    """An endpoint with its state."""
+class EndpointDetails:
+    """A registered endpoint."""
 
     id: str
     url: str
@@ -32,18 +32,18 @@ class KnownEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try."""
+    """One delivery attempt."""
 
     number: int
     at: datetime
     status: int | None
-    outcome: Outcome
+    outcome: DeliveryOutcome
     milliseconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedDelivery:
-    """One event on its way to one endpoint, with every try so far."""
+    """The delivery of one event to one endpoint, with its attempts."""
 
     event_id: str
     type: str
@@ -52,16 +52,16 @@ class LoggedDelivery:
 
     @property
     def state(self) -> str:
-        """In the words of jobs: pages know how to show those."""
+        """The delivery state as a job status, which the console knows how to render."""
         if not self.attempts:
             return "queued"
         last = self.attempts[-1].outcome
-        if last is Outcome.DELIVERED:
+        if last is DeliveryOutcome.DELIVERED:
             return "ready"
-        return "failed" if last in FINAL else "processing"
+        return "failed" if last in FINAL_OUTCOMES else "processing"
 
 
-async def find_endpoint(connection: Connection, principal: Principal, endpoint_id: str) -> KnownEndpoint:
+async def find_endpoint(connection: Connection, principal: Principal, endpoint_id: str) -> EndpointDetails:
     row = await connection.fetchrow(
         """SELECT id, url, user_id, events, created_at, disabled_reason FROM webhook_endpoints
            WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL""",
@@ -70,12 +70,12 @@ async def find_endpoint(connection: Connection, principal: Principal, endpoint_i
     )
     if row is None:
         raise not_found()
-    return KnownEndpoint(**{**dict(row), "events": tuple(row["events"])})
+    return EndpointDetails(**{**dict(row), "events": tuple(row["events"])})
 
 
-async def deliveries_of(connection: Connection, principal: Principal, endpoint_id: str) -> list[LoggedDelivery]:
-    """What was tried, newest first, as long as events are kept."""
-    tries = await connection.fetch(
+async def list_deliveries(connection: Connection, principal: Principal, endpoint_id: str) -> list[LoggedDelivery]:
+    """List deliveries, newest first, within the event retention."""
+    attempts = await connection.fetch(
         """SELECT a.event_id, a.number, a.at, a.status, a.outcome, a.milliseconds, e.type, e.created_at
            FROM delivery_attempts a JOIN events e ON e.library_id = a.library_id AND e.id = a.event_id
            WHERE a.library_id = $1 AND a.endpoint_id = $2 ORDER BY a.event_id DESC, a.number LIMIT $3""",
@@ -84,24 +84,26 @@ async def deliveries_of(connection: Connection, principal: Principal, endpoint_i
         MAX_ATTEMPTS,
     )
     found: dict[str, LoggedDelivery] = {}
-    for row in tries:
-        known = found.get(row["event_id"]) or LoggedDelivery(row["event_id"], row["type"], row["created_at"], ())
-        made = Attempt(row["number"], row["at"], row["status"], Outcome(row["outcome"]), row["milliseconds"])
-        found[row["event_id"]] = LoggedDelivery(known.event_id, known.type, known.at, (*known.attempts, made))
+    for row in attempts:
+        delivery = found.get(row["event_id"]) or LoggedDelivery(row["event_id"], row["type"], row["created_at"], ())
+        attempt = Attempt(row["number"], row["at"], row["status"], DeliveryOutcome(row["outcome"]), row["milliseconds"])
+        found[row["event_id"]] = LoggedDelivery(
+            delivery.event_id, delivery.type, delivery.at, (*delivery.attempts, attempt)
+        )
     return list(found.values())[:MAX_DELIVERIES]
 
 
-async def send_test(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
-    """Tell one endpoint of nothing but itself; the event's id."""
+async def send_test_event(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
+    """Send a test event to one endpoint and return the event's id."""
     endpoint = await find_endpoint(connection, principal, endpoint_id)
-    payload = {"endpointId": endpoint.id, "message": "This is a test. Nothing has happened."}
+    payload = {"endpointId": endpoint.id, "message": "This is a test event."}
     return await _send(connection, principal, endpoint.id, type_=TEST_EVENT, payload=payload, now=now)
 
 
-async def send_again(
+async def redeliver(
     connection: Connection, principal: Principal, endpoint_id: str, event_id: str, *, now: datetime
 ) -> str:
-    """Deliver an event once more, to this endpoint only, as a delivery with an id of its own."""
+    """Send an event to this endpoint again, under a new event id."""
     endpoint = await find_endpoint(connection, principal, endpoint_id)
     row = await connection.fetchrow(
         "SELECT type, payload FROM events WHERE library_id = $1 AND id = $2", principal.library_id, event_id
@@ -131,7 +133,7 @@ async def _send(
             workflow=DELIVERY_WORKFLOW,
             workflow_id=delivery.workflow_id,
             argument=asdict(delivery),
-            queue=Queue.EGRESS,
+            queue=TaskQueue.EGRESS,
         ),
     )
     return event_id

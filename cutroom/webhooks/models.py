@@ -1,4 +1,4 @@
-"""Webhook endpoints, events and delivery attempts at rest; the signing secret is sealed."""
+"""Tables of webhook endpoints, events and delivery attempts. Signing secrets are encrypted."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class WebhookEndpointRow(Table):
-    """A destination of events; a deleted one keeps its row and gets nothing more."""
+    """An endpoint; deletion is soft."""
 
     __tablename__ = "webhook_endpoints"
     __table_args__ = (
@@ -32,12 +32,12 @@ class WebhookEndpointRow(Table):
     sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
-    disabled_at: Mapped[Instant | None]  # by its own receiver's wish; it stays listed, and gets nothing more
+    disabled_at: Mapped[Instant | None]  # set after a 410 response; the endpoint stays listed
     disabled_reason: Mapped[str | None] = mapped_column(Text)
 
 
 class Event(Table):
-    """Something that happened, as every endpoint is told of it, however often it is tried."""
+    """An event with the payload sent to every endpoint."""
 
     __tablename__ = "events"
     __table_args__ = (Index("events_created_at_idx", "created_at"),)
@@ -45,12 +45,12 @@ class Event(Table):
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
     type: Mapped[str] = mapped_column(Text)
-    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or the Video, as the API returned it
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or Video as returned by the API
     created_at: Mapped[Instant]
 
 
 class DeliveryAttempt(Table):
-    """One try to tell one endpoint of one event; written once and never changed."""
+    """One attempt to deliver an event to an endpoint; immutable."""
 
     __tablename__ = "delivery_attempts"
     __table_args__ = (
@@ -66,4 +66,4 @@ class DeliveryAttempt(Table):
     status: Mapped[int | None] = mapped_column(SmallInteger)
     outcome: Mapped[str] = mapped_column(Text)
     milliseconds: Mapped[int]
-    asked_pause_seconds: Mapped[int | None]  # the receiver's Retry-After, within our bound
+    retry_after_seconds: Mapped[int | None]  # the endpoint's Retry-After, capped

@@ -1,4 +1,4 @@
-"""The webhook registry's operations."""
+"""Routes for webhook endpoints."""
 
 from typing import Annotated
 
@@ -19,21 +19,21 @@ EndpointId = Annotated[str, Path(alias="endpointId", min_length=1, description="
 @router.get("/webhook-endpoints", summary="List webhook endpoints")
 @operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ)
 async def list_webhook_endpoints(call: CurrentCall) -> WebhookEndpointList:
-    """The destinations that are told of this library's events, newest first."""
+    """Returns the webhook endpoints of the library, newest first."""
     return WebhookEndpointList(webhook_endpoints=await service.list_endpoints(call.connection, call.principal))
 
 
 @router.post("/webhook-endpoints", status_code=201, summary="Register a webhook endpoint")
 @operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE, errors=(Code.ALREADY_EXISTS,))
-async def create_webhook_endpoint(call: CurrentCall, wanted: NewWebhookEndpoint) -> CreatedWebhookEndpoint:
-    """Tell a public HTTPS destination what happens. The signing secret is in this answer and in no other."""
+async def create_webhook_endpoint(call: CurrentCall, endpoint: NewWebhookEndpoint) -> CreatedWebhookEndpoint:
+    """Registers a public HTTPS endpoint for events. The signing secret is returned only in this response."""
     return await service.create_endpoint(
-        call.connection, call.principal, wanted, secrecy=call.runtime.secrecy, now=call.now
+        call.connection, call.principal, endpoint, secret_box=call.runtime.secret_box, now=call.now
     )
 
 
 @router.delete("/webhook-endpoints/{endpointId}", status_code=204, summary="Delete a webhook endpoint")
 @operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE)
 async def delete_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId) -> None:
-    """Nothing more is sent to it from now on."""
+    """Deletes a webhook endpoint. No further events are sent to it."""
     await service.delete_endpoint(call.connection, call.principal, endpoint_id, now=call.now)

@@ -1,4 +1,4 @@
-"""Which destinations may be registered, and how a delivery goes on after each answer."""
+"""Validates endpoint URLs and decides how a delivery proceeds after each attempt."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -12,10 +12,10 @@ Event = Literal["video.ready", "video.failed", "job.ready", "job.failed"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 MAX_URL_LENGTH = 2048
 MAX_ENDPOINTS = 20  # in one library
-EVENT_RETENTION = timedelta(days=30)  # a delivery, however its receiver stretches it, is over before
+EVENT_RETENTION = timedelta(days=30)  # longer than any delivery, including Retry-After delays
 
-# The first attempt is made at once; these are the pauses before each of the others.
-PAUSES = (
+# Delays before the second and later attempts.
+RETRY_DELAYS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
     timedelta(minutes=30),
@@ -26,39 +26,39 @@ PAUSES = (
     timedelta(hours=20),
     timedelta(hours=24),
 )
-MAX_PAUSE = timedelta(hours=24)  # whatever a receiver asks for
+MAX_RETRY_DELAY = timedelta(hours=24)  # upper bound for Retry-After
 
 _ROOT_DOT = re.compile(r"^(https://[^/?:\[]*[^./?:\[])\.(?=[/?:]|$)", re.IGNORECASE)
 
 
-class Outcome(StrEnum):
-    """How an attempt ended."""
+class DeliveryOutcome(StrEnum):
+    """The outcome of an attempt."""
 
     DELIVERED = "delivered"
-    REFUSED = "refused"  # an answer, but not one of success
-    GONE = "gone"  # the receiver wants no more, ever
-    UNREACHABLE = "unreachable"  # no answer, or none in time
-    WITHDRAWN = "withdrawn"  # nothing was sent: the endpoint was deleted or disabled meanwhile
+    REFUSED = "refused"  # a response other than 2xx
+    GONE = "gone"  # 410: the endpoint is disabled
+    UNREACHABLE = "unreachable"  # no response in time
+    WITHDRAWN = "withdrawn"  # not sent: the endpoint was deleted or disabled
 
 
-FINAL = frozenset({Outcome.DELIVERED, Outcome.GONE, Outcome.WITHDRAWN})
+FINAL_OUTCOMES = frozenset({DeliveryOutcome.DELIVERED, DeliveryOutcome.GONE, DeliveryOutcome.WITHDRAWN})
 
 
-def outcome_of(status: int) -> Outcome:
-    """What an answer means; a redirect is no success, for it is never followed."""
+def outcome_of(status: int) -> DeliveryOutcome:
+    """Map a status to an outcome; redirects are not followed and count as refused."""
     if 200 <= status < 300:
-        return Outcome.DELIVERED
-    return Outcome.GONE if status == 410 else Outcome.REFUSED
+        return DeliveryOutcome.DELIVERED
+    return DeliveryOutcome.GONE if status == 410 else DeliveryOutcome.REFUSED
 
 
-def asked_pause_seconds(status: int, retry_after: str | None, *, now: datetime) -> int | None:
-    """How long a busy receiver asks us to wait, within the bound; nothing when it does not say so legibly."""
+def parse_retry_after(status: int, retry_after: str | None, *, now: datetime) -> int | None:
+    """Parse the Retry-After of a 429 or 503 response in seconds, capped; None if absent or malformed."""
     if status not in {429, 503} or retry_after is None:
         return None
     text = retry_after.strip()
-    bound = int(MAX_PAUSE.total_seconds())
+    bound = int(MAX_RETRY_DELAY.total_seconds())
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]), bound)  # nine digits are past the bound already; more may not be read at all
+        return min(int(text[:9]), bound)  # nine digits already exceed the bound; int() limits the length
     try:
         at = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
@@ -67,20 +67,20 @@ def asked_pause_seconds(status: int, retry_after: str | None, *, now: datetime) 
     return max(0, min(int((at - now).total_seconds()), bound))
 
 
-def pause_before(step: timedelta, asked_seconds: int | None) -> timedelta:
-    """The schedule's own step, or what the receiver asked for when that is later."""
-    return max(step, timedelta(seconds=asked_seconds or 0))
+def retry_delay(scheduled: timedelta, retry_after_seconds: int | None) -> timedelta:
+    """Return the later of the scheduled delay and the endpoint's Retry-After."""
+    return max(scheduled, timedelta(seconds=retry_after_seconds or 0))
 
 
-def fault_in_url(url: str) -> str | None:
-    """What is wrong with a destination as far as its spelling tells; where it leads is judged at delivery."""
+def url_error(url: str) -> str | None:
+    """Return why a URL is invalid, if it is; the resolved address is checked at delivery."""
     if len(url) > MAX_URL_LENGTH or any(not 32 < ord(character) < 127 for character in url):
         return f"A URL has at most {MAX_URL_LENGTH} characters, all of them printable ASCII."
     if "#" in url:
-        return "Leave the fragment out of the URL."
+        return "The URL must not contain a fragment."
     return urls.fault_in_url(without_root_dot(url))
 
 
 def without_root_dot(url: str) -> str:
-    """A dot at the end of the host name makes no other name of it, and certificates do not have it."""
+    """Remove a trailing dot from the host name, which certificates do not contain."""
     return _ROOT_DOT.sub(r"\1", url, count=1)

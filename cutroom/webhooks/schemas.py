@@ -1,24 +1,24 @@
-"""Webhook endpoints on the wire."""
+"""API schemas of webhook endpoints."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from cutroom.web.schema import ApiModel, Uri
-from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, fault_in_url
+from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, url_error
 
 
-def _acceptable(url: str) -> str:
-    if fault := fault_in_url(url):
-        raise ValueError(fault)
+def _validate_url(url: str) -> str:
+    if problem := url_error(url):
+        raise ValueError(problem)
     return url
 
 
 Destination = Annotated[
     str,
-    AfterValidator(_acceptable),
+    AfterValidator(_validate_url),
     Field(
-        description="A public HTTPS destination.",
+        description="A public HTTPS URL.",
         json_schema_extra={"format": "uri", "maxLength": MAX_URL_LENGTH, "pattern": "^https://"},
     ),
 ]
@@ -35,20 +35,20 @@ class NewWebhookEndpoint(ApiModel):
 
 
 class WebhookEndpoint(ApiModel):
-    """A registered destination of events."""
+    """A registered webhook endpoint."""
 
     id: str
     url: Uri
-    events: list[Event] = Field(description="The events that are sent to it.")
+    events: list[Event] = Field(description="The event types sent to this endpoint.")
 
 
 class CreatedWebhookEndpoint(WebhookEndpoint):
-    """A new endpoint, with the secret that is never shown again."""
+    """A new endpoint with its signing secret, which is not shown again."""
 
-    secret: str = Field(description="Signs every delivery; store it now.")
+    secret: str = Field(description="Used to sign deliveries. Store it; it is not shown again.")
 
 
 class WebhookEndpointList(ApiModel):
-    """The library's endpoints."""
+    """The webhook endpoints of the library."""
 
     webhook_endpoints: list[WebhookEndpoint]

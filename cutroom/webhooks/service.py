@@ -1,4 +1,4 @@
-"""Registering and retiring webhook endpoints, announcing events to them, and keeping account of the deliveries."""
+"""Manages webhook endpoints, publishes events and records delivery attempts."""
 
 import base64
 import json
@@ -16,12 +16,12 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.secret_box import SecretBox
-from cutroom.platform.temporal import Queue
-from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, Outcome, without_root_dot
+from cutroom.platform.temporal import TaskQueue
+from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpoint
 from cutroom.webhooks.signing import SECRET_PREFIX
 
-SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (the name of a purpose)
+SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (a purpose name, not a secret)
 DELIVERY_WORKFLOW = "deliver-webhook"
 _SECRET_BYTES = 32
 
@@ -29,12 +29,12 @@ _SECRET_BYTES = 32
 async def create_endpoint(
     connection: Connection,
     principal: Principal,
-    wanted: NewWebhookEndpoint,
+    endpoint: NewWebhookEndpoint,
     *,
-    secrecy: SecretBox,
+    secret_box: SecretBox,
     now: datetime,
 ) -> CreatedWebhookEndpoint:
-    """Register a destination; its secret leaves the house this once."""
+    """Register an endpoint; its secret is returned only here."""
     if len(await list_endpoints(connection, principal)) >= MAX_ENDPOINTS:
         raise CutroomError(Code.CONFLICT, details={"maxEndpoints": MAX_ENDPOINTS})
     endpoint_id = new_id()
@@ -43,16 +43,16 @@ async def create_endpoint(
         "library_id": principal.library_id,
         "id": endpoint_id,
         "user_id": principal.user_id,
-        "url": wanted.url,
+        "url": endpoint.url,
         "events": list(EVENTS),
-        "sealed_secret": secrecy.seal(SECRET_PURPOSE, secret.encode(), context=endpoint_id),
+        "sealed_secret": secret_box.seal(SECRET_PURPOSE, secret.encode(), context=endpoint_id),
         "created_at": now,
     }
     try:
         await insert(connection, "webhook_endpoints", row)
     except asyncpg.UniqueViolationError as error:
-        raise CutroomError(Code.ALREADY_EXISTS, message="This URL is registered already.") from error
-    return CreatedWebhookEndpoint(id=endpoint_id, url=wanted.url, events=list(EVENTS), secret=secret)
+        raise CutroomError(Code.ALREADY_EXISTS, message="This URL is already registered.") from error
+    return CreatedWebhookEndpoint(id=endpoint_id, url=endpoint.url, events=list(EVENTS), secret=secret)
 
 
 async def list_endpoints(connection: Connection, principal: Principal) -> list[WebhookEndpoint]:
@@ -66,7 +66,7 @@ async def list_endpoints(connection: Connection, principal: Principal) -> list[W
 
 
 async def delete_endpoint(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> None:
-    """Retire an endpoint of the caller's own; one that belongs to somebody else is 403, wherever it is."""
+    """Delete an endpoint created by the caller; raise PERMISSION_DENIED for one of any other user."""
     done = await connection.execute(
         """UPDATE webhook_endpoints SET deleted_at = $4
            WHERE library_id = $1 AND id = $2 AND user_id = $3 AND deleted_at IS NULL""",
@@ -84,7 +84,7 @@ async def delete_endpoint(connection: Connection, principal: Principal, endpoint
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One event on its way to one endpoint; ids only, for it is kept in workflow histories."""
+    """Identifies the delivery of one event to one endpoint; ids only, because workflow histories contain it."""
 
     library_id: str
     event_id: str
@@ -95,17 +95,17 @@ class Delivery:
         return f"deliver_{self.event_id}_{self.endpoint_id}"
 
 
-async def announce(
+async def publish_event(
     connection: Connection,
     library_id: str,
     *,
-    type: str,  # noqa: A002 (the contract's word for it)
+    type: str,  # noqa: A002 (the field name in the payload)
     data: Mapping[str, Any],
     now: datetime,
 ) -> str:
-    """Record what happened and have every endpoint told of it, if the caller's transaction commits; the event's id.
+    """Insert an event and start its deliveries in the caller's transaction; return the event's id.
 
-    `data` is the Job or the Video as the API returns it, without signed URLs.
+    `data` is the Job or Video as returned by the API, without signed URLs.
     """
     event_id = new_id(now.timestamp())
     row = {"library_id": library_id, "id": event_id, "type": type, "payload": dict(data), "created_at": now}
@@ -125,44 +125,44 @@ async def announce(
                 workflow=DELIVERY_WORKFLOW,
                 workflow_id=delivery.workflow_id,
                 argument=asdict(delivery),
-                queue=Queue.EGRESS,
+                queue=TaskQueue.EGRESS,
             ),
         )
     return event_id
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
-    """How an attempt ended, and how long the receiver asked us to wait."""
+class AttemptResult:
+    """The outcome of an attempt, and the endpoint's Retry-After."""
 
-    outcome: Outcome
-    asked_pause_seconds: int | None = None
+    outcome: DeliveryOutcome
+    retry_after_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
-    """What is sent, and where to."""
+class OutgoingWebhook:
+    """The request to send."""
 
     url: str
     body: bytes
     secrets: tuple[str, ...]
 
 
-async def recorded_attempt(connection: Connection, delivery: Delivery, number: int) -> Attempted | None:
-    """An attempt that was made and recorded before the worker could say so."""
+async def recorded_attempt(connection: Connection, delivery: Delivery, number: int) -> AttemptResult | None:
+    """Return the result of an attempt that was recorded before the worker could report it."""
     row = await connection.fetchrow(
-        """SELECT outcome, asked_pause_seconds FROM delivery_attempts
+        """SELECT outcome, retry_after_seconds FROM delivery_attempts
            WHERE library_id = $1 AND event_id = $2 AND endpoint_id = $3 AND number = $4""",
         delivery.library_id,
         delivery.event_id,
         delivery.endpoint_id,
         number,
     )
-    return None if row is None else Attempted(Outcome(row["outcome"]), row["asked_pause_seconds"])
+    return None if row is None else AttemptResult(DeliveryOutcome(row["outcome"]), row["retry_after_seconds"])
 
 
-async def parcel_for(connection: Connection, delivery: Delivery, *, secrecy: SecretBox) -> Parcel | None:
-    """What to send now; nothing when the endpoint was deleted or disabled, or the event is past its retention."""
+async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box: SecretBox) -> OutgoingWebhook | None:
+    """Load the request to send; None if the endpoint was deleted or disabled, or the event has expired."""
     row = await connection.fetchrow(
         """SELECT w.url, w.sealed_secret, e.type, e.payload, e.created_at
            FROM events e JOIN webhook_endpoints w ON w.library_id = e.library_id
@@ -174,13 +174,13 @@ async def parcel_for(connection: Connection, delivery: Delivery, *, secrecy: Sec
     )
     if row is None:
         return None
-    secret = secrecy.unseal(SECRET_PURPOSE, row["sealed_secret"], context=delivery.endpoint_id).decode()
+    secret = secret_box.unseal(SECRET_PURPOSE, row["sealed_secret"], context=delivery.endpoint_id).decode()
     body = event_body(row["type"], row["payload"], at=row["created_at"])
-    return Parcel(url=without_root_dot(row["url"]), body=body, secrets=(secret,))
+    return OutgoingWebhook(url=without_root_dot(row["url"]), body=body, secrets=(secret,))
 
 
 def event_body(event_type: str, data: Mapping[str, Any], *, at: datetime) -> bytes:
-    """The same bytes for every attempt, so that a receiver may compare them."""
+    """Serialize an event; the bytes are identical for every attempt."""
     timestamp = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
     event = {"type": event_type, "timestamp": timestamp, "data": data}
     return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
@@ -188,25 +188,25 @@ def event_body(event_type: str, data: Mapping[str, Any], *, at: datetime) -> byt
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """What is kept of an attempt."""
+    """An attempt to record."""
 
     number: int
     at: datetime
     status: int | None
-    outcome: Outcome
+    outcome: DeliveryOutcome
     milliseconds: int
-    asked_pause_seconds: int | None = None
+    retry_after_seconds: int | None = None
 
 
-async def record_attempt(connection: Connection, delivery: Delivery, made: AttemptRecord) -> None:
-    """Keep account of an attempt; a receiver that is gone for good disables its endpoint."""
-    await insert(connection, "delivery_attempts", {**asdict(delivery), **asdict(made)})
-    if made.outcome is Outcome.GONE:
+async def record_attempt(connection: Connection, delivery: Delivery, attempt: AttemptRecord) -> None:
+    """Record an attempt; a 410 response disables the endpoint."""
+    await insert(connection, "delivery_attempts", {**asdict(delivery), **asdict(attempt)})
+    if attempt.outcome is DeliveryOutcome.GONE:
         await connection.execute(
             """UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
                WHERE library_id = $1 AND id = $2 AND disabled_at IS NULL""",
             delivery.library_id,
             delivery.endpoint_id,
-            made.at,
-            "The receiver answered 410 Gone.",
+            attempt.at,
+            "The endpoint returned 410 Gone.",
         )

@@ -1,4 +1,4 @@
-"""Standard Webhooks: how a receiver knows that a delivery is ours, whole and recent."""
+"""Signs deliveries according to Standard Webhooks."""
 
 import base64
 import hmac
@@ -10,7 +10,7 @@ VERSION = "v1"
 
 
 def signed_headers(secrets: Sequence[str], body: bytes, *, message_id: str, at: datetime) -> dict[str, str]:
-    """The three headers of a delivery; with several secrets (one is being replaced) it is signed with each."""
+    """Return the signature headers; during secret rotation, the body is signed with each secret."""
     timestamp = str(int(at.timestamp()))
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
     return {

@@ -1,4 +1,4 @@
-"""Delivering one event to one endpoint, until it is taken or there is no use in trying; and the daily sweep."""
+"""Workflows that deliver an event with retries, and purge events every day."""
 
 from datetime import timedelta
 
@@ -7,42 +7,42 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.webhooks.activities import DeliveryActivities
-    from cutroom.webhooks.rules import FINAL, PAUSES, Outcome, pause_before
-    from cutroom.webhooks.service import DELIVERY_WORKFLOW, Attempted, Delivery
+    from cutroom.webhooks.rules import FINAL_OUTCOMES, RETRY_DELAYS, DeliveryOutcome, retry_delay
+    from cutroom.webhooks.service import DELIVERY_WORKFLOW, AttemptResult, Delivery
 
-ATTEMPT_TIMEOUT = timedelta(seconds=60)  # 15 s for the receiver, the rest for a database that is slow
-# A receiver's failure is a result. What is retried here is our own: a worker that died, a database that is away.
-OUR_OWN_FAILURES = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
+ATTEMPT_TIMEOUT = timedelta(seconds=60)  # 15 s for the endpoint, the rest for the database
+# Endpoint failures are results, retried by the workflow. This policy covers our own: worker crashes, database outages.
+ATTEMPT_RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 SWEEP_TIMEOUT = timedelta(hours=1)
 SWEEP_HEARTBEAT = timedelta(seconds=30)
 
 
 @workflow.defn(name=DELIVERY_WORKFLOW)
 class DeliverWebhookWorkflow:
-    """Started by the outbox; its history holds ids and outcomes, never a body, a URL or a secret."""
+    """Delivers one event to one endpoint. Its history contains ids and outcomes, never bodies, URLs or secrets."""
 
     @workflow.run
-    async def run(self, delivery: Delivery) -> Outcome:
-        attempted = await self._attempt(delivery, 1)
-        for number, step in enumerate(PAUSES, start=2):
-            if attempted.outcome in FINAL:
+    async def run(self, delivery: Delivery) -> DeliveryOutcome:
+        result = await self._attempt(delivery, 1)
+        for number, delay in enumerate(RETRY_DELAYS, start=2):
+            if result.outcome in FINAL_OUTCOMES:
                 break
-            await workflow.sleep(pause_before(step, attempted.asked_pause_seconds))
-            attempted = await self._attempt(delivery, number)
-        return attempted.outcome
+            await workflow.sleep(retry_delay(delay, result.retry_after_seconds))
+            result = await self._attempt(delivery, number)
+        return result.outcome
 
-    async def _attempt(self, delivery: Delivery, number: int) -> Attempted:
+    async def _attempt(self, delivery: Delivery, number: int) -> AttemptResult:
         return await workflow.execute_activity_method(
             DeliveryActivities.attempt_delivery,
             args=[delivery, number],
             start_to_close_timeout=ATTEMPT_TIMEOUT,
-            retry_policy=OUR_OWN_FAILURES,
+            retry_policy=ATTEMPT_RETRY,
         )
 
 
 @workflow.defn(name="purge-events")
 class PurgeEventsWorkflow:
-    """Started by a schedule; a run that is missed is made up by the next one."""
+    """Started by a schedule; a missed run is covered by the next one."""
 
     @workflow.run
     async def run(self) -> int:

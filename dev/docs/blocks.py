@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from dev.docs.examples import read_examples, render
 from dev.docs.fleet_tables import blocks as scaling_blocks
 from dev.docs.settings_table import table
 from dev.environment import PROJECT
-from tests.recording.examples import read_examples, shown
 
 DOCS = PROJECT / "docs"
 FIGURES = DOCS / "figures" / "scaling.json"
@@ -26,7 +26,7 @@ BLOCK = re.compile(r"(<!-- begin (\w+)(?: ([\w-]+))? -->\n)(.*?)(<!-- end -->)",
 UNRECORDED = "Not recorded yet: `just examples` does it."
 # The steps of tests/support/product_walk.py, which loads engines when it is imported, and what belongs to no product.
 PRODUCTS = ("ingest", "transcripts", "subtitles", "captions", "dubs", "playback", "shorts", "promos", "thumbnails")
-OTHERS = ("packaging", "downloads", "bundles", "speech", "voices", "hosting", "quotes", "house")
+OTHERS = ("packaging", "downloads", "bundles", "speech", "voices", "hosting", "quotes", "core")
 STEP_NAMES = frozenset((*PRODUCTS, *OTHERS))
 
 
@@ -55,7 +55,7 @@ def _example(name: str) -> str:
     found = read_examples()
     if name.rpartition("-")[0] not in STEP_NAMES:
         raise KeyError(name)
-    return "\n".join(shown(found[name])) if name in found else UNRECORDED
+    return "\n".join(render(found[name])) if name in found else UNRECORDED
 
 
 def stale(folder: Path = DOCS) -> Iterator[tuple[Path, str]]:

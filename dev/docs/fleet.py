@@ -49,7 +49,7 @@ KINDS = ("media", "speech", "vision", "voice")
 
 # Where larger models stand in for the small ones that were measured. Not measured here: seconds of one GPU.
 GPU_SECONDS: Mapping[str, tuple[str, float, str]] = {
-    "transcripts": ("a recogniser of 1.5 billion parameters", 2.0, "for a minute of speech"),
+    "transcripts": ("a recognizer of 1.5 billion parameters", 2.0, "for a minute of speech"),
     "dubs": (
         "a voice that clones, a separator and a translator of 3 billion parameters",
         20.0,

@@ -207,5 +207,3 @@ def _act(arguments: argparse.Namespace) -> int:
             print(*reports, sep="\n")
             return int(any(report.word != "healthy" for report in reports))
     return 0
-
-

@@ -1,11 +1,11 @@
-"""Every kind of caller that an operation can meet, and the answer each must get."""
+"""Every kind of caller of an operation, and the response each must get."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from cutroom.accounts import service
-from cutroom.accounts.keys import KEY_PREFIX, mint_credential
+from cutroom.accounts.keys import KEY_PREFIX, generate_credential
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import ALL_SCOPES, Scope
 from cutroom.errors import Code
@@ -15,11 +15,11 @@ from cutroom.web.operation import Access
 from dev.scratch import Accounts
 from proofs.access.document import Operation
 from proofs.access.responses import Expected, refusal
-from proofs.stage.access_fixtures import Founder, Holding
+from proofs.stage.access_fixtures import LibraryFactory, LibraryFixture
 
-# Where the contract answers something else than 404 about a resource of another library.
-FOREIGN_ANSWERS = {"DELETE /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
-# Lists that are the same for every caller.
+# Operations whose contract specifies another code than NOT_FOUND for resources of other libraries.
+FOREIGN_CODES = {"DELETE /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
+# Lists that are the same for all callers.
 SHARED_LISTS = frozenset({"GET /v1/models"})
 
 Headers = dict[bytes, bytes]
@@ -27,7 +27,7 @@ Headers = dict[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One request and the answer it must get."""
+    """A request and its expected response."""
 
     caller: str
     operation: Operation
@@ -38,48 +38,48 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Who takes part. Nothing that is asked of the owner's or the team's library is ever granted to change it."""
+    """Libraries and credentials. No permitted request changes the owner's or the team's library."""
 
-    founder: Founder
-    owner: Holding
-    team: Holding  # a workspace
-    foreigners: dict[str, Holding]
-    lacking: dict[Scope, str]  # a key of the owner's with every other scope
-    only: dict[Scope, str]  # a key of the owner's with this scope alone
-    refused: dict[str, str]  # credentials that open nothing, by what is wrong with them
+    factory: LibraryFactory
+    owner: LibraryFixture
+    team: LibraryFixture  # a workspace
+    outsiders: dict[str, LibraryFixture]
+    lacking: dict[Scope, str]  # owner's key with every other scope
+    only: dict[Scope, str]  # owner's key with this scope only
+    refused: dict[str, str]  # invalid credentials, by what is wrong with them
     viewer: str
     removed: str
     token: str
 
 
-async def set_the_stage(accounts: Accounts) -> Stage:
-    founder = Founder(accounts)
-    owner, team = await founder.personal(), await founder.workspace()
+async def open_stage(accounts: Accounts) -> Stage:
+    factory = LibraryFactory(accounts)
+    owner, team = await factory.personal(), await factory.workspace()
 
     async def key(scopes: frozenset[Scope]) -> str:
         return (await accounts.key(owner.person, scopes=scopes)).secret
 
-    foreigners = {
-        "a foreign user": await founder.personal(),
-        "a foreign workspace": await founder.workspace(),
-        "the same person in another library": await founder.workspace(owner.person),
+    outsiders = {
+        "a foreign user": await factory.personal(),
+        "a foreign workspace": await factory.workspace(),
+        "the same person in another library": await factory.workspace(owner.person),
     }
     return Stage(
-        founder=founder,
+        factory=factory,
         owner=owner,
         team=team,
-        foreigners=foreigners,
+        outsiders=outsiders,
         lacking={scope: await key(ALL_SCOPES - {scope}) for scope in Scope},
         only={scope: await key(frozenset({scope})) for scope in Scope},
-        refused=await _refused(founder, owner),
+        refused=await _refused(factory, owner),
         viewer=await _join(accounts, team, Role.VIEWER),
         removed=await _join(accounts, team, Role.EDITOR, removed=True),
-        token=await founder.token(owner),
+        token=await factory.token(owner),
     )
 
 
-async def _refused(founder: Founder, owner: Holding) -> dict[str, str]:
-    accounts, good = founder.accounts, owner.key.secret
+async def _refused(factory: LibraryFactory, owner: LibraryFixture) -> dict[str, str]:
+    accounts, good = factory.accounts, owner.key.secret
     revoked = await accounts.key(owner.person)
     await service.revoke_key(accounts.connection, revoked.id, now=system_clock())
     return {
@@ -87,14 +87,14 @@ async def _refused(founder: Founder, owner: Holding) -> dict[str, str]:
         "garbage beyond ASCII": KEY_PREFIX + "é" * (len(good) - len(KEY_PREFIX)),
         "a wrong checksum": good[:-1] + ("0" if good[-1] != "0" else "1"),
         "a wrong secret": good[:10] + ("0" if good[10] != "0" else "1") + good[11:],
-        "an unknown key": mint_credential(KEY_PREFIX),
+        "an unknown key": generate_credential(KEY_PREFIX),
         "a revoked key": revoked.secret,
-        "an expired token": await founder.token(owner, lifetime=-timedelta(seconds=1)),
+        "an expired token": await factory.token(owner, lifetime=-timedelta(seconds=1)),
     }
 
 
-async def _join(accounts: Accounts, team: Holding, role: Role, *, removed: bool = False) -> str:
-    """The key of one more member, who may have left since."""
+async def _join(accounts: Accounts, team: LibraryFixture, role: Role, *, removed: bool = False) -> str:
+    """The key of a new member, optionally removed again."""
     person = await accounts.person()
     await accounts.member(team.library_id, person, role=role)
     key = await accounts.key(person, library_id=team.library_id)
@@ -104,7 +104,7 @@ async def _join(accounts: Accounts, team: Holding, role: Role, *, removed: bool 
 
 
 async def cases_of(operation: Operation, stage: Stage, *, short: bool) -> AsyncIterator[Case]:
-    """Every case of one operation; whoever may change something gets a library of their own to change."""
+    """Every case of an operation; callers that may write get their own library."""
     for case in (
         *_without_identity(operation, stage),
         *_without_permission(operation, stage, short=short),
@@ -135,7 +135,9 @@ def _without_identity(operation: Operation, stage: Stage) -> Iterator[Case]:
 
 
 def _without_permission(operation: Operation, stage: Stage, *, short: bool) -> Iterator[Case]:
-    unscoped = refusal(Code.INSUFFICIENT_SCOPE, details={"required": [operation.scope.value]}, hidden=stage.owner.marks)
+    unscoped = refusal(
+        Code.INSUFFICIENT_SCOPE, details={"required": [operation.scope.value]}, hidden=stage.owner.markers
+    )
 
     def owner(caller: str, secret: str) -> Case:
         return Case(caller, operation, stage.owner.ids, bearer(secret), unscoped)
@@ -143,7 +145,7 @@ def _without_permission(operation: Operation, stage: Stage, *, short: bool) -> I
     yield owner("every scope but the required one", stage.lacking[operation.scope])
     for scope, secret in () if short else stage.only.items():
         if scope is not operation.scope:
-            yield owner(f"{scope} alone", secret)
+            yield owner(f"{scope} only", secret)
     denied = _hiding(Code.PERMISSION_DENIED, stage.team)
     yield Case("a removed member", operation, stage.team.ids, bearer(stage.removed), denied)
     if operation.access is Access.READ:
@@ -155,59 +157,59 @@ def _without_permission(operation: Operation, stage: Stage, *, short: bool) -> I
 
 
 def _with_unknown_ids(operation: Operation, stage: Stage) -> Iterator[Case]:
-    """An id that nobody has, and one that nobody can have, are answered like a stranger's."""
+    """Unknown and impossible ids get the same response as ids of other libraries."""
     names = [name for name in operation.path_names if name.lower().endswith("id")]
-    unknown = {"an unknown id": new_id(), "an impossible id": "\x00", "an endless id": "0" * 4_000}
+    unknown = {"an unknown id": new_id(), "an impossible id": "\x00", "an overlong id": "0" * 4_000}
     for caller, value in unknown.items() if names and not operation.retired else ():
         ids = {**stage.owner.ids, **dict.fromkeys(names, value)}
         yield Case(caller, operation, ids, bearer(stage.owner.key.secret), refusal(Code.NOT_FOUND))
 
 
 async def _foreign(operation: Operation, stage: Stage) -> AsyncIterator[Case]:
-    hidden = stage.owner.marks
-    for caller, foreigner in stage.foreigners.items():
+    hidden = stage.owner.markers
+    for caller, outsider in stage.outsiders.items():
         if operation.path_names and not operation.retired:
-            expected = refusal(FOREIGN_ANSWERS.get(operation.name, Code.NOT_FOUND), hidden=hidden)
-            yield Case(caller, operation, stage.owner.ids, bearer(foreigner.key.secret), expected)
+            expected = refusal(FOREIGN_CODES.get(operation.name, Code.NOT_FOUND), hidden=hidden)
+            yield Case(caller, operation, stage.owner.ids, bearer(outsider.key.secret), expected)
             continue
-        if foreigner.person == stage.owner.person:
-            own = await stage.founder.workspace(foreigner.person)
-        elif foreigner.library_id == foreigner.person.library_id:
-            own = await stage.founder.personal()
+        if outsider.person == stage.owner.person:
+            own = await stage.factory.workspace(outsider.person)
+        elif outsider.library_id == outsider.person.library_id:
+            own = await stage.factory.personal()
         else:
-            own = await stage.founder.workspace()
+            own = await stage.factory.workspace()
         expected = Expected(statuses=operation.passes, hidden=hidden)
         yield Case(caller, operation, own.ids, bearer(own.key.secret), expected)
 
 
 async def _permitted(operation: Operation, stage: Stage) -> AsyncIterator[Case]:
-    founder, passed = stage.founder, Expected(statuses=operation.passes)
+    factory, passed = stage.factory, Expected(statuses=operation.passes)
 
-    def case(caller: str, own: Holding, headers: Headers, expected: Expected = passed) -> Case:
+    def case(caller: str, own: LibraryFixture, headers: Headers, expected: Expected = passed) -> Case:
         return Case(caller, operation, own.ids, headers, expected)
 
-    own = await founder.personal()
+    own = await factory.personal()
     lists = operation.method == "get" and not operation.path_names and operation.name not in SHARED_LISTS
-    seen = Expected(statuses=operation.passes, shown=own.marks if lists else frozenset())
+    seen = Expected(statuses=operation.passes, shown=own.markers if lists else frozenset())
     yield case("the owner", own, bearer(own.key.secret), seen)
-    own = await founder.personal()
+    own = await factory.personal()
     yield case("X-Api-Key", own, {b"X-Api-Key": own.key.secret.encode()})
-    own = await founder.personal(scopes={operation.scope})
-    yield case("the required scope alone", own, bearer(own.key.secret))
+    own = await factory.personal(scopes={operation.scope})
+    yield case("the required scope only", own, bearer(own.key.secret))
     if operation.path_names:
-        own = await founder.workspace()
-        editor = await _join(founder.accounts, own, Role.EDITOR)
-        code = FOREIGN_ANSWERS.get(operation.name)
-        yield case("a fellow member", own, bearer(editor), refusal(code, hidden=own.marks) if code else passed)
+        own = await factory.workspace()
+        editor = await _join(factory.accounts, own, Role.EDITOR)
+        code = FOREIGN_CODES.get(operation.name)
+        yield case("a fellow member", own, bearer(editor), refusal(code, hidden=own.markers) if code else passed)
     if operation.speech:
-        own = await founder.personal()
+        own = await factory.personal()
         yield case("xi-api-key", own, {b"xi-api-key": own.key.secret.encode()})
-        own = await founder.personal()
-        yield case("an OAuth token", own, bearer(await founder.token(own)))
+        own = await factory.personal()
+        yield case("an OAuth token", own, bearer(await factory.token(own)))
 
 
-def _hiding(code: Code, holding: Holding) -> Expected:
-    return refusal(code, hidden=holding.marks)
+def _hiding(code: Code, library: LibraryFixture) -> Expected:
+    return refusal(code, hidden=library.markers)
 
 
 def bearer(secret: str) -> Headers:

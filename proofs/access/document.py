@@ -1,4 +1,4 @@
-"""The operations that an OpenAPI document declares, each with a request that is valid but for who sends it."""
+"""Reads operations from the OpenAPI document, each with a valid example request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 _PAGE_TOKEN = "pageToken"  # noqa: S105 (a name, not a secret)
 
 
-class CannotAskError(Exception):
-    """The document does not say enough to ask this operation; the sentence says what to add, and where."""
+class IncompleteSpecError(Exception):
+    """The document lacks what is needed to call an operation; the message says what to add."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation as its document describes it."""
+    """An operation as declared in the document."""
 
     method: str
     path: str
     scope: Scope
     access: Access
     path_names: tuple[str, ...]
-    query: Mapping[str, str]  # what must be sent
+    query: Mapping[str, str]  # required parameters
     optional_query: frozenset[str]
     body: Any  # the schema's example, None without a body
-    passes: frozenset[int]  # the statuses that a permitted caller may get
+    passes: frozenset[int]  # statuses for permitted callers
 
     @property
     def name(self) -> str:
@@ -56,14 +56,14 @@ class Operation:
 
 
 def read_operations(document: Mapping[str, Any], known: frozenset[str]) -> tuple[list[Operation], list[str]]:
-    """Every operation but the open one, and a sentence for each that cannot be asked."""
+    """Every operation except the health check, and a message for each that cannot be called."""
     found, faults = [], []
     for path, method, declared in _declared(document):
         if path == OPEN_PATH:
             continue
         try:
             found.append(_operation(document, path, method, declared=declared, known=known))
-        except CannotAskError as error:
+        except IncompleteSpecError as error:
             faults.append(f"{method.upper()} {path}: {error}")
     return found, faults
 
@@ -79,12 +79,12 @@ def _operation(
     document: Mapping[str, Any], path: str, method: str, *, declared: Mapping[str, Any], known: frozenset[str]
 ) -> Operation:
     if "x-required-scope" not in declared or "x-access" not in declared:
-        raise CannotAskError("it declares no x-required-scope and x-access; only the health check may do without.")
+        raise IncompleteSpecError("x-required-scope and x-access are missing; only the health check may omit them.")
     parameters = [_resolve(document, parameter) for parameter in declared.get("parameters", ())]
     path_names = tuple(parameter["name"] for parameter in parameters if parameter["in"] == "path")
     for name in path_names:
         if name not in known:
-            raise CannotAskError(f"no fixture for the path parameter {name}; add its row to _seed in {FIXTURES}.")
+            raise IncompleteSpecError(f"no fixture for the path parameter {name}; add its row to _seed in {FIXTURES}.")
     queries = [parameter for parameter in parameters if parameter["in"] == "query"]
     statuses = {int(status) for status in declared["responses"] if status.isdecimal()}
     return Operation(
@@ -100,19 +100,21 @@ def _operation(
     )
 
 
-def _resolve(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    while "$ref" in part:
+def _resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
         target: Any = document
-        for step in part["$ref"].removeprefix("#/").split("/"):
+        for step in node["$ref"].removeprefix("#/").split("/"):
             target = target[step]
-        part = target
-    return part
+        node = target
+    return node
 
 
 def _query_value(document: Mapping[str, Any], parameter: Mapping[str, Any]) -> str:
     for value in (*_examples(parameter), *_schema_examples(document, parameter.get("schema", {}))):
         return str(value)
-    raise CannotAskError(f"the required query parameter {parameter['name']} has no example; give its schema one.")
+    raise IncompleteSpecError(
+        f"the required query parameter {parameter['name']} has no example; add one to its schema."
+    )
 
 
 def _body(document: Mapping[str, Any], request_body: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 (any JSON value)
@@ -120,22 +122,22 @@ def _body(document: Mapping[str, Any], request_body: Mapping[str, Any] | None) -
         return None
     content = _resolve(document, request_body)["content"].get("application/json")
     if content is None:
-        raise CannotAskError("its body cannot be sent as application/json; teach this file how to send it.")
+        raise IncompleteSpecError("its body is not application/json; add support for it here.")
     for value in (*_examples(content), *_schema_examples(document, content.get("schema", {}))):
         return value
-    raise CannotAskError("its body has no example; give its schema one.")
+    raise IncompleteSpecError("its body has no example; add one to its schema.")
 
 
-def _examples(part: Mapping[str, Any]) -> Iterator[Any]:
-    """As parameters and media types carry them: one, or several by name."""
-    if "example" in part:
-        yield part["example"]
-    for example in part.get("examples", {}).values():
+def _examples(node: Mapping[str, Any]) -> Iterator[Any]:
+    """The `example` or named `examples` of a parameter or media type."""
+    if "example" in node:
+        yield node["example"]
+    for example in node.get("examples", {}).values():
         yield example["value"]
 
 
 def _schema_examples(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
-    """A schema's own examples, else those of its variants, in the order they are told."""
+    """A schema's own examples, then those of its variants, in document order."""
     schema = _resolve(document, schema)
     yield from schema.get("examples", ())
     yield from schema.get("enum", ())

@@ -1,4 +1,4 @@
-"""What an answer must be, to the letter, and the count of those that were not."""
+"""Compares responses with what each caller must get, and counts mismatches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from cutroom.errors import MEANINGS, Code
+from cutroom.errors import ERROR_SPECS, Code
 from cutroom.platform.ids import is_id
 
 NOTHING: Mapping[str, Any] = {}
@@ -14,24 +14,24 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The answer that one caller must get."""
+    """The response that a caller must get."""
 
     statuses: frozenset[int]
     code: Code | None = None
-    details: Mapping[str, Any] | None = None  # None when they are not fixed
-    hidden: frozenset[str] = frozenset()  # none of these may be in the answer
-    shown: frozenset[str] = frozenset()  # one of these must be
+    details: Mapping[str, Any] | None = None  # None if not fixed
+    hidden: frozenset[str] = frozenset()  # must not occur in the response
+    shown: frozenset[str] = frozenset()  # at least one must occur
 
 
 def refusal(
     code: Code, *, details: Mapping[str, Any] | None = NOTHING, hidden: frozenset[str] = frozenset()
 ) -> Expected:
-    return Expected(statuses=frozenset({MEANINGS[code].status}), code=code, details=details, hidden=hidden)
+    return Expected(statuses=frozenset({ERROR_SPECS[code].status}), code=code, details=details, hidden=hidden)
 
 
 @dataclass
 class Tally:
-    """Everything that was checked, and a sentence for each thing that was wrong."""
+    """Number of checked cases, and a message for each fault."""
 
     cases: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -43,16 +43,16 @@ class Tally:
 
 
 def fault_in(response: httpx.Response, expected: Expected) -> str | None:
-    """What is wrong with an answer, if anything."""
+    """What is wrong with a response; None if nothing."""
     text = response.text
     if response.status_code not in expected.statuses:
-        return f"wanted {_words(expected)}, got {response.status_code} {text[:200]}"
+        return f"expected {_words(expected)}, got {response.status_code} {text[:200]}"
     if not is_id(response.headers.get("X-Request-Id", "")):
         return "X-Request-Id is missing"
-    if leaked := sorted(mark for mark in expected.hidden if mark in text):
-        return f"shows {leaked[0]}, which belongs to another library: {text[:200]}"
-    if expected.shown and not any(mark in text for mark in expected.shown):
-        return f"shows the caller none of the rows of the caller's own library: {text[:200]}"
+    if leaked := sorted(marker for marker in expected.hidden if marker in text):
+        return f"contains {leaked[0]} of another library: {text[:200]}"
+    if expected.shown and not any(marker in text for marker in expected.shown):
+        return f"contains no row of the caller's own library: {text[:200]}"
     if expected.code is not None:
         return _fault_in_error(response, expected.code, details=expected.details)
     return None
@@ -60,16 +60,16 @@ def fault_in(response: httpx.Response, expected: Expected) -> str | None:
 
 def _fault_in_error(response: httpx.Response, code: Code, *, details: Mapping[str, Any] | None) -> str | None:
     if response.headers.get("Content-Type") != "application/json":
-        return f"an error came as {response.headers.get('Content-Type')}"
+        return f"error sent as {response.headers.get('Content-Type')}"
     if (response.status_code == 401) != ("WWW-Authenticate" in response.headers):
-        return "WWW-Authenticate belongs to 401, always and only"
+        return "WWW-Authenticate must be sent with 401 only"
     envelope = response.json()
-    told = envelope.get("error", {}).get("details")
-    if details is None and isinstance(told, dict):
-        details = told
-    wanted = {"error": {"code": code.value, "message": MEANINGS[code].message, "details": details}}
-    if envelope != wanted:
-        return f"wanted exactly {wanted}, got {envelope}"
+    sent_details = envelope.get("error", {}).get("details")
+    if details is None and isinstance(sent_details, dict):
+        details = sent_details
+    expected = {"error": {"code": code.value, "message": ERROR_SPECS[code].message, "details": details}}
+    if envelope != expected:
+        return f"expected exactly {expected}, got {envelope}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""The second wall: what the application's database role can see and change when no code confines it."""
+"""Row-level security: what the application's database role can read and change with unfiltered SQL."""
 
 import json
 from dataclasses import dataclass
@@ -14,72 +14,76 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from proofs.access.responses import Tally
 from proofs.access.tables import Relation, read_relations
-from proofs.stage.access_fixtures import Holding
+from proofs.stage.access_fixtures import LibraryFixture
 
-# Tables without a library_id: which of their rows belong to library $1.
+# Tables without library_id: the condition for rows of library $1.
 OWN_ROWS = {
     "libraries": "id = $1",
     "users": "id IN (SELECT user_id FROM members WHERE library_id = $1)",
 }
-# The same for every library, and of nobody.
-SHARED = frozenset({"alembic_version", "service_voices", "translation_routes"})
+# Shared by all libraries.
+SHARED = frozenset({"alembic_version", "stock_voices", "translation_routes"})
 APPEND_ONLY = ("ledger_transactions", "ledger_entries")
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
-    """The owner of the schema looks over it; the application stands before it."""
+class RowLevelSecurity:
+    """Compares what the application's role sees with what the schema owner sees."""
 
     tally: Tally
     schema_owner: Connection
     application: Connection
-    owner: Holding
-    other: Holding
+    owner: LibraryFixture
+    other: LibraryFixture
 
     async def prove(self) -> int:
-        """Check everything; the number of foreign rows that could be seen."""
+        """Run every check; returns the number of visible rows of other libraries."""
         relations = await read_relations(self.schema_owner)
         await self._check_role()
         foreign_rows = 0
         for relation in relations:
             self.tally.check(relation.name, relation.fault)
-            foreign_rows += await self._check_sight(relation)
+            foreign_rows += await self._check_visibility(relation)
             if relation.is_table and relation.has_library:
                 await self._check_changes(relation)
         for table in APPEND_ONLY:
             await self._check_append_only(table)
         return foreign_rows
 
-    async def _enter(self, library_id: str) -> None:
+    async def _set_library(self, library_id: str) -> None:
         await self.application.execute("SELECT set_config('cutroom.library_id', $1, false)", library_id)
 
     async def _check_role(self) -> None:
         role = await self.application.fetchrow(
-            "SELECT rolsuper OR rolbypassrls OR rolcreaterole AS mighty FROM pg_roles WHERE rolname = current_user"
+            "SELECT rolsuper OR rolbypassrls OR rolcreaterole AS bypasses FROM pg_roles WHERE rolname = current_user"
         )
-        mighty = role is None or role["mighty"]
-        self.tally.check("the application's role", "it can step around row security" if mighty else None)
-        open_doors = await self.schema_owner.fetch(
-            """SELECT p.oid::regprocedure::text AS door FROM pg_proc p
+        bypasses = role is None or role["bypasses"]
+        self.tally.check("the application's role", "it can bypass row-level security" if bypasses else None)
+        unsafe = await self.schema_owner.fetch(
+            """SELECT p.oid::regprocedure::text AS signature FROM pg_proc p
                WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef
                  AND (has_function_privilege('public', p.oid, 'EXECUTE')
                       OR NOT coalesce(array_to_string(p.proconfig, ' ') LIKE '%search_path=%', false))"""
         )
-        doors = ", ".join(row["door"] for row in open_doors)
-        self.tally.check("the doors through the wall", f"not shut to strangers: {doors}" if doors else None)
+        functions = ", ".join(row["signature"] for row in unsafe)
+        self.tally.check(
+            "SECURITY DEFINER functions", f"public or without search_path: {functions}" if functions else None
+        )
 
-    async def _check_sight(self, relation: Relation) -> int:
-        """Count without any filter: outside any library, and inside another one."""
+    async def _check_visibility(self, relation: Relation) -> int:
+        """Count rows without a filter, with no library set and with another library set."""
         total = 0
         for library_id in ("", self.other.library_id):
-            await self._enter(library_id)
+            await self._set_library(library_id)
             try:
                 seen = int(await self.application.fetchval(f"SELECT count(*) FROM {relation.name}"))  # noqa: S608
             except asyncpg.InsufficientPrivilegeError:
                 seen = 0
             foreign = seen - await self._own_rows(relation, library_id, seen=seen)
-            place = "inside another library" if library_id else "outside any library"
-            self.tally.check(f"SELECT {relation.name} {place}", f"{foreign} foreign rows are seen" if foreign else None)
+            place = "in another library" if library_id else "without a library"
+            self.tally.check(
+                f"SELECT {relation.name} {place}", f"{foreign} foreign rows are visible" if foreign else None
+            )
             total += abs(foreign)
         return total
 
@@ -87,18 +91,18 @@ class Wall:
         if relation.name in SHARED:
             return seen
         condition = "library_id = $1" if relation.has_library else OWN_ROWS.get(relation.name, "$1::text IS NULL")
-        sql = f"SELECT count(*) FROM {relation.name} WHERE {condition}"  # noqa: S608 (names from the catalogue)
+        sql = f"SELECT count(*) FROM {relation.name} WHERE {condition}"  # noqa: S608 (names from the catalog)
         own = int(await self.schema_owner.fetchval(sql, library_id))
         return own if relation.readable else 0
 
     async def _check_changes(self, relation: Relation) -> None:
-        """Change, remove, add and give away rows across the border; nothing may come of it."""
+        """Try to update, delete, insert and reassign rows of another library; all must fail."""
         table, foreign = relation.name, self.owner.library_id
         row = await self.schema_owner.fetchval(
             f"SELECT to_jsonb(t)::text FROM {table} t WHERE library_id = $1 LIMIT 1",  # noqa: S608
             foreign,
         )
-        self.tally.check(table, None if row else "the owner has no row in it, so nothing was proved")
+        self.tally.check(table, None if row else "the owner has no row in it, so nothing is tested")
         columns = ", ".join(relation.columns)
         attempts: list[tuple[str, list[Any]]] = [
             (f"UPDATE {table} SET library_id = library_id WHERE library_id = $1", [foreign]),  # noqa: S608
@@ -111,12 +115,12 @@ class Wall:
             (f"UPDATE {table} SET library_id = $1", [foreign]),  # noqa: S608
         ]
         for library_id in ("", self.other.library_id):
-            await self._enter(library_id)
+            await self._set_library(library_id)
             for sql, arguments in attempts:
                 self.tally.check(f"in library '{library_id}': {sql}", await self._attempt(sql, arguments))
 
     async def _attempt(self, sql: str, arguments: list[Any]) -> str | None:
-        """Try a change and undo it; the fault when it was not the wall that stopped it."""
+        """Execute a change and roll back; returns a fault unless row-level security stopped it."""
         transaction = self.application.transaction()
         await transaction.start()
         try:
@@ -124,16 +128,16 @@ class Wall:
         except asyncpg.InsufficientPrivilegeError:
             return None
         except asyncpg.PostgresError as error:
-            return f"something else than the wall refused it: {error}"
+            return f"refused for another reason than row-level security: {error}"
         finally:
             await transaction.rollback()
-        return None if done.endswith(" 0") else f"it was done: {done}"
+        return None if done.endswith(" 0") else f"it succeeded: {done}"
 
     async def _check_append_only(self, table: str) -> None:
-        """Even inside the owner's library the ledger is only added to."""
-        await self._enter(self.owner.library_id)
+        """The ledger is append-only even in the caller's own library."""
+        await self._set_library(self.owner.library_id)
         seen = await self.application.fetchval(f"SELECT count(*) FROM {table}")  # noqa: S608
-        self.tally.check(table, None if seen else "the owner has no row in it, so nothing was proved")
+        self.tally.check(table, None if seen else "the owner has no row in it, so nothing is tested")
         for sql in (f"UPDATE {table} SET library_id = library_id", f"DELETE FROM {table}", f"TRUNCATE {table}"):  # noqa: S608
             done: str | None = f"{sql} was not refused"
             try:
@@ -144,18 +148,18 @@ class Wall:
             self.tally.check(f"in the owner's library: {sql}", done)
 
 
-async def prove_pool_forgets(tally: Tally, settings: Settings, holding: Holding) -> None:
-    """A connection that has been in a library comes back to the pool, and out of it again, in none."""
+async def prove_pool_resets_library(tally: Tally, settings: Settings, library: LibraryFixture) -> None:
+    """A connection returned to the pool keeps no library."""
     database = await Database.connect(settings.database_url.get_secret_value(), 1, application="cutroom-proof")
-    secrecy = SecretBox(settings.secret_key.get_secret_value())
-    doorkeeper = Authenticator(secrecy=secrecy, plans=load_plans(settings.plans_file))
+    secret_box = SecretBox(settings.secret_key.get_secret_value())
+    authenticator = Authenticator(secret_box=secret_box, plans=load_plans(settings.plans_file))
     try:
         async with database.connection() as connection:
-            await doorkeeper.admit(connection, holding.key.secret, now=system_clock(), speech=False)
+            await authenticator.authenticate(connection, library.key.secret, now=system_clock(), speech=False)
             first = await _pid_and_videos(connection)
         async with database.connection() as connection:
             second = await _pid_and_videos(connection)
-        async with database.transaction(holding.library_id) as connection:
+        async with database.transaction(library.library_id) as connection:
             third = await _pid_and_videos(connection)
         async with database.connection() as connection:
             fourth = await _pid_and_videos(connection)
@@ -163,8 +167,8 @@ async def prove_pool_forgets(tally: Tally, settings: Settings, holding: Holding)
         await database.close()
     pids = {pid for pid, _ in (first, second, third, fourth)}
     seen = [videos > 0 for _, videos in (first, second, third, fourth)]
-    fault = f"seen with, after, with and after a library: {seen}, on {len(pids)} connections"
-    tally.check("the pool forgets", None if seen == [True, False, True, False] and len(pids) == 1 else fault)
+    fault = f"rows visible with, after, with and after a library: {seen}, on {len(pids)} connections"
+    tally.check("the pool resets the library", None if seen == [True, False, True, False] and len(pids) == 1 else fault)
 
 
 async def _pid_and_videos(connection: Connection) -> tuple[int, int]:
@@ -174,7 +178,7 @@ async def _pid_and_videos(connection: Connection) -> tuple[int, int]:
 
 
 async def fingerprint(connection: Connection, library_ids: list[str]) -> dict[str, str]:
-    """Every row of these libraries, table by table, but for when keys were last used."""
+    """Every row of these libraries by table, without the last use of keys."""
     prints = {}
     for relation in await read_relations(connection):
         if relation.is_table and relation.has_library:

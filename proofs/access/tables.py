@@ -1,4 +1,4 @@
-"""What the database's own catalogue says of its tables, so that a new table needs no mention here."""
+"""Reads tables and views from the database catalog, so that new tables are covered automatically."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from cutroom.platform.db import Connection
 ROLE = "cutroom_app"
 _RELATIONS = """
 SELECT format('%I', c.relname) AS name, c.relkind::text AS kind, c.relispartition AS is_partition,
-       c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS is_walled,
+       c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS has_policy,
        pg_get_userbyid(c.relowner) = $1 AS is_owned,
        has_table_privilege($1, c.oid, 'SELECT') AS readable,
        has_table_privilege($1, c.oid, 'TRUNCATE') AS can_truncate,
@@ -24,7 +24,7 @@ FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'library_id'
   AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
 """
-_RULES = (
+_CONSTRAINTS = (
     "SELECT format('%I', conname) AS name FROM pg_constraint WHERE conrelid = $1::text::regclass AND contype = ANY($2)"
 )
 _PLAIN_VALUES = {"N": "0", "D": "2026-01-01", "B": "false", "A": "{}", "T": "0 s"}  # by kind of type
@@ -33,7 +33,7 @@ _OTHER_VALUES = {"json": "{}", "jsonb": "{}", "uuid": "00000000-0000-0000-0000-0
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table or view, and how it stands behind the wall."""
+    """A table or view, and whether row-level security protects it."""
 
     name: str
     is_table: bool
@@ -51,8 +51,8 @@ def _relation(row: asyncpg.Record) -> Relation:
     is_table, has_library = row["kind"] in {"r", "p"}, "library_id" in row["columns"]
     fault = None
     if row["is_owned"] or row["can_truncate"]:
-        fault = "the application's role owns it or may empty it, and so steps around its policy"
-    elif is_table and has_library and not row["is_walled"] and (row["readable"] or not row["is_partition"]):
+        fault = "the application's role owns it or may truncate it, which bypasses its policy"
+    elif is_table and has_library and not row["has_policy"] and (row["readable"] or not row["is_partition"]):
         fault = "it has a library_id, but no row-level security with a policy"
     return Relation(
         name=row["name"],
@@ -65,9 +65,9 @@ def _relation(row: asyncpg.Record) -> Relation:
 
 
 async def fill_empty_tables(connection: Connection, library_id: str) -> None:
-    """Give the library a row in each table where no request has left one, so that the wall has something to hide.
+    """Insert a row into each table that has none for the library, so that its policy has something to hide.
 
-    The row is nonsense, so the table's rules are dropped first; only on a database that is thrown away.
+    The rows are arbitrary, so constraints are dropped first; only for a scratch database.
     """
     for relation in await read_relations(connection):
         if relation.is_table and relation.has_library:
@@ -77,16 +77,16 @@ async def fill_empty_tables(connection: Connection, library_id: str) -> None:
 
 
 async def _fill(connection: Connection, table: str, library_id: str) -> None:
-    for rule in await connection.fetch(_RULES, table, [b"c", b"f"]):
-        await connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT {rule['name']}")
+    for constraint in await connection.fetch(_CONSTRAINTS, table, [b"c", b"f"]):
+        await connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT {constraint['name']}")
     await connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     names, values = ["library_id"], ["$1"]
     for column in await connection.fetch(_NEEDED_COLUMNS, table):
-        # Texts and bytes may have to be unique.
+        # Text and bytes may have to be unique.
         own = {**_OTHER_VALUES, "bytea": rf"\x{library_id.encode().hex()}"}
         value = own.get(column["type"], {**_PLAIN_VALUES, "S": library_id}.get(column["category"]))
         if value is None:
-            raise RuntimeError(f"no value for {column['type']} is known; add one for {table}.{column['name']} here")
+            raise RuntimeError(f"no value for type {column['type']}; add one for {table}.{column['name']} here")
         names.append(column["name"])
         values.append(f"'{value}'::{column['type']}")
     await connection.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(values)})", library_id)  # noqa: S608

@@ -1,4 +1,4 @@
-"""A backup that was restored: every row and every object is there again, keys open, and what waited goes on."""
+"""Backup and restore: every row and object comes back, API keys work, and pending imports continue."""
 
 import asyncio
 import hashlib
@@ -21,22 +21,23 @@ from dev.server import Server
 from dev.services import control
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
-from tests.support.stage import TERMINAL, Stage, WorkerProcess, ends, make_film, open_stage, upload
+from proofs.stage.requirements import Needs
+from tests.support.stage import TERMINAL, Stage, WorkerProcess, make_video, open_stage, upload, wait_for_imports
 
 PORT_BASE = 31400
 WAIT_SECONDS = 300.0
-QUEUES = "control,media,egress,download"  # no engines: a transcript that waits is what a backup may well find
+QUEUES = "control,media,egress,download"  # no engines, so that the backup contains a pending transcript
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     with TemporaryDirectory() as name:
         folder = Path(name)
         async with open_stage("proof_backup", folder / "stage", worker_queues=QUEUES) as stage:
-            finished, waiting = await _live(stage, folder, seconds=4 if short else 40)
+            finished, pending = await _fill_library(stage, folder, seconds=4 if short else 40)
             before = await _fingerprint(stage.settings, library_id=stage.person.library_id)
-            # The bucket is shared with other tests and proofs: theirs stay out.
-            mine = f"libraries/{stage.person.library_id}/"
-            copied = await backup(stage.settings, folder / "backup", prefix=mine)
+            # The bucket is shared with other tests and proofs, so only this library is copied.
+            prefix = f"libraries/{stage.person.library_id}/"
+            copied = await backup(stage.settings, folder / "backup", prefix=prefix)
         report.note(f"backup: {copied}")
         with own_services(PORT_BASE):
             settings = await _empty_settings(stage)
@@ -46,25 +47,27 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             after = await _fingerprint(settings, library_id=stage.person.library_id)
             _compare(report, before, after)
             refused = await _refuses(settings, folder / "backup")
-            report.claim("restoring over something", wanted="refused", measured=refused, holds=refused == "refused")
-            await _use(report, stage, settings, finished=finished, waiting=waiting, folder=folder)
+            report.claim(
+                "restore into a database with data", expected="refused", measured=refused, holds=refused == "refused"
+            )
+            await _use(report, stage, settings, finished=finished, pending=pending, folder=folder)
     report.figures(objects=copied.objects, object_bytes=copied.object_bytes, restore_seconds=round(seconds, 1))
 
 
-async def _live(stage: Stage, folder: Path, *, seconds: int) -> tuple[str, str]:
-    """A library with a finished video, and with one whose import nobody has begun."""
-    film = await asyncio.to_thread(make_film, folder / "film.mp4", seconds)
+async def _fill_library(stage: Stage, folder: Path, *, seconds: int) -> tuple[str, str]:
+    """Create a finished video and one whose import has not started; returns their ids."""
+    video = await asyncio.to_thread(make_video, folder / "video.mp4", seconds)
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
-        finished = await upload(client, film)
-        await ends(stage, [finished], seconds=WAIT_SECONDS)
+        finished = await upload(client, video)
+        await wait_for_imports(stage, [finished], seconds=WAIT_SECONDS)
         await client.post("/v1/folders", json={"name": "Interviews"})
         stage.worker.stop()
-        waiting = await upload(client, film)
-    return finished, waiting
+        pending = await upload(client, video)
+    return finished, pending
 
 
 async def _empty_settings(stage: Stage) -> Settings:
-    """The new services, and the secret that was kept apart from the backup."""
+    """Settings for the new services, with the original secret key, which is not part of the backup."""
     variables = control.environment()
     changes: dict[str, Any] = {
         name: SecretStr(variables[f"CUTROOM_{name.upper()}"])
@@ -75,13 +78,13 @@ async def _empty_settings(stage: Stage) -> Settings:
 
 
 async def _fingerprint(settings: Settings, *, library_id: str) -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
-    """Of every table its rows, and of every object of the library its bytes."""
+    """Row count and digest of every table, and digest of every object of the library."""
     assert settings.owner_database_url is not None
     connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
     tables = {}
     try:
         for (table,) in await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
-            query = f"SELECT count(*), md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM \"{table}\" t"  # noqa: S608 (names of our own tables)
+            query = f"SELECT count(*), md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM \"{table}\" t"  # noqa: S608 (our own table names)
             row = await connection.fetchrow(query)
             assert row is not None
             tables[table] = (row[0], row[1])
@@ -106,11 +109,11 @@ def _compare(
     wrong = [table for table in before[0] if before[0][table] != after[0].get(table)]
     measured = f"{len(before[0])} tables with {rows} rows; differ: {wrong}"
     report.claim(
-        "every table has the same rows", wanted="none differs", measured=measured, holds=rows > 0 and not wrong
+        "every table has the same rows", expected="none differ", measured=measured, holds=rows > 0 and not wrong
     )
     same = before[1] == after[1]
     report.claim(
-        "every object has the same bytes", wanted="all", measured=f"{len(after[1])}", holds=same and bool(after[1])
+        "every object has the same bytes", expected="equal", measured=f"{len(after[1])}", holds=same and bool(after[1])
     )
     report.figures(tables=len(before[0]), rows=rows, tables_wrong=len(wrong))
 
@@ -120,11 +123,11 @@ async def _refuses(settings: Settings, folder: Path) -> str:
         await restore(settings, folder)
     except NotEmptyError:
         return "refused"
-    return "done"
+    return "restored"
 
 
-async def _use(report: Report, stage: Stage, settings: Settings, *, finished: str, waiting: str, folder: Path) -> None:
-    """An API and a worker on what was restored, and the key from before."""
+async def _use(report: Report, stage: Stage, settings: Settings, *, finished: str, pending: str, folder: Path) -> None:
+    """Start an API and a worker on the restored data and use the original key."""
     variables = environment_of(settings.model_copy(update={"cache_dir": folder / "work"}))
     api, worker = Server(variables), WorkerProcess(variables)
     api.start()
@@ -133,23 +136,23 @@ async def _use(report: Report, stage: Stage, settings: Settings, *, finished: st
         async with httpx.AsyncClient(base_url=api.url, headers=stage.key.headers, timeout=60) as client:
             video = await client.get(f"/v1/videos/{finished}")
             poster = await client.get(video.json()["posterUrl"], headers={"Authorization": ""})
-            told = (video.status_code, poster.status_code, poster.content[:2] == b"\xff\xd8")
+            results = (video.status_code, poster.status_code, poster.content[:2] == b"\xff\xd8")
             report.claim(
-                "the old key, its video and poster",
-                wanted="200, 200, JPEG",
-                measured=told,
-                holds=told == (200, 200, True),
+                "the original key reads its video and poster",
+                expected="200, 200, JPEG",
+                measured=results,
+                holds=results == (200, 200, True),
             )
-            state = await _ended(client, waiting)
+            state = await _wait_for_import(client, pending)
             report.claim(
-                "an import that waited when the backup was made", wanted="ready", measured=state, holds=state == "ready"
+                "an import that was pending in the backup", expected="ready", measured=state, holds=state == "ready"
             )
     finally:
         worker.stop()
         api.stop()
 
 
-async def _ended(client: httpx.AsyncClient, video_id: str) -> str:
+async def _wait_for_import(client: httpx.AsyncClient, video_id: str) -> str:
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         state: str = (await client.get(f"/v1/jobs/import_{video_id}")).json()["status"]
@@ -159,4 +162,4 @@ async def _ended(client: httpx.AsyncClient, video_id: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("A backup, restored into empty services", proof))
+    sys.exit(prove("Backup and restore", proof, needs=Needs(programs=("ffmpeg",))))

@@ -1,7 +1,6 @@
-"""Sentences full of digits, dates, prices, names and addresses, and a check of its own on what became of them.
+"""Sentences with many numbers, dates, prices and addresses, and an independent check that translations keep them.
 
-The check knows nothing of how the product compares: it counts groups of digits, and looks for addresses letter by
-letter. So it may ask for more than a reader would miss, and never for less.
+The check is stricter than the product's own comparison: it counts groups of digits and searches addresses verbatim.
 """
 
 import random
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.engines.recognition.port import Word
-from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 
 SECONDS_EACH = 7.0  # a sentence and the pause after it
 PAUSE_SECONDS = 1.0
@@ -45,22 +44,22 @@ _ADDRESS = re.compile(r"https?://\S+|[\w.]+@[\w.]+\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Unkept:
-    """What a translation lacks of its source."""
+class MissingNumbers:
+    """Numbers and addresses of a source line that its translation lacks."""
 
     line: int
     source: str
     translation: str
-    parts: tuple[str, ...]
+    values: tuple[str, ...]
 
 
 def sentences_with_numbers(count: int, *, seed: int) -> list[str]:
-    chance = random.Random(seed)
-    return [_filled(TEMPLATES[at % len(TEMPLATES)], chance) for at in range(count)]
+    rng = random.Random(seed)
+    return [_filled(TEMPLATES[at % len(TEMPLATES)], rng) for at in range(count)]
 
 
-def spoken(sentences: Sequence[str]) -> list[Segment]:
-    """The sentences as if somebody had said them, one after the other, each word in its share of the time."""
+def as_segments(sentences: Sequence[str]) -> list[TranscriptSegment]:
+    """The sentences as consecutive transcript segments, with word times proportional to length."""
     segments = []
     for number, sentence in enumerate(sentences):
         start = number * SECONDS_EACH
@@ -69,18 +68,18 @@ def spoken(sentences: Sequence[str]) -> list[Segment]:
         for text in sentence.split(" "):
             words.append(Word(text, start + at * each, start + (at + len(text)) * each, 1.0))
             at += len(text) + 1
-        segments.append(Segment(start, words[-1].end_seconds, "speaker_1", sentence, tuple(words)))
+        segments.append(TranscriptSegment(start, words[-1].end_seconds, "speaker_1", sentence, tuple(words)))
     return segments
 
 
-def unkept(sources: Sequence[str], translations: Sequence[str]) -> list[Unkept]:
-    """Every line that lacks a group of digits, or a web or mail address, that its source has."""
+def find_missing(sources: Sequence[str], translations: Sequence[str]) -> list[MissingNumbers]:
+    """Every line that lacks a group of digits, or a web or email address, of its source."""
     found = []
     for line, (source, translation) in enumerate(zip(sources, translations, strict=True)):
         digits = min((_lacking(each, translation) for each in (source, _by_24_hours(source))), key=Counter.total)
         addresses = [each for each in _ADDRESS.findall(source) if each not in translation]
         if digits or addresses:
-            found.append(Unkept(line, source, translation, (*digits.elements(), *addresses)))
+            found.append(MissingNumbers(line, source, translation, (*digits.elements(), *addresses)))
     return found
 
 
@@ -89,13 +88,13 @@ def _lacking(source: str, translation: str) -> Counter[str]:
 
 
 def _by_24_hours(text: str) -> str:
-    """As most languages tell the time: 7:45 p.m. is 19:45."""
+    """Convert to 24-hour time, as most languages write it: 7:45 p.m. is 19:45."""
     return _AFTERNOON.sub(lambda match: str(int(match[0]) + 12), text)
 
 
-def _filled(template: str, chance: random.Random) -> str:
+def _filled(template: str, rng: random.Random) -> str:
     def value(match: re.Match[str]) -> str:
-        number = chance.randint
+        number = rng.randint
         values = {
             "few": str(number(2, 9)),
             "day": str(number(13, 28)),
@@ -108,8 +107,8 @@ def _filled(template: str, chance: random.Random) -> str:
             "thousands": f"{number(1_000, 99_999):,}",
             "millions": f"{number(1_000_000, 9_999_999):,}",
             "date": f"{number(1990, 2026)}-{number(1, 12):02}-{number(1, 28):02}",
-            "month": chance.choice(MONTHS),
-            "name": chance.choice(NAMES),
+            "month": rng.choice(MONTHS),
+            "name": rng.choice(NAMES),
         }
         return values[match[1]]
 

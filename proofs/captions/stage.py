@@ -1,4 +1,4 @@
-"""What the proofs of captions stand on: asking for languages as a caller does, and the books behind it."""
+"""Requests captions as an API client, and reads stored captions and receipts."""
 
 import asyncio
 import time
@@ -13,8 +13,8 @@ from cutroom.credits.receipts import receipt
 from cutroom.platform.clock import system_clock
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.alignment import segment_rows, write_alignment
-from cutroom.products.transcripts.sentences import Segment
-from cutroom.products.transcripts.service import NewTranscript, alignment_path, put_transcript
+from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.products.transcripts.service import StoredTranscript, alignment_path, save_transcript
 from tests.support.stage import TERMINAL, Stage
 
 SPOKEN = "en"
@@ -24,8 +24,8 @@ GRANTED_MILLICREDITS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """Where captions are asked for."""
+class CaptionsClient:
+    """An API client for captions."""
 
     stage: Stage
     client: httpx.AsyncClient
@@ -40,53 +40,55 @@ class Desk:
         )
 
     async def quote(self, video_id: str, languages: Sequence[str]) -> dict[str, Any]:
-        """What captions cost, and what is in the wallet."""
-        answer = await self.client.post(f"/v1/videos/{video_id}/quote", json={"captionLanguageCodes": list(languages)})
-        quoted: dict[str, Any] = answer.raise_for_status().json()
+        """Price of captions, and the wallet's balance."""
+        response = await self.client.post(
+            f"/v1/videos/{video_id}/quote", json={"captionLanguageCodes": list(languages)}
+        )
+        quoted: dict[str, Any] = response.raise_for_status().json()
         return quoted
 
-    async def ask(self, video_id: str, languages: Sequence[str]) -> httpx.Response:
+    async def request(self, video_id: str, languages: Sequence[str]) -> httpx.Response:
         return await self.client.post(f"/v1/videos/{video_id}/captions", json={"languages": list(languages)})
 
-    async def make(self, video_id: str, languages: Sequence[str]) -> list[dict[str, Any]]:
-        """The jobs once they have ended, well or not."""
-        answer = (await self.ask(video_id, languages)).raise_for_status()
-        return [await self._ended(job["id"]) for job in answer.json()["jobs"]]
+    async def make_captions(self, video_id: str, languages: Sequence[str]) -> list[dict[str, Any]]:
+        """Request captions and return their jobs once finished."""
+        response = (await self.request(video_id, languages)).raise_for_status()
+        return [await self._wait_for_job(job["id"]) for job in response.json()["jobs"]]
 
-    async def _ended(self, job_id: str) -> dict[str, Any]:
+    async def _wait_for_job(self, job_id: str) -> dict[str, Any]:
         deadline = time.monotonic() + CAPTION_SECONDS
         while True:
             job: dict[str, Any] = (await self.client.get(f"/v1/jobs/{job_id}")).raise_for_status().json()
             if job["status"] in TERMINAL:
                 return job
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{job_id} has not ended\n{self.stage.worker.read_log()[-3000:]}")
+                raise RuntimeError(f"{job_id} did not finish\n{self.stage.worker.read_log()[-3000:]}")
             await asyncio.sleep(POLL_SECONDS)
 
     async def receipt(self, holder: str) -> dict[str, Any]:
         return await receipt(self.stage.accounts.connection, self.stage.person.library_id, holder=holder)
 
     async def captions(self, video_id: str, language: str) -> list[dict[str, Any]]:
-        """The translated segments as they are kept."""
-        kept: list[dict[str, Any]] = await self.stage.accounts.connection.fetchval(
+        """The stored translated segments."""
+        translated: list[dict[str, Any]] = await self.stage.accounts.connection.fetchval(
             "SELECT segments FROM captions WHERE library_id = $1 AND video_id = $2 AND language = $3",
             self.stage.person.library_id,
             video_id,
             language,
         )
-        return kept
+        return translated
 
-    async def replace_transcript(self, video_id: str, segments: Sequence[Segment]) -> None:
-        """Put other words into a video's mouth, as the step that ends a transcript would."""
+    async def replace_transcript(self, video_id: str, segments: Sequence[TranscriptSegment]) -> None:
+        """Replace a video's transcript, as the last step of transcription would."""
         library_id = self.stage.person.library_id
         stored = alignment_path(library_id, video_id)
         await Storage.connect(self.stage.settings).put(stored, write_alignment(segments, language=SPOKEN))
-        made = NewTranscript(
+        made = StoredTranscript(
             language=SPOKEN,
             segments=segment_rows(segments),
             speakers=[{"id": "speaker_1", "label": "Speaker 1"}],
             alignment_path=stored,
-            engine="nobody",
+            engine="none",
         )
         connection = self.stage.accounts.connection
-        await put_transcript(connection, library_id, video_id, made=made, now=system_clock())
+        await save_transcript(connection, library_id, video_id, transcript=made, now=system_clock())

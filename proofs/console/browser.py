@@ -1,4 +1,4 @@
-"""A browser that a proof drives, and what it notices by the way: errors, slow answers, faults of access, bad HTML."""
+"""Drives a browser and records console errors, slow responses, accessibility violations and invalid HTML."""
 
 import re
 import time
@@ -17,13 +17,13 @@ SLOW_MS = 1_000
 SERIOUS = frozenset({"serious", "critical"})
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-# The store's answers, the bytes of uploads and a sentence that is being spoken take as long as they take.
+# Not timed: object storage, upload bodies and speech synthesis.
 _UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/media/|\.mp4|\.flac|/voices/speak$")
 
 
 @dataclass
-class Notes:
-    """What was noticed."""
+class Findings:
+    """Problems recorded during a session."""
 
     console_errors: list[str] = field(default_factory=list)
     slow: list[str] = field(default_factory=list)
@@ -35,75 +35,75 @@ class Notes:
 
 
 @dataclass
-class Eyes:
-    """One window, and what is noticed in it."""
+class BrowserSession:
+    """One browser window with its findings."""
 
     page: Page
-    notes: Notes
+    findings: Findings
     url: str
     folder: Path
     short: bool = False
 
     def watch(self) -> None:
-        self.page.on("console", self._heard)
-        self.page.on("pageerror", lambda error: self.notes.console_errors.append(f"page error: {error}"))
-        self.page.on("dialog", self._asked)
-        self.page.on("requestfinished", self._timed)
+        self.page.on("console", self._on_console_message)
+        self.page.on("pageerror", lambda error: self.findings.console_errors.append(f"page error: {error}"))
+        self.page.on("dialog", self._on_dialog)
+        self.page.on("requestfinished", self._on_request_finished)
 
-    def _heard(self, message: ConsoleMessage) -> None:
+    def _on_console_message(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.notes.console_errors.append(f"{self.page.url}: {message.text}")
+            self.findings.console_errors.append(f"{self.page.url}: {message.text}")
 
-    async def _asked(self, dialog: Any) -> None:  # noqa: ANN401 (playwright's own)
-        if dialog.type == "alert":  # only foreign script would do that
-            self.notes.dialogs += 1
+    async def _on_dialog(self, dialog: Any) -> None:  # noqa: ANN401 (playwright's own)
+        if dialog.type == "alert":  # only injected script opens one
+            self.findings.dialogs += 1
         await dialog.accept()
 
-    def _timed(self, request: Request) -> None:
-        taken = request.timing["responseStart"] - request.timing["requestStart"]
+    def _on_request_finished(self, request: Request) -> None:
+        duration_ms = request.timing["responseStart"] - request.timing["requestStart"]
         if not request.url.startswith(self.url) or _UNTIMED.search(request.url):
             return
-        self.notes.longest_ms = max(self.notes.longest_ms, taken)
-        if taken > SLOW_MS:
-            self.notes.slow.append(f"{request.method} {request.url}: {taken:.0f} ms")
+        self.findings.longest_ms = max(self.findings.longest_ms, duration_ms)
+        if duration_ms > SLOW_MS:
+            self.findings.slow.append(f"{request.method} {request.url}: {duration_ms:.0f} ms")
 
     async def go(self, path: str) -> None:
         await self.page.goto(self.url + path, wait_until="load")
 
-    async def look(self, name: str) -> None:
-        """Pictures in light, dark and on a phone, and access checked in each; the short form looks once."""
-        self.notes.pages.add(name)
-        looks = (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE))
-        for look, scheme, size in looks[:1] if self.short else looks:
-            await self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its words
-            await self.page.set_viewport_size(size)  # type: ignore[arg-type]  # a plain dict will do
+    async def capture(self, name: str) -> None:
+        """Take screenshots and check accessibility in light, dark and phone views; the short form only in light."""
+        self.findings.pages.add(name)
+        views = (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE))
+        for view, scheme, size in views[:1] if self.short else views:
+            await self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a literal
+            await self.page.set_viewport_size(size)  # type: ignore[arg-type]  # a plain dict
             await self.page.wait_for_timeout(250)
-            await self.page.screenshot(path=self.folder / f"{name}-{look}.png", full_page=True)
-            await self._check_access(f"{name} ({look})")
+            await self.page.screenshot(path=self.folder / f"{name}-{view}.png", full_page=True)
+            await self._check_accessibility(f"{name} ({view})")
             wide = await self.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
             if wide:
-                self.notes.bad_html.append(f"{name} ({look}): wider than the window")
+                self.findings.bad_html.append(f"{name} ({view}): wider than the window")
         await self.page.emulate_media(color_scheme="light")
         await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # as above
 
-    async def _check_access(self, name: str) -> None:
+    async def _check_accessibility(self, name: str) -> None:
         await self.page.evaluate(AXE.read_text())
-        found = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        for fault in found["violations"]:
-            if fault["impact"] in SERIOUS:
-                targets = "; ".join(str(node["target"]) for node in fault["nodes"][:3])
-                self.notes.axe_serious.append(f"{name}: {fault['id']}: {targets}")
+        result = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        for violation in result["violations"]:
+            if violation["impact"] in SERIOUS:
+                targets = "; ".join(str(node["target"]) for node in violation["nodes"][:3])
+                self.findings.axe_serious.append(f"{name}: {violation['id']}: {targets}")
 
     async def check_html(self, path: str) -> None:
-        """As the server sent it, read by a strict parser."""
-        answer = await self.page.request.get(self.url + path)
+        """Parse the served HTML with a strict parser."""
+        response = await self.page.request.get(self.url + path)
         parser = html5lib.HTMLParser()
-        parser.parse(await answer.text())
+        parser.parse(await response.text())
         for place, code, _ in parser.errors:
-            self.notes.bad_html.append(f"{path}: {code} at {place}")
+            self.findings.bad_html.append(f"{path}: {code} at {place}")
 
     async def until(self, expression: str, *, seconds: float = 30.0) -> None:
-        """Asked from outside: the page's own policy forbids to evaluate text inside."""
+        """Poll from outside: the page's content security policy forbids wait_for_function."""
         deadline = time.monotonic() + seconds
         while not await self.page.evaluate(f"() => Boolean({expression})"):
             if time.monotonic() > deadline:
@@ -116,37 +116,39 @@ class Eyes:
 
 
 @asynccontextmanager
-async def open_eyes(url: str, folder: Path, *, short: bool, heard: Path | None = None) -> AsyncIterator[Eyes]:
-    """A browser; what is `heard` comes out of its microphone."""
+async def open_browser(
+    url: str, folder: Path, *, short: bool, microphone: Path | None = None
+) -> AsyncIterator[BrowserSession]:
+    """Open a browser; `microphone` is an audio file that it records from."""
     arguments = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--use-fake-device-for-media-stream"]
-    if heard is not None:
-        arguments.append(f"--use-file-for-fake-audio-capture={heard}")
+    if microphone is not None:
+        arguments.append(f"--use-file-for-fake-audio-capture={microphone}")
     async with async_playwright() as playwright:
         browser: Browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         context: BrowserContext = await browser.new_context(viewport=WIDE, permissions=["microphone"])  # type: ignore[arg-type]  # a plain dict
         context.set_default_timeout(30_000)
-        eyes = Eyes(await context.new_page(), Notes(), url, folder, short)
-        eyes.watch()
+        session = BrowserSession(await context.new_page(), Findings(), url, folder, short)
+        session.watch()
         try:
-            yield eyes
+            yield session
         finally:
             await browser.close()
 
 
 @dataclass
 class Steps:
-    """What was done, and whether it went as a person would expect."""
+    """The steps taken, whether each succeeded, and its duration."""
 
     done: list[tuple[str, bool, float]] = field(default_factory=list)
 
     @asynccontextmanager
-    async def step(self, name: str, eyes: Eyes) -> AsyncIterator[None]:
+    async def step(self, name: str, browser: BrowserSession) -> AsyncIterator[None]:
         started = time.monotonic()
         try:
             yield
-        except Exception as error:  # noqa: BLE001 (the proof goes on, and tells)
-            await eyes.page.screenshot(path=eyes.folder / "failed.png")
-            print(f"step failed: {name}: {error} at {eyes.page.url}")
+        except Exception as error:  # noqa: BLE001 (recorded; the proof goes on)
+            await browser.page.screenshot(path=browser.folder / "failed.png")
+            print(f"step failed: {name}: {error} at {browser.page.url}")
             self.done.append((name, False, time.monotonic() - started))
         else:
             self.done.append((name, True, time.monotonic() - started))

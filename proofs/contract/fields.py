@@ -1,4 +1,4 @@
-"""A promise about a field of a request, tried on the running service: at its edge, just over it, and left out."""
+"""Checks promises about request fields on the running service: at their limits, just beyond them, and omitted."""
 
 import copy
 import itertools
@@ -9,12 +9,12 @@ from typing import Any
 
 from cutroom.products.shorts.rules import parse_options as shorts_of
 from cutroom.products.thumbnails.rules import parse_options as thumbnail_of
-from proofs.contract.samples import SAMPLES, SILENT, Sample, ids_of, renewed, send
-from proofs.contract.stage import Answer, Stage
+from proofs.contract.samples import SAMPLES, UNREADY_VOICE, Sample, fill_placeholders, ids_of, send
+from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise
 
-LANGUAGES = ("pt", "de", "es", "fr")  # that the stage tells of
-URL = "https://pictures.example.com/one.png"
+LANGUAGES = ("pt", "de", "es", "fr")  # published by the stage
+URL = "https://images.example.com/one.png"
 WRONG: dict[str, Any] = {
     "string": 7,
     "integer": "some",
@@ -31,44 +31,46 @@ _ID = re.compile(r"[0-9a-z]{26}")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A value for the field, and whether it must be taken."""
+class Attempt:
+    """A value for the field, and whether it must be accepted."""
 
     value: Any
-    taken: bool
-    why: str
+    accepted: bool
+    description: str
 
 
 def steps_of(path: str) -> list[str]:
-    """The names on the way; a value of a map is one under some language."""
+    """The steps of a field path; map values are keyed by a language."""
     return re.findall(r"\[\]|[^.\[\]]+", path.replace("{}", ".pt"))
 
 
-def trials_of(holds: str, field: str) -> Iterator[Trial]:
-    """What to try, by the words of the promise."""
-    type_, _, rest = holds.partition(" ")
-    yield Trial(WRONG[type_], taken=False, why=f"no {type_}")
+def attempts_for(expected: str, field: str) -> Iterator[Attempt]:
+    """Values to send, derived from the promise."""
+    type_, _, rest = expected.partition(" ")
+    yield Attempt(WRONG[type_], accepted=False, description=f"not a {type_}")
     for bound in re.finditer(r"(at least|at most|above) ([\d.]+)", rest):
         edge, word = float(bound[2]), bound[1]
         if word == "above":
-            yield Trial(edge, taken=False, why=f"not {word} {edge:g}")
-            yield Trial(edge + HALF, taken=True, why=f"{word} {edge:g}")
+            yield Attempt(edge, accepted=False, description=f"not {word} {edge:g}")
+            yield Attempt(edge + HALF, accepted=True, description=f"{word} {edge:g}")
             continue
         over = edge - 1 if word == "at least" else edge + 1
-        yield Trial(_sized(type_, field, edge), taken=True, why=f"{word} {edge:g}, at the edge")
+        yield Attempt(_sized(type_, field, edge), accepted=True, description=f"{word} {edge:g}, at the limit")
         if over >= 0 or type_ in {"integer", "number"}:
-            yield Trial(_sized(type_, field, over), taken=False, why=f"{word} {edge:g}, just over")
+            yield Attempt(_sized(type_, field, over), accepted=False, description=f"{word} {edge:g}, beyond the limit")
     if found := re.search(r"one of (\S+)", rest):
         for value in found[1].split("|"):
-            yield Trial(int(value) if type_ == "integer" else value, taken=True, why=f"one of them: {value}")
-        yield Trial(99 if type_ == "integer" else NONSENSE, taken=False, why="none of them")
+            yield Attempt(
+                int(value) if type_ == "integer" else value, accepted=True, description=f"allowed value {value}"
+            )
+        yield Attempt(99 if type_ == "integer" else NONSENSE, accepted=False, description="unknown value")
     if "unique" in rest.split():
-        yield Trial(["pt", "pt"], taken=False, why="twice the same")
-        yield Trial(["pt", "PT"], taken=False, why="twice the same, spelt otherwise")
+        yield Attempt(["pt", "pt"], accepted=False, description="duplicate")
+        yield Attempt(["pt", "PT"], accepted=False, description="duplicate in another case")
 
 
 def _sized(type_: str, field: str, size: float) -> Any:  # noqa: ANN401 (any JSON value)
-    """A value of this size: a number, so many characters, or so many items."""
+    """A number, a string of `size` characters, or a list of `size` items."""
     if type_ in {"integer", "number"}:
         return int(size) if type_ == "integer" or size == int(size) else size
     if type_ == "array":
@@ -82,35 +84,35 @@ def _item(field: str, number: int) -> Any:  # noqa: ANN401 (any JSON value)
     if field.lower().endswith("urls"):
         return f"{URL}?{number}"
     if field.endswith("characters"):
-        return {"name": f"Somebody {number}"}
+        return {"name": f"Person {number}"}
     return f"item{number}"
 
 
-async def fault_of_field(stage: Stage, promise: Promise) -> str | None:
-    """What of a promise about a request's field does not hold."""
-    kind, _, field = promise.part.partition(" ")
+async def check_request_field(stage: Stage, promise: Promise) -> str | None:
+    """How the service breaks a promise about a request field; None if it keeps it."""
+    kind, _, field = promise.aspect.partition(" ")
     operation, sample = promise.operation, _sample_for(promise.operation, kind)
     steps = steps_of(field)
-    for trial in trials_of(promise.holds, field):
-        body = with_value(sample.body, steps, trial.value)
-        _accompany(body, steps, trial.value)
-        answer = await send(stage, operation, sample, body=body)
-        if fault := _fault(answer, steps, trial):
-            return fault
-    if "required" in promise.holds.split():
-        answer = await send(stage, operation, sample, body=without_value(sample.body, steps))
-        if fault := _fault(answer, steps, Trial(None, taken=False, why="left out")):
-            return fault
-    if found := re.search(r"default (\S+)", promise.holds):
-        return await _fault_of_default(stage, operation, sample, steps, _typed(promise.holds, found[1]))
+    for attempt in attempts_for(promise.expected, field):
+        body = with_value(sample.body, steps, attempt.value)
+        _adjust_siblings(body, steps, attempt.value)
+        response = await send(stage, operation, sample, body=body)
+        if violation := _check_attempt(response, steps, attempt):
+            return violation
+    if "required" in promise.expected.split():
+        response = await send(stage, operation, sample, body=without_value(sample.body, steps))
+        if violation := _check_attempt(response, steps, Attempt(None, accepted=False, description="omitted")):
+            return violation
+    if found := re.search(r"default (\S+)", promise.expected):
+        return await _check_default(stage, operation, sample, steps, _typed(promise.expected, found[1]))
     return None
 
 
 def _sample_for(operation: str, kind: str) -> Sample:
-    """The sample of the variant that the promise is about."""
+    """The sample of the body variant that the promise is about."""
     samples = SAMPLES[operation]
     if operation.startswith("POST /text-to-speech"):
-        return Sample(samples[0].body, of=SILENT)
+        return Sample(samples[0].body, of=UNREADY_VOICE)
     if found := re.fullmatch(r"request\((.+)=(.+)\)", kind):
         names, value = found[1].split("."), found[2]
         for sample in samples:
@@ -123,8 +125,8 @@ def _sample_for(operation: str, kind: str) -> Sample:
     return samples[0]
 
 
-def _accompany(body: Any, steps: list[str], value: Any) -> None:  # noqa: ANN401 (any JSON value)
-    """What a value needs beside it, lest something else be wrong with the request."""
+def _adjust_siblings(body: Any, steps: list[str], value: Any) -> None:  # noqa: ANN401 (any JSON value)
+    """Change other fields that must match the value, so that nothing else is invalid."""
     if steps[-1] == "characterCount" and isinstance(value, int) and len(steps) > 1:
         inside = body
         for step in steps[:-1]:
@@ -133,20 +135,21 @@ def _accompany(body: Any, steps: list[str], value: Any) -> None:  # noqa: ANN401
             inside["characters"] = [{"name": "Ana"}] * max(value, 0)
 
 
-def _fault(answer: Answer, steps: list[str], trial: Trial) -> str | None:
-    wanted = ".".join("0" if step == "[]" else step for step in steps)
-    # A fault is told of the field, or of the item in it.
-    named = [path for path in answer.fields if path == wanted or path.startswith(f"{wanted}.")]
-    refused = answer.code == "INVALID_ARGUMENT" and bool(named)
-    if answer.status >= 500:
-        return f"{trial.why}: {answer}"
-    if refused == trial.taken:
-        return f"{trial.why} ({str(trial.value)[:40]!r}) was {'refused' if refused else 'taken'}: {answer}"
+def _check_attempt(response: ApiResponse, steps: list[str], attempt: Attempt) -> str | None:
+    field = ".".join("0" if step == "[]" else step for step in steps)
+    # The error may name the field or an item in it.
+    named = [path for path in response.fields if path == field or path.startswith(f"{field}.")]
+    refused = response.code == "INVALID_ARGUMENT" and bool(named)
+    if response.status >= 500:
+        return f"{attempt.description}: {response}"
+    if refused == attempt.accepted:
+        outcome = "rejected" if refused else "accepted"
+        return f"{attempt.description} ({str(attempt.value)[:40]!r}) was {outcome}: {response}"
     return None
 
 
 def with_value(body: Any, steps: list[str], value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """A copy of the body with another value in one place; what is missing on the way is put there."""
+    """A copy of the body with a value at one path; missing parents are created."""
     changed = copy.deepcopy(body) if body is not None else {}
     inside = changed
     for step, following in itertools.pairwise(steps):
@@ -177,81 +180,81 @@ def without_value(body: Any, steps: list[str]) -> Any:  # noqa: ANN401 (any JSON
     return changed
 
 
-def _typed(holds: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
-    type_ = holds.split(maxsplit=1)[0]
+def _typed(expected: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+    type_ = expected.split(maxsplit=1)[0]
     if type_ == "boolean":
         return text == "True"
     return float(text) if type_ == "number" else int(text) if type_ == "integer" else text
 
 
-async def _fault_of_default(
+async def _check_default(
     stage: Stage,
     operation: str,
     sample: Sample,
     steps: list[str],
     default: Any,  # noqa: ANN401 (any JSON value)
 ) -> str | None:
-    """Left out or said, it must come to the same."""
+    """Omitting the field must have the same effect as sending its default."""
     without = await _effect(stage, operation, sample, without_value(sample.body, steps))
-    said = await _effect(stage, operation, sample, with_value(sample.body, steps, default))
-    return None if without == said else f"left out it means {without}, and {default} means {said}"
+    sent = await _effect(stage, operation, sample, with_value(sample.body, steps, default))
+    return None if without == sent else f"omitted: {without}; {default}: {sent}"
 
 
 async def _effect(stage: Stage, operation: str, sample: Sample, body: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """What a request comes to: its priced lines, or what its jobs are to do."""
+    """The effect of a request: its priced lines, or the plans of its jobs."""
     ids = await ids_of(stage, sample)
     if "{videoId}" in operation and not sample.fresh and sample.of is None:
         ids = {"videoId": await stage.rows.video()}
-    answer = await stage.ask(operation, renewed(body), ids=ids)
-    if answer.status >= 300:
-        return answer.status if sample.of == SILENT else str(answer)
-    told = answer.document
-    lines = told.get("breakdown") or told.get("lineItems")
+    response = await stage.call(operation, fill_placeholders(body), ids=ids)
+    if response.status >= 300:
+        return response.status if sample.of == UNREADY_VOICE else str(response)
+    created = response.document
+    lines = created.get("breakdown") or created.get("lineItems")
     if lines is not None:
         return [{name: value for name, value in line.items() if name != "lineItemId"} for line in lines]
-    if "voice_id" in told:
+    if "voice_id" in created:
         noise = "SELECT remove_noise FROM voices WHERE id = $1"
-        return await stage.accounts.connection.fetchval(noise, told["voice_id"])
-    job_ids = [job["id"] for job in told["jobs"]] if "jobs" in told else [told["jobId"]]
+        return await stage.accounts.connection.fetchval(noise, created["voice_id"])
+    job_ids = [job["id"] for job in created["jobs"]] if "jobs" in created else [created["jobId"]]
     rows = await stage.accounts.connection.fetch(
         "SELECT type, plan FROM jobs WHERE id = ANY($1) ORDER BY type, automation_type", job_ids
     )
-    named = await stage.accounts.connection.fetchval(
-        "SELECT file_name FROM sources WHERE video_id = $1", told.get("videoId", "")
+    file_name = await stage.accounts.connection.fetchval(
+        "SELECT file_name FROM sources WHERE video_id = $1", created.get("videoId", "")
     )
-    return [_ID.sub("*", str(each)) for each in (named, *(_meaning(row["type"], row["plan"]) for row in rows))]
+    return [_ID.sub("*", str(each)) for each in (file_name, *(_meaning(row["type"], row["plan"]) for row in rows))]
 
 
 def _meaning(type_: str, plan: Mapping[str, Any]) -> object:
-    """What a workflow reads in a plan; what is left out there has its default there."""
+    """A plan as parsed by its workflow, with defaults filled in."""
     if type_ == "shorts":
         return shorts_of(plan)
     return thumbnail_of(plan) if type_ == "thumbnail" or plan.get("mode") == "zero_prompt" else plan
 
 
-async def fault_of_query(stage: Stage, promise: Promise) -> str | None:
-    """What of a promise about a query parameter does not hold."""
-    name = promise.part.partition(" ")[2]
-    type_, _, rest = promise.holds.partition(" ")
+async def check_query(stage: Stage, promise: Promise) -> str | None:
+    """How the service breaks a promise about a query parameter; None if it keeps it."""
+    name = promise.aspect.partition(" ")[2]
+    type_, _, rest = promise.expected.partition(" ")
     sample = SAMPLES[promise.operation][0]
-    for trial in trials_of(promise.holds, name):
-        if type_ == "string" and trial.value == WRONG["string"]:
+    for attempt in attempts_for(promise.expected, name):
+        if type_ == "string" and attempt.value == WRONG["string"]:
             continue  # everything in a query is a string
-        answer = await send(stage, promise.operation, Sample(of=sample.of, query={name: trial.value}))
-        if fault := _fault(answer, [name], trial):
-            return fault
+        response = await send(stage, promise.operation, Sample(of=sample.of, query={name: attempt.value}))
+        if violation := _check_attempt(response, [name], attempt):
+            return violation
     if found := re.search(r"default (\S+)", rest):
         without = await send(stage, promise.operation, Sample(of=sample.of))
-        said = await send(stage, promise.operation, Sample(of=sample.of, query={name: found[1]}))
-        if _lasting(without.document) != _lasting(said.document):
-            return f"left out: {without}; said: {said}"
+        sent = await send(stage, promise.operation, Sample(of=sample.of, query={name: found[1]}))
+        if _without_signatures(without.document) != _without_signatures(sent.document):
+            return f"omitted: {without}; sent: {sent}"
     return None
 
 
-def _lasting(document: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """A document without what is signed anew each time."""
+def _without_signatures(document: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """A document without page tokens and URL signatures, which differ each time."""
     if isinstance(document, dict):
-        return {name: _lasting(value) for name, value in document.items() if name != "nextPageToken"}
+        return {name: _without_signatures(value) for name, value in document.items() if name != "nextPageToken"}
     if isinstance(document, list):
-        return [_lasting(each) for each in document]
+        return [_without_signatures(each) for each in document]
     return document.partition("?")[0] if isinstance(document, str) else document

@@ -1,4 +1,4 @@
-"""What Schemathesis must not take for wrong: loaded by its own process."""
+"""Schemathesis hooks, loaded by its own process: discard generated cases that are valid after all."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ FORM, JSON = "multipart/form-data", "application/json"
 
 @hook
 def filter_case(_context: HookContext, case: Case[Any]) -> bool:
-    """A form has no types: a number is sent as its digits. In JSON, null is the same as leaving a field out."""
+    """Forms have no types, so a number is valid text; in JSON, null equals an omitted optional field."""
     body = case.body
     if not isinstance(body, dict):
         return True
@@ -21,7 +21,7 @@ def filter_case(_context: HookContext, case: Case[Any]) -> bool:
 
 
 def _required(case: Case[Any]) -> set[str]:
-    """Fields that a body of the operation, of whatever kind, cannot do without."""
+    """Fields required by any variant of the operation's body."""
     definition: Mapping[str, Any] = case.operation.definition.raw
     schema = definition["requestBody"]["content"][JSON]["schema"]
     schemas = case.operation.schema.raw_schema["components"]["schemas"]

@@ -1,4 +1,4 @@
-"""Promises that are a request and its answer: `asks ?limit=0`, `asks {"name": "x"} as a viewer of failed`."""
+"""Checks single-request promises, such as `call ?limit=0` or `call {"name": "x"} as a viewer of failed`."""
 
 import json
 import re
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from proofs.contract.samples import Sample, ids_of, renewed
-from proofs.contract.stage import OWNER, Answer, Stage
+from proofs.contract.samples import Sample, fill_placeholders, ids_of
+from proofs.contract.stage import OWNER, ApiResponse, Stage
 from tests.contract.promises import Promise
 
-_ASKS = re.compile(r"asks(?: \?(?P<query>\S*))?(?: (?P<body>\{.*\}))?(?: as (?P<caller>.+?))?(?: of (?P<state>.+))?")
-_MEANS = re.compile(r"(?P<status>\d{3})(?: (?P<code>[A-Z_]+))?(?: at (?P<path>\S+))?(?: shows (?P<shows>.+))?")
+_CALL = re.compile(r"call(?: \?(?P<query>\S*))?(?: (?P<body>\{.*\}))?(?: as (?P<caller>.+?))?(?: of (?P<state>.+))?")
+_EXPECTED = re.compile(r"(?P<status>\d{3})(?: (?P<code>[A-Z_]+))?(?: at (?P<path>\S+))?(?: with (?P<values>.+))?")
 FRESH = "a fresh video"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One such promise, read."""
+class Call:
+    """A parsed promise: the request and its expected response."""
 
     operation: str
     body: Any
@@ -27,63 +27,65 @@ class Asked:
     status: int
     code: str | None
     path: str | None
-    shows: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...]
 
 
-def read_asked(promise: Promise) -> Asked:
-    asks, means = _ASKS.fullmatch(promise.part), _MEANS.fullmatch(promise.holds)
-    if asks is None or means is None:
-        raise ValueError(f"line {promise.number} cannot be read: {promise}")
-    shows = [piece.partition("=") for piece in (means["shows"] or "").split("; ") if piece]
-    return Asked(
+def parse_call(promise: Promise) -> Call:
+    request, response = _CALL.fullmatch(promise.aspect), _EXPECTED.fullmatch(promise.expected)
+    if request is None or response is None:
+        raise ValueError(f"line {promise.number} cannot be parsed: {promise}")
+    values = [each.partition("=") for each in (response["values"] or "").split("; ") if each]
+    return Call(
         operation=promise.operation,
-        body=json.loads(asks["body"]) if asks["body"] else None,
-        query=dict(parse_qsl(asks["query"] or "", keep_blank_values=True)),
-        caller=asks["caller"] or OWNER,
-        state=asks["state"],
-        status=int(means["status"]),
-        code=means["code"],
-        path=means["path"],
-        shows=tuple((name, value) for name, _, value in shows),
+        body=json.loads(request["body"]) if request["body"] else None,
+        query=dict(parse_qsl(request["query"] or "", keep_blank_values=True)),
+        caller=request["caller"] or OWNER,
+        state=request["state"],
+        status=int(response["status"]),
+        code=response["code"],
+        path=response["path"],
+        values=tuple((name, value) for name, _, value in values),
     )
 
 
-async def fault_of_asked(stage: Stage, promise: Promise) -> str | None:
-    """Ask as the promise says, and compare."""
-    asked = read_asked(promise)
-    sample = Sample(of=asked.state if asked.state != FRESH else None, fresh=asked.state == FRESH)
-    answer = await stage.ask(
-        asked.operation,
-        _filled(stage, renewed(asked.body), asked.caller),
-        query=asked.query,
-        caller=asked.caller,
+async def check_call(stage: Stage, promise: Promise) -> str | None:
+    """Send the request of a promise and compare the response."""
+    call = parse_call(promise)
+    sample = Sample(of=call.state if call.state != FRESH else None, fresh=call.state == FRESH)
+    response = await stage.call(
+        call.operation,
+        _filled(stage, fill_placeholders(call.body), call.caller),
+        query=call.query,
+        caller=call.caller,
         ids=await ids_of(stage, sample),
     )
-    if (answer.status, answer.code) != (asked.status, asked.code):
-        return f"answered {answer}"
-    if asked.path is not None and asked.path not in answer.fields:
-        return f"the fault is told of {answer.fields}: {answer}"
-    return next((fault for name, value in asked.shows if (fault := _fault_shown(answer, name, value))), None)
+    if (response.status, response.code) != (call.status, call.code):
+        return f"got {response}"
+    if call.path is not None and call.path not in response.fields:
+        return f"the error names {response.fields}: {response}"
+    return next(
+        (violation for name, value in call.values if (violation := _check_value_at(response, name, value))), None
+    )
 
 
 def _filled(stage: Stage, body: Any, caller: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """`{folderId}` in a body is the caller's own."""
+    """Replace placeholders such as `{folderId}` by ids of the caller's library."""
     text = json.dumps(body)
     for name, value in stage.callers[caller].ids.items():
         text = text.replace(f"{{{name}}}", value)
     return json.loads(text)
 
 
-def _fault_shown(answer: Answer, name: str, wanted: str) -> str | None:
-    found: Any = answer.document
+def _check_value_at(response: ApiResponse, name: str, expected: str) -> str | None:
+    found: Any = response.document
     for step in name.split("."):
         if step == "count":
             found = len(found)
         elif isinstance(found, list):
             found = found[int(step)]
         elif not isinstance(found, dict) or step not in found:
-            return None if wanted == "absent" else f"{name} is not there: {answer}"
+            return None if expected == "absent" else f"{name} is missing: {response}"
         else:
             found = found[step]
-    told = found if isinstance(found, str) else json.dumps(found)
-    return None if told == wanted else f"{name} is {told}"
+    value = found if isinstance(found, str) else json.dumps(found)
+    return None if value == expected else f"{name} is {value}"

@@ -1,4 +1,4 @@
-"""Promises about answers, held against everything that the service has answered so far."""
+"""Checks promises about responses against every response received so far."""
 
 import re
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from cutroom.errors import Code
 from cutroom.platform.ids import is_id
-from cutroom.web.schema import is_language
-from proofs.contract.stage import Answer, Stage
+from cutroom.text.language_tags import is_language
+from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise
 
 MISSING = object()
@@ -23,35 +23,35 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def fault_of_answer_field(stage: Stage, promise: Promise) -> str | None:
-    """What of a promise about an answer's field does not hold in any answer, or that none ever showed it."""
-    words = promise.part.split(" ")
+def check_response_field(stage: Stage, promise: Promise) -> str | None:
+    """How any response breaks a promise about a field, or that no response contained it."""
+    words = promise.aspect.split(" ")
     status, path = (words[1], words[2]) if len(words) == 3 else (None, words[1])
-    answers = [
-        answer
-        for answer in stage.answers
-        if answer.operation == promise.operation and _is_of(answer, status) and answer.document is not None
+    responses = [
+        response
+        for response in stage.responses
+        if response.operation == promise.operation and _has_status(response, status) and response.document is not None
     ]
-    if not answers:
-        return "no answer was seen"
-    values = [value for answer in answers for value in _values(answer.document, _steps(path))]
+    if not responses:
+        return "no response received"
+    values = [value for response in responses for value in _values(response.document, _steps(path))]
     present = [value for value in values if value is not MISSING]
-    if promise.holds == "absent":
-        return "it is there" if present else None
+    if promise.expected == "absent":
+        return "present" if present else None
     if not present:
-        return f"never seen in {len(answers)} answers"
-    required = "required" in promise.holds.split()
+        return f"absent in {len(responses)} responses"
+    required = "required" in promise.expected.split()
     if required and len(present) != len(values):
-        return "it is missing at times"
-    return next((fault for value in present if (fault := _fault_of_value(value, promise.holds))), None)
+        return "sometimes missing"
+    return next((violation for value in present if (violation := _check_value(value, promise.expected))), None)
 
 
-def _is_of(answer: Answer, status: str | None) -> bool:
+def _has_status(response: ApiResponse, status: str | None) -> bool:
     if status is not None:
-        return answer.status == int(status)
-    # Without a status the first that succeeds is meant, as in the document; thumbnails and hosting have two.
-    return answer.status in {200, 201, 202} and not (
-        answer.operation == "POST /videos/{videoId}/thumbnails" and answer.status == 202
+        return response.status == int(status)
+    # Without a status, the operation's first success status is meant; thumbnails and hosting have two.
+    return response.status in {200, 201, 202} and not (
+        response.operation == "POST /videos/{videoId}/thumbnails" and response.status == 202
     )
 
 
@@ -60,7 +60,7 @@ def _steps(path: str) -> list[str]:
 
 
 def _values(document: Any, steps: list[str]) -> Iterator[Any]:  # noqa: ANN401 (any JSON value)
-    """The values at a path; MISSING for each place that could have held one."""
+    """The values at a path; MISSING where an object lacks the field."""
     if not steps:
         yield document
         return
@@ -78,14 +78,14 @@ def _values(document: Any, steps: list[str]) -> Iterator[Any]:  # noqa: ANN401 (
             yield MISSING
 
 
-def _fault_of_value(value: Any, holds: str) -> str | None:  # noqa: ANN401 (any JSON value)
-    type_, _, rest = holds.partition(" ")
+def _check_value(value: Any, expected: str) -> str | None:  # noqa: ANN401 (any JSON value)
+    type_, _, rest = expected.partition(" ")
     if value is None:
         return None if "nullable" in rest.split() else "null"
     if not _has_type(value, type_):
-        return f"{value!r} is no {type_}"
+        return f"{value!r} is not a {type_}"
     if (found := re.search(r"one of (\S+)", rest)) and str(value) not in found[1].split("|"):
-        return f"{value!r} is none of {found[1]}"
+        return f"{value!r} is not one of {found[1]}"
     size = len(value) if isinstance(value, str | list) else value
     for bound in re.finditer(r"(at least|at most) ([\d.]+)", rest):
         if (size < float(bound[2])) if bound[1] == "at least" else (size > float(bound[2])):
@@ -105,39 +105,41 @@ def _has_type(value: Any, type_: str) -> bool:  # noqa: ANN401 (any JSON value)
     return isinstance(value, _TYPES[type_])
 
 
-def fault_of_code(stage: Stage, promise: Promise) -> str | None:
-    """Every answer with this code had its one status and its one message, in the envelope; and there was one."""
-    code = Code(promise.part.split(" ")[1])
-    status, _, message = promise.holds.partition(" ")
-    seen = [answer for answer in stage.answers if answer.code == code]
+def check_code(stage: Stage, promise: Promise) -> str | None:
+    """Every response with this code has its status and message in the error envelope, and there is at least one."""
+    code = Code(promise.aspect.split(" ")[1])
+    status, _, message = promise.expected.partition(" ")
+    seen = [response for response in stage.responses if response.code == code]
     if not seen:
-        return "no answer had this code"
-    for answer in seen:
-        error = answer.document["error"]
-        if set(answer.document) != {"error"} or set(error) != {"code", "message", "details"}:
-            return f"another envelope: {answer}"
-        is_failed_shorts = answer.operation == "GET /shorts/{shortsRequestId}"
-        if is_failed_shorts and answer.status == 422:
-            continue  # the job's own code and message, by the contract
-        if str(answer.status) != status or (message and error["message"] != message):
-            return f"{answer.operation}: {answer.status} with {error['message']!r}"
+        return "no response with this code"
+    for response in seen:
+        error = response.document["error"]
+        if set(response.document) != {"error"} or set(error) != {"code", "message", "details"}:
+            return f"wrong error envelope: {response}"
+        is_failed_shorts = response.operation == "GET /shorts/{shortsRequestId}"
+        if is_failed_shorts and response.status == 422:
+            continue  # by the contract, the job's own code and message
+        if str(response.status) != status or (message and error["message"] != message):
+            return f"{response.operation}: {response.status} with {error['message']!r}"
         if not isinstance(error["details"], dict):
-            return f"details are no object: {answer}"
+            return f"details are not an object: {response}"
     return None
 
 
-def fault_of_header(stage: Stage, promise: Promise) -> str | None:
-    """Headers that go with every answer, or with one kind of them."""
-    name = promise.part.split(" ")[1]
-    where = promise.holds
-    if where == "every answer":
-        without = [answer for answer in stage.answers if not is_id(answer.headers.get(name, ""))]
+def check_header(stage: Stage, promise: Promise) -> str | None:
+    """A header is present on every response, or on every response of one kind."""
+    name = promise.aspect.split(" ")[1]
+    where = promise.expected
+    if where == "every response":
+        without = [response for response in stage.responses if not is_id(response.headers.get(name, ""))]
         return f"missing in {without[0].operation} {without[0]}" if without else None
-    if where == "every admitted answer":
-        admitted = [answer for answer in stage.answers if answer.status < 400 and answer.operation != "GET /health"]
-        without = [answer for answer in admitted if name not in answer.headers]
+    if where == "every authenticated response":
+        admitted = [
+            response for response in stage.responses if response.status < 400 and response.operation != "GET /health"
+        ]
+        without = [response for response in admitted if name not in response.headers]
         return f"missing in {without[0].operation}" if without or not admitted else None
     kind = where.removeprefix("every ")
-    having = [answer for answer in stage.answers if kind in {answer.code, str(answer.status)}]
-    without = [answer for answer in having if name not in answer.headers]
+    having = [response for response in stage.responses if kind in {response.code, str(response.status)}]
+    without = [response for response in having if name not in response.headers]
     return f"not on every {kind}" if without or not having else None

@@ -1,4 +1,4 @@
-"""A good request to every operation, and to each of its variants; a promise about a field is tried on one of them."""
+"""Valid requests for every operation and body variant; field promises are checked on them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutroom.platform.ids import new_id
-from proofs.contract.stage import OWNER, Answer, Stage
+from proofs.contract.stage import OWNER, ApiResponse, Stage
 from proofs.stage.access_fixtures import SPEECH
 
-UNIQUE, SHORT = "$UNIQUE", "$SHORT"  # replaced by something new each time
+UNIQUE, SHORT = "$UNIQUE", "$SHORT"  # replaced by a new value each time
 THUMBNAIL = {"enabled": True, "pipelineMode": "thumbnail-v2", "characters": [{"name": "Ana"}]}
 RECIPES = {
     "dubs": [{"languages": ["pt"], "product": "plus"}],
@@ -37,11 +37,11 @@ class Sample:
     """A request that succeeds."""
 
     body: Any = None
-    of: str | None = None  # a state; the caller's own things where nothing is said
+    of: str | None = None  # a state; by default, the caller's own ids
     query: Mapping[str, str] = field(default_factory=dict)
     caller: str = OWNER
     status: int = 200
-    fresh: bool = False  # on a video of its own, for the same again would be the same job
+    fresh: bool = False  # on a new video, because a repeated request would return the same job
 
 
 def _source(type_: str, url: str) -> Sample:
@@ -49,12 +49,12 @@ def _source(type_: str, url: str) -> Sample:
 
 
 SAMPLES: dict[str, Sequence[Sample]] = {
-    "GET /health": [Sample(caller="nobody")],
+    "GET /health": [Sample(caller="anonymous")],
     "POST /videos": [
         Sample({"source": {"type": "upload", "fileName": f"{UNIQUE}.mp4"}, "products": RECIPES}, status=202),
         _source("https", f"https://media.example.com/{UNIQUE}.mp4"),
         _source("youtube", f"https://www.youtube.com/watch?v={SHORT}"),
-        _source("dropbox", f"https://www.dropbox.com/s/{UNIQUE}/film.mp4"),
+        _source("dropbox", f"https://www.dropbox.com/s/{UNIQUE}/video.mp4"),
         _source("google_drive", f"https://drive.google.com/file/d/{UNIQUE}/view"),
     ],
     "GET /videos": [Sample(), Sample(query={"limit": "100"}), Sample(caller="a member")],
@@ -63,7 +63,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         *(Sample(of=state) for state in ("full", "audio", "failed", "waiting", "hosted")),
         Sample(caller="a member"),
     ],
-    "POST /videos/{videoId}/uploads": [Sample({"fileName": "film.mp4", "contentType": "video/mp4"}, of="an upload")],
+    "POST /videos/{videoId}/uploads": [Sample({"fileName": "video.mp4", "contentType": "video/mp4"}, of="an upload")],
     "POST /videos/{videoId}/quote": [Sample(BUNDLE), Sample({})],
     "POST /videos/{videoId}/reservations": [Sample(BUNDLE, status=201)],
     "POST /videos/{videoId}/packaging": [
@@ -81,7 +81,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /videos/{videoId}/captions": [Sample({"languages": ["pt"]}, status=202, fresh=True)],
     "GET /videos/{videoId}/transcript": [
         Sample(),
-        *(Sample(of=state) for state in ("transcribing", "mute", "untranscribed")),
+        *(Sample(of=state) for state in ("transcribing", "transcription failed", "untranscribed")),
     ],
     "GET /videos/{videoId}/subtitles/{lang}": [
         Sample(),
@@ -98,7 +98,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(
             Sample(of=state)
-            for state in ("complete shorts", "partial shorts", "shorts at work", "queued shorts", "pending shorts")
+            for state in ("complete shorts", "partial shorts", "processing shorts", "queued shorts", "pending shorts")
         ),
     ],
     "POST /videos/{videoId}/thumbnails": [
@@ -112,17 +112,17 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(
             Sample(of=f"a {state}")
-            for state in ("sample download", "failed download", "queued download", "download at work")
+            for state in ("sample download", "failed download", "queued download", "processing download")
         ),
     ],
     "POST /videos/{videoId}/professional-hosting": [
         Sample(status=202, fresh=True),
-        *(Sample(of=state) for state in ("hosting queued", "hosting at work", "hosted")),
+        *(Sample(of=state) for state in ("queued hosting", "processing hosting", "hosted")),
     ],
     "GET /videos/{videoId}/professional-hosting": [
         Sample(),
-        *(Sample(of=state) for state in ("hosting queued", "hosting at work", "hosted", "without a file")),
-        Sample(caller="somebody on creator"),
+        *(Sample(of=state) for state in ("queued hosting", "processing hosting", "hosted", "a video without a file")),
+        Sample(caller="a creator-plan caller"),
     ],
     "GET /videos/{videoId}/jobs": [Sample(), Sample(of="captions"), Sample(of="failed"), Sample(of="packaging")],
     "GET /jobs/{jobId}": [
@@ -134,8 +134,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /folders": [Sample(), Sample(caller="a member")],
     "GET /folders/{folderId}": [Sample(), Sample(caller="a member")],
     "POST /folders": [
-        Sample({"name": f"Films {UNIQUE}"}, status=201),
-        Sample({"name": f"Films {UNIQUE}"}, status=201, caller="a member"),
+        Sample({"name": f"Videos {UNIQUE}"}, status=201),
+        Sample({"name": f"Videos {UNIQUE}"}, status=201, caller="a member"),
     ],
     "GET /webhook-endpoints": [Sample()],
     "POST /webhook-endpoints": [Sample({"url": f"https://hooks.example.com/{UNIQUE}"}, status=201)],
@@ -144,23 +144,23 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /voices": [Sample(), Sample(query={"status": "ready"}), Sample(caller="a member")],
     "GET /voices/{voice_id}": [
         Sample(),
-        *(Sample(of=state) for state in ("a ready voice", "a voice in the making", "a failed voice")),
+        *(Sample(of=state) for state in ("a ready voice", "a processing voice", "a failed voice")),
         Sample(caller="a member"),
     ],
     "DELETE /voices/{voice_id}": [Sample(of="a new voice", status=204)],
     "POST /text-to-speech/{voice_id}": [Sample(SPOKEN)],
     "GET /models": [Sample()],
 }
-# Fields are tried here: nothing is said in a voice that is not ready, so nobody has to wait for it.
-SILENT = "a voice in the making"
+# Fields of speech requests are checked with this voice, which responds immediately because it is not ready.
+UNREADY_VOICE = "a processing voice"
 
 
-async def send(stage: Stage, operation: str, sample: Sample, *, body: Any = ..., **more: Any) -> Answer:  # noqa: ANN401
-    """Send a sample, or another body in its place."""
+async def send(stage: Stage, operation: str, sample: Sample, *, body: Any = ..., **more: Any) -> ApiResponse:  # noqa: ANN401
+    """Send a sample, optionally with another body."""
     ids = await ids_of(stage, sample)
-    wanted = sample.body if body is ... else body
-    said = {"query": sample.query, "caller": sample.caller, "ids": ids, **more}
-    return await stage.ask(operation, renewed(wanted), **said)
+    content = sample.body if body is ... else body
+    options = {"query": sample.query, "caller": sample.caller, "ids": ids, **more}
+    return await stage.call(operation, fill_placeholders(content), **options)
 
 
 async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
@@ -169,15 +169,17 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "a new voice":
         return {"voice_id": await stage.rows.voice("ready")}
     if sample.of == "a new endpoint":
-        made = await stage.ask("POST /webhook-endpoints", renewed({"url": f"https://hooks.example.com/{UNIQUE}"}))
+        made = await stage.call(
+            "POST /webhook-endpoints", fill_placeholders({"url": f"https://hooks.example.com/{UNIQUE}"})
+        )
         return {"endpointId": made.document["id"]}
     if sample.of == "an upload":
-        made = await stage.ask("POST /videos", {"source": {"type": "upload"}})
+        made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
     return stage.states[sample.of] if sample.of is not None else {}
 
 
-def renewed(body: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """The body with something new in place of its marks."""
+def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """The body with new values in place of $UNIQUE and $SHORT."""
     fresh = new_id()
     return json.loads(json.dumps(body).replace(UNIQUE, fresh).replace(SHORT, fresh[-11:]))

@@ -1,4 +1,4 @@
-"""Rows in every state that the interface tells of, by a word for each; nobody works here, so they stay as they are."""
+"""Creates rows in every state that the API can return, by name; without a worker, they stay as they are."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
 
-FAILURE = {"error_code": "INTERNAL", "error_message": "It came to nothing.", "error_details": {"step": "reading"}}
-OUTPUTS = 7  # more than are shown
+FAILURE = {"error_code": "INTERNAL", "error_message": "Processing failed.", "error_details": {"step": "reading"}}
+OUTPUTS = 7  # more than are returned
 THUMBNAILS = 52
 VOICES = 101
 SEGMENT = {"start": 0, "end": 1, "speaker": "speaker_1", "text": "Words.", "deleted": False, "words": 0}
@@ -20,15 +20,15 @@ Ids = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class States:
-    """Writes rows into one library."""
+class StateFixtures:
+    """Inserts rows into one library."""
 
     accounts: Accounts
     library_id: str
     user_id: str
 
     async def all(self) -> dict[str, Ids]:
-        """The ids behind every word that a promise may say after `of`."""
+        """Ids by the state names that promises use after `of`."""
         return {
             **await self._videos(),
             **await self._dubs(),
@@ -41,12 +41,12 @@ class States:
         }
 
     async def video(self, **changes: Any) -> str:  # noqa: ANN401 (columns)
-        """A video that is ready, with a transcript."""
+        """A ready video with a transcript."""
         video_id = new_id()
         row = {
             "id": video_id,
             "status": "ready",
-            "title": "A film",
+            "title": "A video",
             "description": "About something.",
             "media_type": "video",
             "duration_seconds": 60.0,
@@ -59,13 +59,13 @@ class States:
             **changes,
         }
         await self._insert("videos", row)
-        source = {"video_id": video_id, "type": "upload", "storage_path": f"films/{video_id}", "size_bytes": 9}
+        source = {"video_id": video_id, "type": "upload", "storage_path": f"videos/{video_id}", "size_bytes": 9}
         await self._insert("sources", source)
         await self._job(f"import_{video_id}", "import", row["import_status"] or "queued", video_id=video_id)
         if (status := row["transcript_status"]) is not None:
             await self._job(f"transcript_{video_id}", "transcript", status, video_id=video_id)
         if row["transcript_status"] == "ready":
-            words = {
+            transcript = {
                 "video_id": video_id,
                 "language": "en",
                 "segments": [SEGMENT],
@@ -73,12 +73,12 @@ class States:
                 "alignment_path": f"words/{video_id}",
                 "engine": "none",
             }
-            await self._insert("transcripts", words)
+            await self._insert("transcripts", transcript)
         return video_id
 
     async def _videos(self) -> dict[str, Ids]:
         folder_id = new_id()
-        await self._insert("folders", {"id": folder_id, "name": "Films", "depth": 1})
+        await self._insert("folders", {"id": folder_id, "name": "Videos", "depth": 1})
         brand = {"id": new_id(), "name": "Ours", "guidelines": "Plain words.", "colors": ["#12ab9f"]}
         await self._insert("brand_voices", brand)
         await self._insert("folders", {"id": new_id(), "name": "Inside", "depth": 2, "parent_id": folder_id})
@@ -92,16 +92,16 @@ class States:
             "failed": await self.video(**broken),
             "waiting": await self.video(**waiting, duration_seconds=None),
             "transcribing": await self.video(transcript_status="processing"),
-            "mute": await self.video(transcript_status="failed"),
+            "transcription failed": await self.video(transcript_status="failed"),
             "untranscribed": await self.video(transcript_status=None),
         }
-        found = {word: {"videoId": video_id} for word, video_id in known.items()}
+        found = {state: {"videoId": video_id} for state, video_id in known.items()}
         found["failed import"] = {"jobId": f"import_{known['failed']}"}
         return found
 
     async def _dubs(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}
-        for word, language, status, completion in (
+        for state, language, status, completion in (
             ("a ready dub", "de", "ready", "complete"),
             ("a preview", "pt", "processing", "preview_ready"),
             ("a failed dub", "fr", "failed", "pending"),
@@ -114,15 +114,15 @@ class States:
                 "speakers": [{"id": "speaker_1", "label": "Speaker 1"}],
                 "edits": {},
                 "sync": {},
-                "audio_path": "sound",
-                "preview_path": "sound",
+                "audio_path": "audio",
+                "preview_path": "audio",
                 "updated_at": system_clock(),
             }
-            await self._insert("dubs", {**key, **dub}, dated=False)
-            found[word] = {"videoId": video_id, "lang": language}
+            await self._insert("dubs", {**key, **dub}, with_date=False)
+            found[state] = {"videoId": video_id, "lang": language}
         await self._job(f"captions_{video_id}_pt-BR", "captions", "ready", video_id=video_id, language="pt-BR")
-        words = {"video_id": video_id, "language": "pt-BR", "segments": [SEGMENT], "quality": "good"}
-        await self._insert("captions", words)
+        transcript = {"video_id": video_id, "language": "pt-BR", "segments": [SEGMENT], "quality": "good"}
+        await self._insert("captions", transcript)
         found["captions"] = {"videoId": video_id, "lang": "pt-BR", "jobId": f"captions_{video_id}_pt-BR"}
         found["dub job"] = {"jobId": f"dub_{video_id}_fr_plus"}
         return found
@@ -130,19 +130,19 @@ class States:
     async def _shorts(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}
         partial = {"result": {"failures": [{"number": 1}]}}
-        waits = {"depends_on": [f"transcript_{video_id}"]}
-        for word, status, more in (
+        dependent = {"depends_on": [f"transcript_{video_id}"]}
+        for state, status, more in (
             ("complete shorts", "ready", {}),
             ("partial shorts", "ready", partial),
             ("failed shorts", "failed", {}),
-            ("shorts at work", "processing", {}),
+            ("processing shorts", "processing", {}),
             ("queued shorts", "queued", {}),
-            ("pending shorts", "queued", waits),
+            ("pending shorts", "queued", dependent),
         ):
             request_id = new_id()
             plan = {"kind": "shorts", "numClips": 3}
             await self._job(f"shorts_{request_id}", "shorts", status, video_id=video_id, plan=plan, **more)
-            found[word] = {"shortsRequestId": request_id, "videoId": video_id}
+            found[state] = {"shortsRequestId": request_id, "videoId": video_id}
         for number in range(OUTPUTS):
             output = {
                 "id": new_id(),
@@ -156,7 +156,7 @@ class States:
                 "duration_seconds": 20.0,
                 "moments": [],
                 "video_path": "short",
-                "thumbnail_path": "picture",
+                "thumbnail_path": "image",
                 "plan_path": "plan",
             }
             await self._insert("shorts_outputs", output)
@@ -164,30 +164,30 @@ class States:
 
     async def _downloads(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}
-        for word, status, tier in (
+        for state, status, tier in (
             ("a ready download", "ready", "full"),
             ("a sample download", "ready", "sample"),
             ("a failed download", "failed", "full"),
             ("a queued download", "queued", "full"),
-            ("a download at work", "processing", "full"),
+            ("a processing download", "processing", "full"),
         ):
             request_id = new_id()
             more = {
                 "plan": {"artifact": "source", "language": "en", "tier": tier},
-                "result": {"storagePath": "film", "fileName": "film.mp4"} if status == "ready" else None,
+                "result": {"storagePath": "video", "fileName": "video.mp4"} if status == "ready" else None,
             }
             await self._job(f"download_{request_id}", "download", status, video_id=video_id, **more)
-            found[word] = {"downloadRequestId": request_id}
+            found[state] = {"downloadRequestId": request_id}
         return found
 
     async def _voices(self) -> dict[str, Ids]:
         found = {}
-        for word, status in (
+        for state, status in (
             ("a ready voice", "ready"),
-            ("a voice in the making", "processing"),
+            ("a processing voice", "processing"),
             ("a failed voice", "failed"),
         ):
-            found[word] = {"voice_id": await self.voice(status)}
+            found[state] = {"voice_id": await self.voice(status)}
         found["a deleted voice"] = {"voice_id": await self.voice("ready", deleted_at=system_clock())}
         return found
 
@@ -212,18 +212,18 @@ class States:
 
     async def _hosting(self) -> dict[str, Ids]:
         found = {"a hostable video": {"videoId": await self.video()}}
-        for word, status in (("hosting queued", "queued"), ("hosting at work", "processing"), ("hosted", "ready")):
-            video_id = await self.video(hosted_url="https://host.example.com/film.m3u8" if status == "ready" else None)
+        for state, status in (("queued hosting", "queued"), ("processing hosting", "processing"), ("hosted", "ready")):
+            video_id = await self.video(hosted_url="https://host.example.com/video.m3u8" if status == "ready" else None)
             await self._job(f"hosting_{video_id}", "hosting", status, plan={"hosted_video_id": video_id})
-            found[word] = {"videoId": video_id}
+            found[state] = {"videoId": video_id}
         video_id = await self.video(import_status="queued", status="queued")
         await self.accounts.connection.execute("UPDATE sources SET size_bytes = NULL WHERE video_id = $1", video_id)
-        found["without a file"] = {"videoId": video_id}
+        found["a video without a file"] = {"videoId": video_id}
         return found
 
     async def _automations(self) -> dict[str, Ids]:
-        """One to look at, and one to ask for again."""
-        return {word: await self._packaged() for word in ("packaging", "packaging again")}
+        """One to read, and one to request again."""
+        return {state: await self._packaged() for state in ("packaging", "packaging again")}
 
     async def _packaged(self) -> Ids:
         video_id = await self.video()
@@ -240,9 +240,9 @@ class States:
                 automation_type=automation,
                 plan={"overwriteMode": "always"},
             )
-        drawn = {"id": new_id(), "video_id": video_id, "job_id": f"packaging_{video_id}_zeroPromptThumbnail"}
-        await self._insert("thumbnail_requests", drawn)
-        return {"videoId": video_id, "jobId": drawn["job_id"]}
+        request = {"id": new_id(), "video_id": video_id, "job_id": f"packaging_{video_id}_zeroPromptThumbnail"}
+        await self._insert("thumbnail_requests", request)
+        return {"videoId": video_id, "jobId": request["job_id"]}
 
     async def _many_thumbnails(self) -> Ids:
         video_id, request_id = await self.video(), ""
@@ -275,7 +275,7 @@ class States:
         }
         await self._insert("jobs", row)
 
-    async def _insert(self, table: str, row: Mapping[str, Any], *, dated: bool = True) -> None:
-        # A little apart, so that what is newest is plain.
-        when = {"created_at": system_clock() - timedelta(seconds=1)} if dated else {}
+    async def _insert(self, table: str, row: Mapping[str, Any], *, with_date: bool = True) -> None:
+        # In the past, so that rows created by requests are newer.
+        when = {"created_at": system_clock() - timedelta(seconds=1)} if with_date else {}
         await insert(self.accounts.connection, table, {"library_id": self.library_id, **when, **row})

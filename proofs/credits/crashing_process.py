@@ -1,8 +1,8 @@
-"""Processes that pay, use and give back credits until they are killed, and say all the while where they are.
+"""Processes that reserve, capture and release credits until they are killed, and report every step.
 
-The parent process imports everything once; for each line of its standard input, which holds who is to act and a seed,
-it forks a child that works until it dies. A child's connections pause after every statement of a transaction and say
-so, which makes a transaction long enough to be hit.
+The parent process imports everything once. For each line of its standard input, which names tenants and a seed, it
+forks a child that works until it is killed. A child's connections pause and report after every statement inside a
+transaction, which makes transactions long enough to be killed in the middle.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ import asyncpg
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator, Principal
 from cutroom.credits import escrow, service
-from cutroom.credits.pricing import Action, Work, load_prices
-from cutroom.credits.rules import Bill
+from cutroom.credits.pricing import Action, BillableItem, load_prices
+from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
 from cutroom.errors import CutroomError
 from cutroom.jobs import lifecycle
@@ -31,66 +31,67 @@ from cutroom.platform.db import Connection, Database, register_json_codec
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from dev.child_process import die_with_parent
 from proofs.stage.price_model import random_bundle
 
 APPLICATION = "credits-child"
 ACTORS = 4
-PAUSE_SECONDS = 0.004  # at most, after each statement
-LASTS = timedelta(hours=1)
-A_FREE_LINE = """SELECT * FROM escrow_lines WHERE library_id = $1 AND state = 'open' AND holder IS NULL
+PAUSE_SECONDS = 0.004  # maximum, after each statement
+RESERVATION_LIFETIME = timedelta(hours=1)
+RANDOM_FREE_LINE = """SELECT * FROM escrow_lines WHERE library_id = $1 AND state = 'open' AND holder IS NULL
     ORDER BY md5(id || $2) LIMIT 1"""
-A_JOB = """SELECT id, attempt, status FROM jobs WHERE library_id = $1 AND status = ANY ($3)
+RANDOM_JOB = """SELECT id, attempt, status FROM jobs WHERE library_id = $1 AND status = ANY ($3)
     ORDER BY md5(id || $2) LIMIT 1"""
 
 
-def say(*words: object) -> None:
-    """One whole line, at once: whoever reads it may kill us on the spot."""
+def report(*words: object) -> None:
+    """Write one line atomically: its reader may kill this process immediately."""
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
 class PausingConnection(asyncpg.Connection):
-    """Says after each statement of a transaction that it is inside, and stays there for a while."""
+    """Reports each statement inside a transaction, and pauses after it."""
 
     async def _after(self) -> None:
         if self.is_in_transaction():
             task = asyncio.current_task()
-            say("inside", task.get_name() if task is not None else "nobody")
+            report("inside", task.get_name() if task is not None else "none")
             await asyncio.sleep(random.random() * PAUSE_SECONDS)
 
-    async def execute(self, *arguments: Any, **named: Any) -> str:  # noqa: ANN401 (as the class above has it)
-        answer = await super().execute(*arguments, **named)
+    async def execute(self, *arguments: Any, **named: Any) -> str:  # noqa: ANN401 (as in the base class)
+        response = await super().execute(*arguments, **named)
         await self._after()
-        return answer
+        return response
 
     async def executemany(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
         await super().executemany(*arguments, **named)
         await self._after()
 
     async def fetch(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
-        answer = await super().fetch(*arguments, **named)
+        response = await super().fetch(*arguments, **named)
         await self._after()
-        return answer
+        return response
 
     async def fetchrow(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
-        answer = await super().fetchrow(*arguments, **named)
+        response = await super().fetchrow(*arguments, **named)
         await self._after()
-        return answer
+        return response
 
     async def fetchval(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
-        answer = await super().fetchval(*arguments, **named)
+        response = await super().fetchval(*arguments, **named)
         await self._after()
-        return answer
+        return response
 
 
 class Actor:
-    """One task of a child: transaction after transaction in one library."""
+    """One task of a child: runs transactions in one library."""
 
-    def __init__(self, database: Database, principal: Principal, video_id: str, *, chance: random.Random) -> None:
+    def __init__(self, database: Database, principal: Principal, video_id: str, *, rng: random.Random) -> None:
         self.database = database
         self.principal = principal
         self.library_id = principal.library_id
         self.video_id = video_id
-        self.chance = chance
+        self.rng = rng
         self.prices = load_prices()
 
     async def run(self) -> None:
@@ -98,77 +99,79 @@ class Actor:
         task = asyncio.current_task()
         assert task is not None
         while True:
-            step, done = self.chance.choice(steps), ""
+            step, done = self.rng.choice(steps), ""
             try:
                 async with self.database.transaction(self.library_id) as connection:
                     done = await step(connection, system_clock())
             except CutroomError:
                 done = "refused"
-            say("outside", task.get_name(), self.library_id, done)
-            await asyncio.sleep(self.chance.random() * PAUSE_SECONDS)
+            report("outside", task.get_name(), self.library_id, done)
+            await asyncio.sleep(self.rng.random() * PAUSE_SECONDS)
 
     async def reserve(self, connection: Connection, now: datetime) -> str:
-        bundle = {**random_bundle(self.chance), "transcriptOnly": True}
-        made = await service.reserve(
+        bundle = {**random_bundle(self.rng), "transcriptOnly": True}
+        created = await service.reserve(
             connection,
             self.principal,
             self.video_id,
             bundle=CreditBundle.model_validate(bundle),
             prices=self.prices,
-            lasts=LASTS,
+            lifetime=RESERVATION_LIFETIME,
             now=now,
         )
-        return f"reserved {made.reservation_id} {made.total}"
+        return f"reserved {created.reservation_id} {created.total}"
 
     async def consume(self, connection: Connection, now: datetime) -> str:
-        line = await connection.fetchrow(A_FREE_LINE, self.library_id, str(self.chance.random()))
+        line = await connection.fetchrow(RANDOM_FREE_LINE, self.library_id, str(self.rng.random()))
         if line is None:
             return "nothing"
-        work = Work(Action(line["action"]), line["product"], line["language"], line["terms"])
-        return await self._ask(connection, Bill((work,), is_subscriber=True, line_ids=(line["id"],)), now)
+        work = BillableItem(Action(line["action"]), line["product"], line["language"], line["terms"])
+        return await self._request(connection, Charge((work,), is_subscriber=True, line_ids=(line["id"],)), now)
 
     async def pay(self, connection: Connection, now: datetime) -> str:
-        works = service.works_of(CreditBundle.model_validate({**random_bundle(self.chance), "transcriptOnly": True}))
-        return await self._ask(connection, Bill(tuple(works), is_subscriber=True), now)
+        items = service.billable_items(CreditBundle.model_validate({**random_bundle(self.rng), "transcriptOnly": True}))
+        return await self._request(connection, Charge(tuple(items), is_subscriber=True), now)
 
-    async def _ask(self, connection: Connection, bill: Bill, now: datetime) -> str:
+    async def _request(self, connection: Connection, charge: Charge, now: datetime) -> str:
         key = JobKey(JobType.SHORTS, new_id())
-        wanted = NewJob(key, self.video_id, bill=bill)
-        await request_jobs(connection, self.principal, [wanted], prices=self.prices, now=now)
-        return f"held {key.id} {len(bill.works)}"
+        expected = NewJob(key, self.video_id, charge=charge)
+        await request_jobs(connection, self.principal, [expected], prices=self.prices, now=now)
+        return f"held {key.id} {len(charge.items)}"
 
     async def begin(self, connection: Connection, now: datetime) -> str:
         ref, _ = await self._job(connection, "queued")
         if ref is None:
             return "nothing"
-        await lifecycle.begin(connection, ref, prices=self.prices, now=now)
+        await lifecycle.start(connection, ref, prices=self.prices, now=now)
         return "begun"
 
     async def end(self, connection: Connection, now: datetime) -> str:
         ref, status = await self._job(connection, "queued", "processing")
         if ref is None:
             return "nothing"
-        if status == "processing" and self.chance.random() < 0.7:
-            ended = await lifecycle.finish(connection, ref, result={}, now=now)
+        if status == "processing" and self.rng.random() < 0.7:
+            ended = await lifecycle.complete(connection, ref, result={}, now=now)
             return f"ended {ref.job_id} ready" if ended else "nothing"
         ended = await lifecycle.fail(connection, ref, failure=Failure("INTERNAL", "As planned."), now=now)
         return f"ended {ref.job_id} failed" if ended else "nothing"
 
     async def _job(self, connection: Connection, *statuses: str) -> tuple[JobRef | None, str]:
-        row = await connection.fetchrow(A_JOB, self.library_id, str(self.chance.random()), list(statuses))
+        row = await connection.fetchrow(RANDOM_JOB, self.library_id, str(self.rng.random()), list(statuses))
         if row is None:
             return None, ""
         return JobRef(self.library_id, row["id"], row["attempt"]), row["status"]
 
     async def expire(self, connection: Connection, now: datetime) -> str:
-        line = await connection.fetchrow(A_FREE_LINE, self.library_id, str(self.chance.random()))
+        line = await connection.fetchrow(RANDOM_FREE_LINE, self.library_id, str(self.rng.random()))
         if line is None:
             return "nothing"
-        await escrow.expire(connection, self.library_id, reservation_id=line["reservation_id"], now=now + 2 * LASTS)
+        await escrow.expire(
+            connection, self.library_id, reservation_id=line["reservation_id"], now=now + 2 * RESERVATION_LIFETIME
+        )
         return f"expired {line['reservation_id']}"
 
 
-async def work(settings: Settings, told: dict[str, Any]) -> None:
+async def work(settings: Settings, assignment: dict[str, Any]) -> None:
     pool = await asyncpg.create_pool(
         settings.database_url.get_secret_value(),
         min_size=1,
@@ -177,15 +180,15 @@ async def work(settings: Settings, told: dict[str, Any]) -> None:
         connection_class=PausingConnection,
         server_settings={"application_name": APPLICATION},
     )
-    secrecy = SecretBox(settings.secret_key.get_secret_value())
-    doorkeeper = Authenticator(secrecy=secrecy, plans=load_plans(settings.plans_file))
+    secret_box = SecretBox(settings.secret_key.get_secret_value())
+    authenticator = Authenticator(secret_box=secret_box, plans=load_plans(settings.plans_file))
     tasks = []
     for number in range(ACTORS):
-        who = told["tenants"][number % len(told["tenants"])]
+        who = assignment["tenants"][number % len(assignment["tenants"])]
         async with pool.acquire() as connection:
-            principal = await doorkeeper.admit(connection, who["key"], now=system_clock(), speech=False)
-        chance = random.Random(f"{told['seed']} {number}")
-        actor = Actor(Database(pool), principal, who["video"], chance=chance)
+            principal = await authenticator.authenticate(connection, who["key"], now=system_clock(), speech=False)
+        rng = random.Random(f"{assignment['seed']} {number}")
+        actor = Actor(Database(pool), principal, who["video"], rng=rng)
         tasks.append(asyncio.create_task(actor.run(), name=str(number)))
     await asyncio.gather(*tasks)
 
@@ -195,14 +198,15 @@ def main() -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
+            die_with_parent()
             try:
                 asyncio.run(work(settings, json.loads(line)))
-            except BaseException as error:  # noqa: BLE001 (whatever it was, the proof is to hear of it)
-                say("error", repr(error))
+            except BaseException as error:  # noqa: BLE001 (reported to the proof)
+                report("error", repr(error))
             os._exit(1)
-        say("pid", child)
+        report("pid", child)
         os.waitpid(child, 0)
-        say("died")
+        report("died")
 
 
 if __name__ == "__main__":

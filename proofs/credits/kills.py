@@ -1,4 +1,4 @@
-"""Processes killed with -9 inside their transactions, and right after them; the books are read after each."""
+"""Kills processes with SIGKILL inside transactions and right after commits, and audits the ledger after each."""
 
 import asyncio
 import json
@@ -15,26 +15,27 @@ from cutroom.credits import escrow
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
+from dev.child_process import die_with_parent
 from dev.scratch import environment_of
 from proofs.credits.crashing_process import APPLICATION
 from proofs.credits.stage import Stage, Tenant
-from proofs.stage.ledger_audit import look
+from proofs.stage.ledger_audit import audit_library
 from proofs.stage.price_model import milli
 from proofs.stage.report import Report
 
 LIBRARIES = 2
 MILLICREDITS = 5_000_000
-MOST_STATEMENTS = 14  # of a transaction, after which it is killed at the latest
-WARM_UP = 12  # transactions, at most, that a process finishes before it is hunted
-BETWEEN = 4  # every so many kills, one comes right after a commit
+MAX_STATEMENTS = 14  # of a transaction, before the kill
+WARM_UP = 12  # maximum of transactions before the kill
+COMMIT_KILL_INTERVAL = 4  # every fourth kill comes right after a commit
 COMMITS = {"reserved", "held", "begun", "ended", "expired"}
-LINE_SECONDS = 120  # on a busy machine, to import everything
-LAST_SECONDS = 10  # in which the database must have noticed that a process is gone
-STILL_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()"
+LINE_SECONDS = 120  # imports take long on a loaded machine
+DISCONNECT_SECONDS = 10  # for the database to notice a killed client
+OPEN_CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()"
 UNFINISHED = "SELECT id, attempt FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')"
-# Halves of transactions: a job without its price, a reservation without its timer, a timer without its reservation.
-HALVES = """SELECT
-    (SELECT count(*) FROM jobs j WHERE library_id = $1 AND bill IS NOT NULL AND status <> 'failed'
+# Partial transactions: jobs without a hold, reservations without a timer, timers without a reservation.
+PARTIAL_TRANSACTIONS = """SELECT
+    (SELECT count(*) FROM jobs j WHERE library_id = $1 AND charge IS NOT NULL AND status <> 'failed'
         AND NOT EXISTS (SELECT FROM escrow_lines l WHERE l.library_id = j.library_id AND l.holder = j.id))
   + (SELECT count(*) FROM jobs j WHERE library_id = $1
         AND NOT EXISTS (SELECT FROM outbox o WHERE o.workflow_id = j.id))
@@ -46,49 +47,51 @@ HALVES = """SELECT
 
 
 @dataclass(slots=True)
-class Hunt:
-    """One process after another, each told to work and killed."""
+class KillTest:
+    """Starts one process after another and kills each."""
 
     stage: Stage
     tenants: list[Tenant]
     videos: list[str]
     process: asyncio.subprocess.Process
-    chance: random.Random
-    seen: Counter[str] = field(default_factory=Counter)
-    broken: list[str] = field(default_factory=list)
+    rng: random.Random
+    counts: Counter[str] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
 
-    async def once(self) -> None:
-        """Let a process work for a while, kill it at a moment of chance, and look at what it left."""
+    async def kill_one(self) -> None:
+        """Run a process, kill it at a random point, and audit what it left."""
         who = [
             {"key": tenant.key.secret, "video": video} for tenant, video in zip(self.tenants, self.videos, strict=True)
         ]
-        told = {"tenants": who, "seed": self.chance.random()}
+        assignment = {"tenants": who, "seed": self.rng.random()}
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(told).encode() + b"\n")
+        self.process.stdin.write(json.dumps(assignment).encode() + b"\n")
         pid = int((await self._line())[1])
         committed = await self._kill(pid)
-        self.broken += [f"a transaction outlived its process: {left}" for left in [await self._left_over()] if left]
-        self.broken += await self._lost(committed)
+        self.violations += [
+            f"transactions outlived their process: {left}" for left in [await self._open_connections()] if left
+        ]
+        self.violations += await self._missing_commits(committed)
         for tenant in self.tenants:
-            self.broken += (await look(self.stage.owner, tenant.library_id)).faults
+            self.violations += (await audit_library(self.stage.owner, tenant.library_id)).faults
             async with self.stage.owner.acquire() as connection:
-                halves = await connection.fetchval(HALVES, tenant.library_id)
-            self.broken += [f"{halves} halves of transactions"] * bool(halves)
+                partial = await connection.fetchval(PARTIAL_TRANSACTIONS, tenant.library_id)
+            self.violations += [f"{partial} partial transactions"] * bool(partial)
 
     async def _line(self) -> list[str]:
         assert self.process.stdout is not None
         line = await asyncio.wait_for(self.process.stdout.readline(), LINE_SECONDS)
         words = line.decode().split()
         if not words or words[0] == "error":
-            raise RuntimeError(f"the process that was to be killed ended by itself: {line.decode()}")
+            raise RuntimeError(f"the process ended by itself: {line.decode()}")
         return words
 
     async def _kill(self, pid: int) -> list[list[str]]:
-        """Everything that was committed before it died, by its own words."""
-        warm_up = self.chance.randint(0, WARM_UP)
-        depth = self.chance.randint(1, MOST_STATEMENTS)
-        self.seen["kills"] += 1
-        if self.seen["kills"] % BETWEEN == 0:
+        """Kill the process; returns the commits that it reported."""
+        warm_up = self.rng.randint(0, WARM_UP)
+        depth = self.rng.randint(1, MAX_STATEMENTS)
+        self.counts["kills"] += 1
+        if self.counts["kills"] % COMMIT_KILL_INTERVAL == 0:
             depth = 0
         statements: Counter[str] = Counter()
         committed: list[list[str]] = []
@@ -104,51 +107,51 @@ class Hunt:
                 os.kill(pid, signal.SIGKILL)
                 is_dead = True
         inside = [actor for actor, count in statements.items() if count]
-        self.seen["inside" if inside else "between"] += 1
-        self.seen["right after a commit"] += depth == 0
-        self.seen["open transactions"] += len(inside)
-        self.seen["committed"] += len(committed)
+        self.counts["inside" if inside else "between"] += 1
+        self.counts["right after a commit"] += depth == 0
+        self.counts["open transactions"] += len(inside)
+        self.counts["committed"] += len(committed)
         return committed
 
-    async def _left_over(self) -> int:
+    async def _open_connections(self) -> int:
         left = 0
-        for _ in range(LAST_SECONDS * 20):
+        for _ in range(DISCONNECT_SECONDS * 20):
             async with self.stage.owner.acquire() as connection:
-                left = await connection.fetchval(STILL_THERE, APPLICATION)
+                left = await connection.fetchval(OPEN_CONNECTIONS, APPLICATION)
             if not left:
                 break
             await asyncio.sleep(0.05)
         return left
 
-    async def _lost(self, committed: list[list[str]]) -> list[str]:
-        """What was committed is there, whatever came after."""
+    async def _missing_commits(self, committed: list[list[str]]) -> list[str]:
+        """Reported commits that are not in the database."""
         lost = []
         async with self.stage.owner.acquire() as connection:
             for library_id, kind, *words in committed:
                 found: Any
-                wanted: Any
+                expected: Any
                 if kind == "reserved":
                     sql = "SELECT sum(millicredits) FROM escrow_lines WHERE library_id = $1 AND reservation_id = $2"
-                    wanted = milli(float(words[1]))
+                    expected = milli(float(words[1]))
                 elif kind == "held":
                     sql = "SELECT count(*) FROM escrow_lines WHERE library_id = $1 AND holder = $2"
-                    wanted = int(words[1])
+                    expected = int(words[1])
                 elif kind == "ended":
-                    sql, wanted = "SELECT status FROM jobs WHERE library_id = $1 AND id = $2", words[1]
+                    sql, expected = "SELECT status FROM jobs WHERE library_id = $1 AND id = $2", words[1]
                 elif kind == "expired":
                     sql = """SELECT count(*) FROM escrow_lines WHERE library_id = $1 AND reservation_id = $2
                              AND state = 'open' AND holder IS NULL"""
-                    wanted = 0
+                    expected = 0
                 else:
                     continue
                 found = await connection.fetchval(sql, library_id, words[0])
-                if found != wanted:
-                    lost.append(f"{kind} {words} was lost: {found}")
-                self.seen["checked"] += 1
+                if found != expected:
+                    lost.append(f"lost {kind} {words}: {found}")
+                self.counts["checked"] += 1
         return lost
 
     async def close_accounts(self) -> None:
-        """Nobody is left: what was not captured comes back, all of it."""
+        """Fail all jobs and expire all reservations: everything that was not captured is released."""
         later = system_clock() + timedelta(days=2)
         for tenant in self.tenants:
             async with self.stage.owner.acquire() as connection:
@@ -159,41 +162,47 @@ class Hunt:
                     await lifecycle.fail(inside, ref, failure=Failure("INTERNAL", "Closing."), now=later)
             async with self.stage.database.transaction(tenant.library_id) as inside:
                 await escrow.expire(inside, tenant.library_id, reservation_id=None, now=later)
-            books = await look(self.stage.owner, tenant.library_id)
-            whole = (
-                books.balances["escrow"] == 0 and books.balances["wallet"] == MILLICREDITS - books.balances["revenue"]
+            audit = await audit_library(self.stage.owner, tenant.library_id)
+            is_complete = (
+                audit.balances["escrow"] == 0 and audit.balances["wallet"] == MILLICREDITS - audit.balances["revenue"]
             )
-            self.broken += books.faults + [f"not whole: {books.balances}"] * (not whole)
+            self.violations += audit.faults + [f"not restored: {audit.balances}"] * (not is_complete)
 
 
 async def prove_kills(report: Report, stage: Stage, *, kills: int, seed: int) -> None:
     tenants = [await stage.tenant(millicredits=MILLICREDITS) for _ in range(LIBRARIES)]
     videos = [await stage.video(tenant, 30.0) for tenant in tenants]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "proofs.credits.crashing_process", env=environment_of(stage.settings), stdin=-1, stdout=-1
+        *(sys.executable, "-m", "proofs.credits.crashing_process"),
+        env=environment_of(stage.settings),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        preexec_fn=die_with_parent,
     )
-    hunt = Hunt(stage, tenants, videos, process, random.Random(seed))
+    kill_test = KillTest(stage, tenants, videos, process, random.Random(seed))
     try:
-        while hunt.seen["inside"] < kills:
-            await hunt.once()
-        await hunt.close_accounts()
+        while kill_test.counts["inside"] < kills:
+            await kill_test.kill_one()
+        await kill_test.close_accounts()
     finally:
         process.kill()
         await process.wait()
-    for what in hunt.broken[:10]:
-        report.note(f"broken: {what}")
+    for what in kill_test.violations[:10]:
+        report.note(f"violation: {what}")
     report.claim(
-        f"processes killed with -9 inside {hunt.seen['open transactions']} open transactions",
-        wanted=f">= {kills}",
-        measured=hunt.seen["inside"],
-        holds=hunt.seen["inside"] >= kills,
+        f"processes killed with SIGKILL inside {kill_test.counts['open transactions']} open transactions",
+        expected=f">= {kills}",
+        measured=kill_test.counts["inside"],
+        holds=kill_test.counts["inside"] >= kills,
     )
-    after = hunt.seen["right after a commit"]
-    report.claim("... and right after a commit", wanted="> 0", measured=after, holds=after > 0)
+    after = kill_test.counts["right after a commit"]
+    report.claim("... right after a commit", expected="> 0", measured=after, holds=after > 0)
     report.claim(
-        f"... faults afterwards; {hunt.seen['checked']} of {hunt.seen['committed']} commits looked for",
-        wanted="0",
-        measured=len(hunt.broken),
-        holds=not hunt.broken,
+        f"... faults afterwards; {kill_test.counts['checked']} of {kill_test.counts['committed']} commits checked",
+        expected="0",
+        measured=len(kill_test.violations),
+        holds=not kill_test.violations,
     )
-    report.figures(crash_violations=len(hunt.broken), crashes_inside=hunt.seen["inside"], crashes_after=after)
+    report.figures(
+        crash_violations=len(kill_test.violations), crashes_inside=kill_test.counts["inside"], crashes_after=after
+    )

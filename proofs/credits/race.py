@@ -1,4 +1,4 @@
-"""Two hundred reservations at once of a wallet that can pay for 142, over two API processes."""
+"""200 concurrent reservations from a wallet that covers 142, over two API processes."""
 
 import asyncio
 from collections import Counter
@@ -9,77 +9,80 @@ import httpx
 
 from dev.server import Server
 from proofs.credits.stage import Stage
-from proofs.stage.ledger_audit import look
+from proofs.stage.ledger_audit import audit_library
 from proofs.stage.report import Report
 
 WALLET = 1_000  # credits
-AT_ONCE = 200
-LOG_CHARACTERS = 4_000  # of each server's, shown when somebody was told something else
+CONCURRENCY = 200
+LOG_CHARACTERS = 4_000  # of each server's log, shown on unexpected responses
 SEVEN_CREDITS = {"zeroPromptThumbnail": {"enabled": True, "characterCount": 2}}
 COST = 7
-WANTED = WALLET // COST
-LEFT = WALLET - WANTED * COST
+SUCCEEDING = WALLET // COST
+REMAINDER = WALLET - SUCCEEDING * COST
 
 
 async def prove_race(report: Report, stage: Stage, servers: list[Server], *, rounds: int) -> None:
     urls = [server.url for server in servers]
-    seen = [await _round(stage, urls) for _ in range(rounds)]
-    made = [one["reserved"] for one in seen]
+    counts = [await _round(stage, urls) for _ in range(rounds)]
+    created = [one["reserved"] for one in counts]
     report.claim(
-        f"{AT_ONCE} reservations at once of {COST} credits from {WALLET}, {rounds} rounds: how many succeed",
-        wanted=str(WANTED),
-        measured=f"{min(made)} to {max(made)}",
-        holds=set(made) == {WANTED},
+        f"{CONCURRENCY} concurrent reservations of {COST} credits from {WALLET}, {rounds} rounds: succeeded",
+        expected=str(SUCCEEDING),
+        measured=f"{min(created)} to {max(created)}",
+        holds=set(created) == {SUCCEEDING},
     )
-    wrong = {what for one in seen for what in one} - {"reserved", "refused"}
+    wrong = {what for one in counts for what in one} - {"reserved", "refused"}
     if wrong:
         for server in servers:
             report.note(server.read_log()[-LOG_CHARACTERS:])
-    refused = [one["refused"] for one in seen]
+    refused = [one["refused"] for one in counts]
     report.claim(
-        "... the others are refused for want of credits, with what is missing and without Retry-After",
-        wanted=str(AT_ONCE - WANTED),
+        "... rejected with INSUFFICIENT_CREDITS, the shortfall, and no Retry-After",
+        expected=str(CONCURRENCY - SUCCEEDING),
         measured=f"{min(refused)} to {max(refused)} {sorted(wrong) or ''}",
-        holds=set(refused) == {AT_ONCE - WANTED} and not wrong,
+        holds=set(refused) == {CONCURRENCY - SUCCEEDING} and not wrong,
     )
-    exact = set(made) == {WANTED} and set(refused) == {AT_ONCE - WANTED} and not wrong
+    exact = set(created) == {SUCCEEDING} and set(refused) == {CONCURRENCY - SUCCEEDING} and not wrong
     report.figures(exact_142=exact, race_rounds=rounds)
 
 
 async def _round(stage: Stage, urls: list[str]) -> Counter[str]:
-    """What the callers were told; anything but a reservation or the right refusal is named."""
+    """Counts of outcomes; anything but a reservation or the correct rejection is counted by its text."""
     tenant = await stage.tenant(millicredits=WALLET * 1000)
     video_id = await stage.video(tenant, 60.0)
-    limits = httpx.Limits(max_connections=AT_ONCE)
+    limits = httpx.Limits(max_connections=CONCURRENCY)
     async with httpx.AsyncClient(headers=tenant.key.headers, timeout=60, limits=limits) as client:
-        answers = await asyncio.gather(
+        responses = await asyncio.gather(
             *(
                 client.post(f"{urls[number % len(urls)]}/v1/videos/{video_id}/reservations", json=SEVEN_CREDITS)
-                for number in range(AT_ONCE)
+                for number in range(CONCURRENCY)
             )
         )
         quote = await client.post(f"{urls[0]}/v1/videos/{video_id}/quote", json=SEVEN_CREDITS)
-    seen = Counter(_verdict(answer) for answer in answers)
-    wanted = {"balance": LEFT, "total": COST, "shortfall": COST - LEFT, "sufficient": False}
-    if not _has(quote.json(), wanted):
-        seen[f"quoted {quote.json()}"] += 1
-    books = await look(stage.owner, tenant.library_id)
-    if (books.balances["wallet"], books.balances["escrow"]) != (LEFT * 1000, WANTED * COST * 1000) or books.faults:
-        seen[f"books {books.balances} {books.faults}"] += 1
-    return seen
+    counts = Counter(_verdict(response) for response in responses)
+    expected = {"balance": REMAINDER, "total": COST, "shortfall": COST - REMAINDER, "sufficient": False}
+    if not _has(quote.json(), expected):
+        counts[f"quoted {quote.json()}"] += 1
+    audit = await audit_library(stage.owner, tenant.library_id)
+    if (audit.balances["wallet"], audit.balances["escrow"]) != (
+        REMAINDER * 1000,
+        SUCCEEDING * COST * 1000,
+    ) or audit.faults:
+        counts[f"ledger {audit.balances} {audit.faults}"] += 1
+    return counts
 
 
-def _verdict(answer: httpx.Response) -> str:
-    body = answer.json()
-    if answer.status_code == 201 and body["total"] == COST:
+def _verdict(response: httpx.Response) -> str:
+    body = response.json()
+    if response.status_code == 201 and body["total"] == COST:
         return "reserved"
     error = body.get("error", {})
-    details = {"required": COST, "available": LEFT, "shortfall": COST - LEFT}
+    details = {"required": COST, "available": REMAINDER, "shortfall": COST - REMAINDER}
     is_right = error.get("code") == "INSUFFICIENT_CREDITS" and error.get("details") == details
-    if answer.status_code == 429 and is_right and "Retry-After" not in answer.headers:
+    if response.status_code == 429 and is_right and "Retry-After" not in response.headers:
         return "refused"
-    return f"{answer.status_code} {answer.text}"
+    return f"{response.status_code} {response.text}"
 
 
-def _has(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(found.get(name) == value for name, value in wanted.items())
+def _has(found: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    return all(found.get(name) == value for name, value in expected.items())

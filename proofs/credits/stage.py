@@ -1,4 +1,4 @@
-"""Whom the proof of credits acts for: libraries with money and videos, and the owner's connections beside them."""
+"""Libraries with credits and videos, and connections as application and as schema owner."""
 
 import random
 from collections.abc import AsyncIterator
@@ -20,14 +20,14 @@ from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Keyring, scratch
 from proofs.stage.price_model import random_seconds
 
-POOL = 32  # as many connections as there are operations at once
+POOL = 32  # one connection per concurrent operation
 OWNERS = 4
-NO_LIMIT = 1_000_000  # unfinished jobs: this proof is not about that limit
+NO_LIMIT = 1_000_000  # of unfinished jobs, which this proof does not test
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A library with a key to it."""
+    """A library with an API key."""
 
     principal: Principal
     key: Keyring
@@ -43,7 +43,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A database of its own, as the application sees it and as its owner does."""
+    """A scratch database with application and owner connections."""
 
     settings: Settings
     accounts: Accounts
@@ -53,10 +53,10 @@ class Stage:
     async def tenant(self, *, millicredits: int, overdraft: int = 0, plan: PlanName = PlanName.BUSINESS) -> Tenant:
         person = await self.accounts.person(plan)
         key = await self.accounts.key(person)
-        secrecy = SecretBox(self.settings.secret_key.get_secret_value())
-        doorkeeper = Authenticator(secrecy=secrecy, plans=load_plans(self.settings.plans_file))
+        secret_box = SecretBox(self.settings.secret_key.get_secret_value())
+        authenticator = Authenticator(secret_box=secret_box, plans=load_plans(self.settings.plans_file))
         async with self.database.connection() as connection:
-            principal = await doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+            principal = await authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
         unlimited = replace(principal.plan, unfinished_jobs=NO_LIMIT)
         tenant = Tenant(replace(principal, plan=unlimited), key)
         await self.grant(tenant, millicredits, reference="first")
@@ -86,9 +86,9 @@ class Stage:
             await insert(connection, "videos", row)
         return video_id
 
-    async def videos(self, tenant: Tenant, chance: random.Random, *, count: int) -> dict[str, float | None]:
-        """Videos of any durations, the last of them of a duration that nobody knows yet."""
-        seconds = [random_seconds(chance) for _ in range(count - 1)]
+    async def videos(self, tenant: Tenant, rng: random.Random, *, count: int) -> dict[str, float | None]:
+        """Videos of random durations; the last one's is unknown."""
+        seconds = [random_seconds(rng) for _ in range(count - 1)]
         return {await self.video(tenant, each): each for each in [*seconds, None]}
 
 

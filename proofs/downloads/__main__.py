@@ -1,4 +1,4 @@
-"""Downloads: every artifact in every tier and state, tracks in step, samples that end in time, archives of any size."""
+"""Downloads: every artifact, tier and state; A/V sync; sample duration; archives of any size."""
 
 import asyncio
 import hashlib
@@ -12,13 +12,16 @@ import httpx
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
-from proofs.downloads.stage import DUBBED, MIB, SPOKEN, Shopper, described, make_clapper, offset_ms
+from proofs.downloads.stage import DUBBED, MIB, SPOKEN, DownloadsClient, make_sync_video, offset_ms, probe_streams
 from proofs.stage.report import Report, prove
-from tests.support.stage import ends, open_stage, upload
+from proofs.stage.requirements import GB, Needs
+from tests.support.stage import open_stage, upload, wait_for_imports
 
 CAP_SECONDS = 60.0
 MAX_MEMORY_MB, MAX_OFFSET_MS = 300, 40.0
-QUEUES = "control,media,download,egress"  # no engine, so that memory is the download's own
+QUEUES = "control,media,download,egress"  # no engines, so that memory is the download's own
+
+NEEDS = Needs(programs=("ffmpeg", "ffprobe"), disk_bytes=25 * GB, short_disk_bytes=2 * GB)
 
 Case = tuple[str, object, object]
 
@@ -26,29 +29,29 @@ Case = tuple[str, object, object]
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        film = await asyncio.to_thread(make_clapper, folder / "film.mp4")
+        video = await asyncio.to_thread(make_sync_video, folder / "video.mp4")
         async with (
             open_stage("proof_downloads", folder / "stage", environment={"CUTROOM_WORKER_QUEUES": QUEUES}) as stage,
             httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client,
         ):
-            shopper = Shopper(stage, client, Storage.connect(stage.settings))
-            await _prove_memory(report, shopper, folder, size_bytes=(256 if short else 5 * 1024) * MIB)
-            video_id = await upload(client, film, file_name="Été à Paris: 1.mp4")
-            await ends(stage, [video_id], seconds=300)
-            cases = await _states(shopper, video_id)
-            cases += await _files(report, shopper, video_id, film, folder)
-            cases += await _failures(shopper, video_id)
+            api = DownloadsClient(stage, client, Storage.connect(stage.settings))
+            await _prove_memory(report, api, folder, size_bytes=(256 if short else 5 * 1024) * MIB)
+            video_id = await upload(client, video, file_name="Été à Paris: 1.mp4")
+            await wait_for_imports(stage, [video_id], seconds=300)
+            cases = await _prove_states(api, video_id)
+            cases += await _prove_files(report, api, video_id, video, folder)
+            cases += await _prove_failures(api, video_id)
     wrong = [case for case in cases if case[1] != case[2]]
-    for what, wanted, measured in cases:
-        report.claim(what, wanted=str(wanted), measured=measured, holds=wanted == measured)
+    for what, expected, measured in cases:
+        report.claim(what, expected=str(expected), measured=measured, holds=expected == measured)
     report.figures(cases=len(cases), wrong=len(wrong))
 
 
-async def _states(shopper: Shopper, video_id: str) -> list[Case]:
-    """What is answered at once: every artifact, tier and state of what it needs."""
+async def _prove_states(api: DownloadsClient, video_id: str) -> list[Case]:
+    """Immediate responses: every artifact, tier and state of its inputs."""
     cases: list[Case] = []
-    connection = shopper.stage.accounts.connection
-    # Nobody recognises speech here. A job that has ended is not begun again, so nothing undoes what is set here.
+    connection = api.stage.accounts.connection
+    # No recognizer runs here. A finished job is not started again, so the state set here stays.
     ended = """UPDATE jobs SET status = 'ready', result = '{}', progress = 100, finished_at = now()
                WHERE id = $1 AND status = 'processing'"""
     while await connection.execute(ended, f"transcript_{video_id}") != "UPDATE 1":
@@ -59,87 +62,99 @@ async def _states(shopper: Shopper, video_id: str) -> list[Case]:
     bodies = [{"artifact": each} for each in ("source", "bundle")]
     bodies.append({"artifact": "language_video", "language": SPOKEN})
     for plan, suspended, tier in (("free", False, "sample"), ("creator", False, "full"), ("pro", True, None)):
-        await shopper.plan(plan, suspended=suspended)
+        await api.set_plan(plan, suspended=suspended)
         for body in bodies:
-            answer = await shopper.ask(video_id, **body)
-            told = answer.json()
-            wanted = (202, tier) if tier else (403, "DOWNLOAD_TIER_NONE")
-            measured = (answer.status_code, told.get("tier") or told["error"]["code"])
+            response = await api.request(video_id, **body)
+            body_json = response.json()
+            expected = (202, tier) if tier else (403, "DOWNLOAD_TIER_NONE")
+            measured = (response.status_code, body_json.get("tier") or body_json["error"]["code"])
             state = "suspended" if suspended else plan
-            cases.append((f"{body['artifact']}, {state}", wanted, measured))
-    await shopper.plan("business")
+            cases.append((f"{body['artifact']}, {state}", expected, measured))
+    await api.set_plan("business")
     for status, completion, wanted_code in (
         ("ready", "complete", 202),
         ("queued", "pending", 202),
         ("processing", "preview_ready", "PREVIEW_NOT_DOWNLOADABLE"),
         ("failed", "pending", "FAILED_PRECONDITION"),
     ):
-        await shopper.set_dub(video_id, status=status, completion=completion, path="nothing")
-        cases.append(await _asked(shopper, video_id, f"dub {status}, {completion}", wanted_code, language=DUBBED))
-    cases.append(await _asked(shopper, video_id, "no dub in the language", "NOT_FOUND", language="fr"))
-    cases.append(await _asked(shopper, video_id, "no language", "INVALID_ARGUMENT"))
+        await api.set_dub(video_id, status=status, completion=completion, path="nothing")
+        cases.append(
+            await _language_video_case(api, video_id, f"dub {status}, {completion}", wanted_code, language=DUBBED)
+        )
+    cases.append(await _language_video_case(api, video_id, "no dub in the language", "NOT_FOUND", language="fr"))
+    cases.append(await _language_video_case(api, video_id, "no language", "INVALID_ARGUMENT"))
     for status, code in (("processing", 202), ("failed", "FAILED_PRECONDITION")):
         await connection.execute("UPDATE videos SET import_status = $2 WHERE id = $1", video_id, status)
-        cases.append(await _asked(shopper, video_id, f"import {status}", code, language=SPOKEN))
+        cases.append(await _language_video_case(api, video_id, f"import {status}", code, language=SPOKEN))
     await connection.execute("UPDATE videos SET import_status = 'ready' WHERE id = $1", video_id)
-    missing = await shopper.ask(new_id(), artifact="source")
+    missing = await api.request(new_id(), artifact="source")
     cases.append(("no such video", 404, missing.status_code))
     await connection.execute("UPDATE jobs SET status = 'failed', error_code = 'INTERNAL', error_message = 'x', "
         "finished_at = now() WHERE type = 'download' AND status IN ('queued', 'processing')")  # fmt: skip
     return cases
 
 
-async def _asked(shopper: Shopper, video_id: str, state: str, wanted: object, **body: str) -> Case:
-    answer = await shopper.ask(video_id, artifact="language_video", **body)
-    told = answer.status_code if answer.status_code == 202 else answer.json()["error"]["code"]
-    return f"language_video, {state}", wanted, told
+async def _language_video_case(api: DownloadsClient, video_id: str, state: str, expected: object, **body: str) -> Case:
+    response = await api.request(video_id, artifact="language_video", **body)
+    measured = response.status_code if response.status_code == 202 else response.json()["error"]["code"]
+    return f"language_video, {state}", expected, measured
 
 
-async def _files(report: Report, shopper: Shopper, video_id: str, film: Path, folder: Path) -> list[Case]:
-    """What is made: six files, each fetched and looked into."""
+async def _prove_files(report: Report, api: DownloadsClient, video_id: str, video: Path, folder: Path) -> list[Case]:
+    """Finished files: download and inspect each."""
     cases: list[Case] = []
-    track = await shopper.put_dub_track(video_id, film, folder)
-    await shopper.set_dub(video_id, status="ready", completion="complete", path=track)
+    track = await api.put_dub_track(video_id, video, folder)
+    await api.set_dub(video_id, status="ready", completion="complete", path=track)
     lengths, offsets = [], []
     for plan, tier in (("business", "full"), ("free", "sample")):
-        await shopper.plan(plan)
+        await api.set_plan(plan)
         for artifact in ("source", "language_video", "bundle"):
-            asked = (await shopper.ask(video_id, artifact=artifact, language=DUBBED)).json()
-            made = (await shopper.wait(asked["downloadRequestId"])).json()
-            told = (made["status"], made["tier"], made["truncated"], made["maxDurationSeconds"], made["error"])
-            wanted = ("ready", tier, tier == "sample", CAP_SECONDS if tier == "sample" else None, None)
-            cases.append((f"{artifact}, {tier}: as it is told", wanted, told))
-            if made["status"] != "ready":
+            created = (await api.request(video_id, artifact=artifact, language=DUBBED)).json()
+            result = (await api.wait_for_download(created["downloadRequestId"])).json()
+            summary = (
+                result["status"],
+                result["tier"],
+                result["truncated"],
+                result["maxDurationSeconds"],
+                result["error"],
+            )
+            expected = ("ready", tier, tier == "sample", CAP_SECONDS if tier == "sample" else None, None)
+            cases.append((f"{artifact}, {tier}: response", expected, summary))
+            if result["status"] != "ready":
                 continue
-            path, name = await shopper.fetch(made["url"], folder / f"{artifact}-{tier}")
+            path, name = await api.fetch(result["url"], folder / f"{artifact}-{tier}")
             safe = all(letter.isascii() and (letter.isalnum() or letter in ".-") for letter in name)
-            cases.append((f"... a safe name ({name})", True, safe))
+            cases.append((f"... safe file name ({name})", True, safe))
             if artifact == "bundle":
-                cases.append((f"... {tier} archive opens, and its manifest verifies", [], _faults(path)))
+                cases.append((f"... {tier} archive matches its manifest", [], _archive_faults(path)))
                 continue
             if artifact == "source" and tier == "full":
-                cases.append(("... is what was sent in", _sha(film), _sha(path)))
+                cases.append(("... equals the uploaded file", _sha(video), _sha(path)))
                 continue
-            streams = described(path)
+            streams = probe_streams(path)
             if tier == "sample":
                 lengths += [float(each["duration"]) for each in streams if each["codec_type"] != "subtitle"]
             if artifact == "language_video":
-                heard = [each["tags"]["language"] for each in streams if each["codec_type"] == "audio"]
+                languages = [each["tags"]["language"] for each in streams if each["codec_type"] == "audio"]
                 default = [each["disposition"]["default"] for each in streams if each["codec_type"] == "audio"]
                 cases.append(
-                    ("... the dub is heard first, then the original", (["por", "eng"], [1, 0]), (heard, default))
+                    (
+                        "... the dub is the default track, then the original",
+                        (["por", "eng"], [1, 0]),
+                        (languages, default),
+                    )
                 )
                 offsets += [await asyncio.to_thread(offset_ms, path, each) for each in (0, 1)]
     report.claim(
-        f"the longest track of {len(lengths)} in samples",
-        wanted="60 s, and no more",
-        measured=f"{max(lengths):.3f} s, the shortest {min(lengths):.3f} s",
+        f"longest of {len(lengths)} tracks in samples",
+        expected="at most 60 s",
+        measured=f"{max(lengths):.3f} s, shortest {min(lengths):.3f} s",
         holds=max(lengths) <= CAP_SECONDS and min(lengths) > CAP_SECONDS - 0.05,
     )
     worst = max(offsets)
     report.claim(
-        f"the beep that is farthest from its flash, in {len(offsets)} tracks",
-        wanted="<= 40 ms",
+        f"maximum A/V offset in {len(offsets)} tracks",
+        expected="<= 40 ms",
         measured=f"{worst:.1f} ms",
         holds=worst <= MAX_OFFSET_MS,
     )
@@ -147,52 +162,52 @@ async def _files(report: Report, shopper: Shopper, video_id: str, film: Path, fo
     return cases
 
 
-async def _failures(shopper: Shopper, video_id: str) -> list[Case]:
-    """A preparation that fails is an answer."""
-    await shopper.plan("business")
-    await shopper.set_dub(video_id, status="ready", completion="complete", path="nothing/there")
-    asked = (await shopper.ask(video_id, artifact="language_video", language=DUBBED)).json()
-    await shopper.storage.delete(f"libraries/{shopper.stage.person.library_id}/videos/{video_id}/source")
-    answer = await shopper.wait(asked["downloadRequestId"])
-    made = answer.json()
-    told = (answer.status_code, made["status"], made["url"], made["error"] is not None)
-    return [("a preparation that fails", (200, "failed", None, True), told)]
+async def _prove_failures(api: DownloadsClient, video_id: str) -> list[Case]:
+    """A failed preparation is reported as failed."""
+    await api.set_plan("business")
+    await api.set_dub(video_id, status="ready", completion="complete", path="nothing/there")
+    created = (await api.request(video_id, artifact="language_video", language=DUBBED)).json()
+    await api.storage.delete(f"libraries/{api.stage.person.library_id}/videos/{video_id}/source")
+    response = await api.wait_for_download(created["downloadRequestId"])
+    result = response.json()
+    summary = (response.status_code, result["status"], result["url"], result["error"] is not None)
+    return [("a failed preparation", (200, "failed", None, True), summary)]
 
 
-async def _prove_memory(report: Report, shopper: Shopper, folder: Path, *, size_bytes: int) -> None:
-    video_id = await shopper.put_large(size_bytes)
-    asked = (await shopper.ask(video_id, artifact="bundle")).json()
-    made = (await shopper.wait(asked["downloadRequestId"])).json()
-    peak = _peak_mb(shopper.stage.worker.pid)
-    path, _ = await shopper.fetch(made["url"], folder / "large.zip")
-    faults = await asyncio.to_thread(_faults, path)
+async def _prove_memory(report: Report, api: DownloadsClient, folder: Path, *, size_bytes: int) -> None:
+    video_id = await api.put_large_video(size_bytes)
+    created = (await api.request(video_id, artifact="bundle")).json()
+    result = (await api.wait_for_download(created["downloadRequestId"])).json()
+    peak = _peak_mb(api.stage.worker.pid)
+    path, _ = await api.fetch(result["url"], folder / "large.zip")
+    faults = await asyncio.to_thread(_archive_faults, path)
     size = path.stat().st_size
     path.unlink()
     report.claim(
-        f"a bundle of {size / MIB / 1024:.2f} GB: the worker's memory at its highest",
-        wanted=f"< {MAX_MEMORY_MB} MB",
+        f"a bundle of {size / MIB / 1024:.2f} GB: the worker's peak memory",
+        expected=f"< {MAX_MEMORY_MB} MB",
         measured=f"{peak} MB",
         holds=peak < MAX_MEMORY_MB,
     )
-    report.claim("... its manifest verifies", wanted="no fault", measured=faults or "no fault", holds=not faults)
+    report.claim("... differences from its manifest", expected="none", measured=faults or "none", holds=not faults)
     report.figures(bundle_memory_mb=peak, bundle_mb=round(size / MIB))
 
 
 def _peak_mb(pid: int) -> int:
-    """The most that the process ever had in memory, as the kernel counts it."""
+    """Peak resident memory of the process, from the kernel."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) // 1024
-    raise RuntimeError("the kernel does not say")
+    raise RuntimeError("VmHWM is not available")
 
 
-def _faults(path: Path) -> list[str]:
-    """Files of an archive that are not as its manifest says."""
+def _archive_faults(path: Path) -> list[str]:
+    """Files of an archive that differ from its manifest."""
     with zipfile.ZipFile(path) as archive:
         manifest = json.loads(archive.read("manifest.json"))
-        told = {each["name"]: each for each in manifest["files"]}
-        faults = sorted(set(archive.namelist()) ^ {*told, "manifest.json"})
-        for name, each in told.items():
+        summary = {each["name"]: each for each in manifest["files"]}
+        faults = sorted(set(archive.namelist()) ^ {*summary, "manifest.json"})
+        for name, each in summary.items():
             digest, size = hashlib.sha256(), 0
             with archive.open(name) as file:
                 while chunk := file.read(MIB):
@@ -209,4 +224,4 @@ def _sha(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Downloads", proof))
+    sys.exit(prove("Downloads", proof, needs=NEEDS))

@@ -1,4 +1,4 @@
-"""What the proof of downloads stands on: a film in which every flash has its beep, a dub of it, and honest fetching."""
+"""A video for A/V sync measurement, dubs in chosen states, and an API client for downloads."""
 
 import asyncio
 import hashlib
@@ -21,17 +21,19 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from tests.support.stage import Stage
 
-FILM_SECONDS = 70  # longer than a sample
+VIDEO_SECONDS = 70  # longer than a sample
 SPOKEN, DUBBED = "en", "pt"
-WAIT_SECONDS = 1800.0  # five gigabytes take their time where others work too
+WAIT_SECONDS = 1800.0  # for five gigabytes on a loaded machine
 ENDED = frozenset({"ready", "failed"})
 MIB = 1024 * 1024
 
 
-def make_clapper(path: Path) -> Path:
-    """Each second opens with a white flash and a beep; there are B-frames, and 29.97 frames a second."""
-    flash = f"color=c=0x404040:s=320x180:r=30000/1001:d={FILM_SECONDS},drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
-    beep = f"sine=f=1000:r=48000:d={FILM_SECONDS},volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
+def make_sync_video(path: Path) -> Path:
+    """A video with a white flash and a beep at each second, with B-frames at 29.97 frames per second."""
+    flash = (
+        f"color=c=0x404040:s=320x180:r=30000/1001:d={VIDEO_SECONDS},drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
+    )
+    beep = f"sine=f=1000:r=48000:d={VIDEO_SECONDS},volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
     command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", flash, "-f", "lavfi", "-i", beep]
     command += ["-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", str(path)]
     subprocess.run(command, check=True)
@@ -39,35 +41,35 @@ def make_clapper(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Shopper:
-    """Somebody who asks for downloads and fetches them."""
+class DownloadsClient:
+    """An API client that requests and fetches downloads."""
 
     stage: Stage
     client: httpx.AsyncClient
     storage: Storage
 
-    async def ask(self, video_id: str, **body: str) -> httpx.Response:
+    async def request(self, video_id: str, **body: str) -> httpx.Response:
         return await self.client.post(f"/v1/videos/{video_id}/downloads", json=body)
 
-    async def wait(self, request_id: str) -> httpx.Response:
+    async def wait_for_download(self, request_id: str) -> httpx.Response:
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             self.stage.worker.keep_running()
-            answer = await self.client.get(f"/v1/downloads/{request_id}")
-            if answer.json()["status"] in ENDED or time.monotonic() > deadline:
-                return answer
+            response = await self.client.get(f"/v1/downloads/{request_id}")
+            if response.json()["status"] in ENDED or time.monotonic() > deadline:
+                return response
             await asyncio.sleep(0.2)
 
     async def fetch(self, url: str, to: Path) -> tuple[Path, str]:
-        """The file, and the name that a browser would save it under."""
-        async with httpx.AsyncClient(timeout=600) as browser, browser.stream("GET", url) as answer:
-            answer.raise_for_status()
+        """Download the file; returns its path and its Content-Disposition name."""
+        async with httpx.AsyncClient(timeout=600) as browser, browser.stream("GET", url) as response:
+            response.raise_for_status()
             with to.open("wb") as file:
-                async for chunk in answer.aiter_bytes(MIB):
+                async for chunk in response.aiter_bytes(MIB):
                     file.write(chunk)
-            return to, answer.headers["content-disposition"].partition("filename=")[2].strip('"')
+            return to, response.headers["content-disposition"].partition("filename=")[2].strip('"')
 
-    async def plan(self, plan: str, *, suspended: bool = False) -> None:
+    async def set_plan(self, plan: str, *, suspended: bool = False) -> None:
         await self.stage.accounts.connection.execute(
             "UPDATE libraries SET plan = $2, suspended_at = CASE WHEN $3 THEN now() END WHERE id = $1",
             self.stage.person.library_id,
@@ -76,35 +78,35 @@ class Shopper:
         )
 
     async def set_dub(self, video_id: str, *, status: str, completion: str, path: str | None = None) -> str:
-        """The dub of a video in a state of our choice."""
+        """Replace a video's dub with one in the given state."""
         connection, now = self.stage.accounts.connection, system_clock()
-        here = {"library_id": self.stage.person.library_id, "video_id": video_id}
-        here |= {"language": DUBBED, "product": "plus"}
+        base = {"library_id": self.stage.person.library_id, "video_id": video_id}
+        base |= {"language": DUBBED, "product": "plus"}
         job_id = f"dub_{video_id}_{DUBBED}_plus"
         await connection.execute("DELETE FROM jobs WHERE id = $1", job_id)
         await connection.execute("DELETE FROM dubs WHERE video_id = $1", video_id)
-        job: dict[str, Any] = {**here, "id": job_id, "type": "dub", "status": status, "attempt": 1, "plan": {}}
+        job: dict[str, Any] = {**base, "id": job_id, "type": "dub", "status": status, "attempt": 1, "plan": {}}
         job |= {"depends_on": [], "progress": 0, "created_at": now, "updated_at": now}
         job |= {"finished_at": now} if status in ENDED else {}
         job |= {"error_code": "INTERNAL", "error_message": "no"} if status == "failed" else {}
         job |= {"result": {"engines": ["firefox", "kokoro"]}} if status == "ready" else {}
         await insert(connection, "jobs", job)
-        dub: dict[str, Any] = {**here, "completion": completion, "segments": [], "speakers": [], "edits": {}}
+        dub: dict[str, Any] = {**base, "completion": completion, "segments": [], "speakers": [], "edits": {}}
         await insert(connection, "dubs", {**dub, "sync": {}, "audio_path": path, "updated_at": now})
         return job_id
 
-    async def put_dub_track(self, video_id: str, film: Path, folder: Path) -> str:
-        """The film's own beeps, written as dubs are written."""
+    async def put_dub_track(self, video_id: str, video: Path, folder: Path) -> str:
+        """Store the video's own audio as a dub track."""
         flac = folder / "beeps.flac"
-        command = ["ffmpeg", "-v", "error", "-y", "-i", str(film), "-map", "0:a:0", "-c:a", "flac", str(flac)]
+        command = ["ffmpeg", "-v", "error", "-y", "-i", str(video), "-map", "0:a:0", "-c:a", "flac", str(flac)]
         await asyncio.to_thread(subprocess.run, command, check=True)
         track = await write_track(flac, gain_db=0, peak=0.8, language=DUBBED, output=folder, sandbox=Sandbox())
         path = f"libraries/{self.stage.person.library_id}/videos/{video_id}/dubs/proof.m4a"
         await self.storage.put(path, track)
         return path
 
-    async def put_large(self, size_bytes: int) -> str:
-        """A video whose source is as large as wanted; what is in it is nobody's business here."""
+    async def put_large_video(self, size_bytes: int) -> str:
+        """Create a video whose source has the given size and arbitrary content."""
         video_id, now = new_id(), system_clock()
         library_id = self.stage.person.library_id
         path = f"libraries/{library_id}/videos/{video_id}/source"
@@ -115,31 +117,31 @@ class Shopper:
                 yield block
 
         await self.storage.put(path, blocks(), expected_bytes=size_bytes)
-        connection, here = self.stage.accounts.connection, {"library_id": library_id, "created_at": now}
-        video = {**here, "id": video_id, "status": "ready", "import_status": "ready", "title": "large.mp4"}
+        connection, base = self.stage.accounts.connection, {"library_id": library_id, "created_at": now}
+        video = {**base, "id": video_id, "status": "ready", "import_status": "ready", "title": "large.mp4"}
         await insert(connection, "videos", {**video, "media_type": "video", "duration_seconds": 60.0})
         source = {"video_id": video_id, "type": "upload", "storage_path": path, "size_bytes": size_bytes}
-        await insert(connection, "sources", {**here, **source})
+        await insert(connection, "sources", {**base, **source})
         return video_id
 
 
-def described(path: Path) -> list[dict[str, Any]]:
+def probe_streams(path: Path) -> list[dict[str, Any]]:
     command = ["ffprobe", "-v", "error", "-of", "json", "-show_streams", str(path)]
-    told = subprocess.run(command, capture_output=True, check=True).stdout
-    found: list[dict[str, Any]] = json.loads(told)["streams"]
-    return found
+    output = subprocess.run(command, capture_output=True, check=True).stdout
+    streams: list[dict[str, Any]] = json.loads(output)["streams"]
+    return streams
 
 
 def offset_ms(path: Path, track: int) -> float:
-    """How far the beep that is farthest from its flash is from it."""
+    """The largest distance between a beep and its nearest flash."""
     command = ["ffmpeg", "-v", "info", "-i", str(path), "-map", f"0:a:{track}", "-af"]
     command += ["silencedetect=noise=-30dB:d=0.3", "-f", "null", "-"]
-    told = subprocess.run(command, capture_output=True, check=True, text=True).stderr
-    heard = [float(line.split("silence_end: ")[1].split()[0]) for line in told.splitlines() if "silence_end" in line]
+    output = subprocess.run(command, capture_output=True, check=True, text=True).stderr
+    beeps = [float(line.split("silence_end: ")[1].split()[0]) for line in output.splitlines() if "silence_end" in line]
     command = ["ffprobe", "-v", "error", "-f", "lavfi", "-of", "json", "-show_entries"]
     command += ["frame=pts_time:frame_tags=lavfi.signalstats.YAVG", f"movie={path},signalstats"]
     frames = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["frames"]
     levels = [(float(each["pts_time"]), float(each["tags"]["lavfi.signalstats.YAVG"])) for each in frames]
-    shown = [at for (_, before), (at, level) in pairwise(levels) if level - before > 50]
-    within = [at for at in heard if 0.5 < at < levels[-1][0] - 0.5]
-    return 1000 * max(min(abs(at - one) for one in shown) for at in within) if len(within) > 50 else 1e9
+    flashes = [at for (_, before), (at, level) in pairwise(levels) if level - before > 50]
+    within = [at for at in beeps if 0.5 < at < levels[-1][0] - 0.5]
+    return 1000 * max(min(abs(at - one) for one in flashes) for at in within) if len(within) > 50 else 1e9

@@ -1,4 +1,4 @@
-"""A premium dub speaks after the people in the film: nearer to each of them than a voice of the service is."""
+"""Premium dubs: cloned voices are closer to the original speakers than stock voices."""
 
 import asyncio
 from pathlib import Path
@@ -9,50 +9,57 @@ import numpy as np
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from proofs.stage.report import Report
-from tests.support.dialogue_video import make_film
-from tests.support.dub_stage import Dubbed, dub, samples_of, send
+from tests.support.dialogue_video import make_dialogue_video
+from tests.support.dub_stage import FinishedDub, decode_samples, dub, upload_and_transcribe
 from tests.support.stage import Stage
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Vector
-    from tests.support.dub_stage import Sound
+    from tests.support.dub_stage import AudioSamples
 
-SECONDS, PAUSES = 63.0, (4.0, 6.0)  # few words: a clone takes its time
+SECONDS, PAUSES = 63.0, (4.0, 6.0)  # few words: cloning is slow
 MIN_SPAN_SECONDS = 1.0
 
 
 async def prove_premium(report: Report, stage: Stage, engines: Engines, folder: Path) -> None:
-    speaker = await asyncio.to_thread(engines.speaker)
-    film = await asyncio.to_thread(
-        lambda: make_film(folder, speaker, seconds=SECONDS, pause_seconds=PAUSES, name="premium")
+    synthesizer = await asyncio.to_thread(engines.synthesizer)
+    video = await asyncio.to_thread(
+        lambda: make_dialogue_video(folder, synthesizer, seconds=SECONDS, pause_seconds=PAUSES, name="premium")
     )
-    video_id = await send(stage, film.path)
+    video_id = await upload_and_transcribe(stage, video.path)
     [premium] = await dub(stage, video_id, ["pt"], product="premium")
     [plus] = await dub(stage, video_id, ["pt"])
-    source = samples_of(film.path, rate=SAMPLE_RATE, channels=1)[0]
-    near = await asyncio.to_thread(_nearness, engines, source, premium)
-    far = await asyncio.to_thread(_nearness, engines, source, plus)
-    gain = min(near[name] - far[name] for name in near)
-    measured = ", ".join(f"{name}: {far[name]:.2f} -> {near[name]:.2f}" for name in sorted(near))
+    source = decode_samples(video.path, rate=SAMPLE_RATE, channels=1)[0]
+    premium_similarity = await asyncio.to_thread(_speaker_similarity, engines, source, premium)
+    plus_similarity = await asyncio.to_thread(_speaker_similarity, engines, source, plus)
+    gain = min(premium_similarity[name] - plus_similarity[name] for name in premium_similarity)
+    measured = ", ".join(
+        f"{name}: {plus_similarity[name]:.2f} -> {premium_similarity[name]:.2f}" for name in sorted(premium_similarity)
+    )
     report.claim(
-        "likeness to each speaker of the film, plus -> premium",
-        wanted="nearer for everybody, two speakers",
+        "similarity to each original speaker, plus -> premium",
+        expected="higher for both speakers",
         measured=measured,
-        holds=gain > 0 and len(near) == 2,
+        holds=gain > 0 and len(premium_similarity) == 2,
     )
     report.figures(premium_gain=round(gain, 3))
 
 
-def _nearness(engines: Engines, source: "Sound", dubbed: Dubbed) -> dict[str, float]:
-    """The cosine of each speaker's voice in the film and in the dub."""
-    track = samples_of(dubbed.track, rate=SAMPLE_RATE, channels=1)[0]
-    before, after = _voices(engines, source, dubbed.source), _voices(engines, track, dubbed.segments)
+def _speaker_similarity(engines: Engines, source: "AudioSamples", finished: FinishedDub) -> dict[str, float]:
+    """Cosine similarity of each speaker's voice in the source and in the dub."""
+    track = decode_samples(finished.track, rate=SAMPLE_RATE, channels=1)[0]
+    before, after = (
+        _speaker_embeddings(engines, source, finished.source),
+        _speaker_embeddings(engines, track, finished.segments),
+    )
     return {name: float(before[name] @ after[name]) for name in before if name in after}
 
 
-def _voices(engines: Engines, sound: "Sound", segments: list[dict[str, Any]]) -> "dict[str, Vector]":
-    profiler = engines.speaker_embedder()
-    assert profiler is not None
+def _speaker_embeddings(
+    engines: Engines, samples: "AudioSamples", segments: list[dict[str, Any]]
+) -> "dict[str, Vector]":
+    speaker_embedder = engines.speaker_embedder()
+    assert speaker_embedder is not None
     found = {}
     for name in sorted({each["speaker"] for each in segments}):
         spans = [
@@ -60,8 +67,8 @@ def _voices(engines: Engines, sound: "Sound", segments: list[dict[str, Any]]) ->
             for each in segments
             if each["speaker"] == name and each["end"] - each["start"] >= MIN_SPAN_SECONDS
         ]
-        prints = profiler.profile(sound, speech=spans)
-        if prints:
-            mean = np.mean([each.vector for each in prints], axis=0)
+        embeddings = speaker_embedder.embed(samples, speech=spans)
+        if embeddings:
+            mean = np.mean([each.vector for each in embeddings], axis=0)
             found[name] = (mean / np.linalg.norm(mean)).astype(np.float32)
     return found

@@ -1,4 +1,4 @@
-"""The API dies with -9 at six points of a POST; the caller tries again elsewhere, as any client would."""
+"""Kills the API with SIGKILL at six points of a POST, and retries at another process."""
 
 import asyncio
 import sys
@@ -7,12 +7,13 @@ from contextlib import suppress
 
 import httpx
 
+from dev.child_process import die_with_parent
 from dev.scratch import Accounts, Keyring, Person, environment_of
 from dev.server import Server, free_port
 from proofs.envelope.crashing_api import POINTS
 from proofs.stage.report import Report
 
-COMMITTED = {"after the commit", "while the answer is sent"}  # the work is done; only the answer got lost
+COMMITTED = {"after the commit", "while the response is sent"}  # committed; only the response was lost
 COUNT = """SELECT (SELECT count(*) FROM folders WHERE library_id = $1 AND name = $2),
                   (SELECT count(*) FROM idempotency_records WHERE library_id = $1 AND key = $2)"""
 
@@ -21,80 +22,84 @@ async def prove_crashes(report: Report, accounts: Accounts, *, repeats: int) -> 
     environment = environment_of(accounts.settings)
     healthy = Server(environment)
     healthy.start()
-    dying = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "proofs.envelope.crashing_api", env=environment, stdin=-1, stdout=-1
+    crashing = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "proofs.envelope.crashing_api"),
+        env=environment,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        preexec_fn=die_with_parent,
     )
-    seen: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     person = await accounts.person()
-    crash = Crash(accounts, dying, healthy, person=person, key=await accounts.key(person))
+    crash_test = CrashTest(accounts, crashing, healthy, person=person, key=await accounts.key(person))
     try:
         for point in POINTS:
             for number in range(repeats):
-                seen.update(await crash.once(point, f"{point} {number}"))
+                outcomes.update(await crash_test.crash_at(point, f"{point} {number}"))
     finally:
         healthy.stop()
-        dying.kill()
-        await dying.wait()
+        crashing.kill()
+        await crashing.wait()
     crashes = len(POINTS) * repeats
     report.claim(
-        "processes killed with -9 inside a POST",
-        wanted=str(crashes),
-        measured=seen["died"],
-        holds=seen["died"] == crashes,
+        "processes killed with SIGKILL inside a POST",
+        expected=str(crashes),
+        measured=outcomes["died"],
+        holds=outcomes["died"] == crashes,
     )
-    for word in ("killed elsewhere", "half done", "duplicated", "lost", "answered differently"):
-        report.claim(f"... requests {word}", wanted="0", measured=seen[word], holds=seen[word] == 0)
+    for word in ("killed elsewhere", "partially committed", "duplicated", "lost", "with different responses"):
+        report.claim(f"... requests {word}", expected="0", measured=outcomes[word], holds=outcomes[word] == 0)
     report.figures(
-        crashes=seen["died"],
-        crash_duplicates=seen["duplicated"],
-        crash_lost=seen["lost"] + seen["half done"] + seen["answered differently"],
+        crashes=outcomes["died"],
+        crash_duplicates=outcomes["duplicated"],
+        crash_lost=outcomes["lost"] + outcomes["partially committed"] + outcomes["with different responses"],
     )
 
 
-class Crash:
-    """One dying process after another, and a healthy one beside them."""
+class CrashTest:
+    """A crashing API process for each request, and a healthy one for retries."""
 
     def __init__(
-        self, accounts: Accounts, dying: asyncio.subprocess.Process, healthy: Server, *, person: Person, key: Keyring
+        self, accounts: Accounts, crashing: asyncio.subprocess.Process, healthy: Server, *, person: Person, key: Keyring
     ) -> None:
         self.accounts = accounts
-        self.dying = dying
+        self.crashing = crashing
         self.healthy = healthy
         self.person = person
         self.key = key
 
-    async def once(self, point: str, name: str) -> list[str]:
-        """Kill a process at this point of a POST, look at what it left, and try again; what was seen."""
-        seen = []
-        if await self._post_into_death(point, name):
-            seen.append("died")
-        folders, retained = await self._count(name)
-        if folders != retained:
-            seen.append("half done")
+    async def crash_at(self, point: str, name: str) -> list[str]:
+        """Crash a POST at this point, inspect the database and retry; returns the outcomes."""
+        outcomes = []
+        if await self._post_until_crash(point, name):
+            outcomes.append("died")
+        folders, stored_responses = await self._count(name)
+        if folders != stored_responses:
+            outcomes.append("partially committed")
         if folders != (point in COMMITTED):
-            seen.append("killed elsewhere")
+            outcomes.append("killed elsewhere")
         async with httpx.AsyncClient(base_url=self.healthy.url, timeout=30) as client:
-            answers = [await self._post(client, name) for _ in range(2)]
-        if answers[0].status_code != 201 or answers[0].content != answers[1].content:
-            seen.append("answered differently")
-        folders, retained = await self._count(name)
+            responses = [await self._post(client, name) for _ in range(2)]
+        if responses[0].status_code != 201 or responses[0].content != responses[1].content:
+            outcomes.append("with different responses")
+        folders, stored_responses = await self._count(name)
         if folders > 1:
-            seen.append("duplicated")
-        if folders < 1 or retained != 1:
-            seen.append("lost")
-        return seen
+            outcomes.append("duplicated")
+        if folders < 1 or stored_responses != 1:
+            outcomes.append("lost")
+        return outcomes
 
-    async def _post_into_death(self, point: str, name: str) -> bool:
+    async def _post_until_crash(self, point: str, name: str) -> bool:
         port = free_port()
-        assert self.dying.stdin is not None
-        assert self.dying.stdout is not None
-        self.dying.stdin.write(f"{point} {port}\n".encode())
+        assert self.crashing.stdin is not None
+        assert self.crashing.stdout is not None
+        self.crashing.stdin.write(f"{point} {port}\n".encode())
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
             await _wait_until_listening(port)
             with suppress(httpx.TransportError):
-                answer = await self._post(client, name)
-                raise RuntimeError(f"the process should have died {point}, but answered {answer.status_code}")
-        return await asyncio.wait_for(self.dying.stdout.readline(), timeout=30) == b"died\n"
+                response = await self._post(client, name)
+                raise RuntimeError(f"the process should have died {point}, but returned {response.status_code}")
+        return await asyncio.wait_for(self.crashing.stdout.readline(), timeout=30) == b"died\n"
 
     async def _post(self, client: httpx.AsyncClient, name: str) -> httpx.Response:
         headers = {**self.key.headers, "Idempotency-Key": name}
@@ -113,4 +118,4 @@ async def _wait_until_listening(port: int) -> None:
             writer.close()
             return
         await asyncio.sleep(0.02)
-    raise RuntimeError("the process did not begin to listen")
+    raise RuntimeError("the process did not start listening")

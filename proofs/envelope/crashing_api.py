@@ -1,7 +1,7 @@
-"""An API that dies with -9 at one chosen point of a POST, forked anew for each request of the proof.
+"""An API that kills itself with SIGKILL at a chosen point of a POST, forked for each request of the proof.
 
-The product has no such points: they are put around its functions here. The parent process imports everything once and
-reads lines of `POINT PORT` from its standard input; for each it forks a child that serves until it dies.
+The crash points are patched into the product's functions here. The parent process imports everything once and reads
+lines of `POINT PORT` from its standard input; for each it forks a child that serves until it dies.
 """
 
 import functools
@@ -18,18 +18,19 @@ from cutroom.platform.settings import Settings
 from cutroom.web.idempotency import IdempotencyStore
 from cutroom.web.middleware import OperationPipeline
 from cutroom.web.outer_middleware import RequestContext
+from dev.child_process import die_with_parent
 
 Function = Callable[..., Awaitable[Any]]
 
 
-def die() -> None:
+def kill_process() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def before(function: Function) -> Function:
     @functools.wraps(function)
     async def wrapped(*_arguments: object, **_named: object) -> None:
-        die()
+        kill_process()
 
     return wrapped
 
@@ -38,19 +39,19 @@ def after(function: Function) -> Function:
     @functools.wraps(function)
     async def wrapped(*arguments: object, **named: object) -> None:
         await function(*arguments, **named)
-        die()
+        kill_process()
 
     return wrapped
 
 
-# In the order in which a POST passes them.
+# In the order of a POST.
 POINTS: dict[str, tuple[type, str, Callable[[Function], Function]]] = {
     "before the claim": (IdempotencyStore, "claim", before),
     "after the claim": (IdempotencyStore, "claim", after),
-    "after the work": (OperationPipeline, "_document_work", after),
-    "after the answer is retained": (IdempotencyStore, "retain", after),
-    "after the commit": (OperationPipeline, "_once", after),
-    "while the answer is sent": (RequestContext, "send", after),
+    "after the handler": (OperationPipeline, "_run_json", after),
+    "after the response is stored": (IdempotencyStore, "save", after),
+    "after the commit": (OperationPipeline, "_run_once", after),
+    "while the response is sent": (RequestContext, "send", after),
 }
 
 
@@ -66,6 +67,7 @@ def main() -> None:
         point, _, port = line.strip().rpartition(" ")
         child = os.fork()
         if child == 0:
+            die_with_parent()
             serve(point, int(port))
             os._exit(0)
         os.waitpid(child, 0)

@@ -1,4 +1,4 @@
-"""Fifty twins of one POST, spread over two API processes: one effect, one answer."""
+"""50 concurrent duplicates of one POST over two API processes: one effect, one response."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from dev.scratch import Accounts, environment_of
 from dev.server import Server
 from proofs.stage.report import Report
 
-TWINS = 50
+DUPLICATES = 50
 
 
 async def prove_duplicates(report: Report, accounts: Accounts, *, rounds: int) -> None:
@@ -16,40 +16,42 @@ async def prove_duplicates(report: Report, accounts: Accounts, *, rounds: int) -
     try:
         for server in servers:
             server.start()
-        effects, answers = await _rounds(accounts, servers, rounds)
+        effects, responses = await _rounds(accounts, servers, rounds)
     finally:
         for server in servers:
             server.stop()
     most = max(effects)
     report.claim(
-        f"{TWINS} concurrent twins over two processes, {rounds} rounds: effects per round",
-        wanted="1",
+        f"{DUPLICATES} concurrent duplicates over two processes, {rounds} rounds: effects per round",
+        expected="1",
         measured=f"{min(effects)} to {most}",
         holds=set(effects) == {1},
     )
-    report.claim("... different answers among the twins", wanted="1", measured=max(answers), holds=set(answers) == {1})
+    report.claim("... distinct responses per round", expected="1", measured=max(responses), holds=set(responses) == {1})
     report.figures(duplicates_effects=most, duplicates_rounds=rounds)
 
 
 async def _rounds(accounts: Accounts, servers: list[Server], rounds: int) -> tuple[list[int], list[int]]:
-    """Effects and distinct answers of each round."""
+    """Effects and distinct responses of each round."""
     person = await accounts.person()
     key = await accounts.key(person)
-    effects, answers = [], []
-    async with httpx.AsyncClient(headers=key.headers, timeout=30, limits=httpx.Limits(max_connections=TWINS)) as client:
+    effects, responses = [], []
+    async with httpx.AsyncClient(
+        headers=key.headers, timeout=30, limits=httpx.Limits(max_connections=DUPLICATES)
+    ) as client:
         for number in range(rounds):
             name = f"round {number}"
             headers = {"Idempotency-Key": name}
-            twins = await asyncio.gather(
+            duplicates = await asyncio.gather(
                 *(
-                    client.post(f"{servers[twin % 2].url}/v1/folders", json={"name": name}, headers=headers)
-                    for twin in range(TWINS)
+                    client.post(f"{servers[duplicate % 2].url}/v1/folders", json={"name": name}, headers=headers)
+                    for duplicate in range(DUPLICATES)
                 )
             )
-            answers.append(len({(twin.status_code, twin.content) for twin in twins}))
+            responses.append(len({(duplicate.status_code, duplicate.content) for duplicate in duplicates}))
             effects.append(
                 await accounts.connection.fetchval(
                     "SELECT count(*) FROM folders WHERE library_id = $1 AND name = $2", person.library_id, name
                 )
             )
-    return effects, answers
+    return effects, responses

@@ -1,4 +1,4 @@
-"""Malformed requests: each is answered in the error envelope, with the right code, whatever was wrong with it."""
+"""Malformed requests: each gets an error envelope with the right code."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ TOO_LARGE = 2 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Case:
-    """A request as bytes on the wire, and what must come back."""
+    """A malformed request, and its expected status and code."""
 
     name: str
     body: bytes | None = None
@@ -31,7 +31,7 @@ def body(name: str, content: bytes, **more: str) -> Case:
     return Case(name, body=content, headers={**JSON, **more})
 
 
-def lookup(name: str, path: str, *, status: int, code: str, method: str = "GET") -> Case:
+def no_body(name: str, path: str, *, status: int, code: str, method: str = "GET") -> Case:
     return Case(name, method=method, path=path, status=status, code=code)
 
 
@@ -79,28 +79,28 @@ BODIES = [
     body("malformed body under a key", b"{", **{"Idempotency-Key": "malformed"}),
 ]
 LOOKUPS = [
-    lookup("limit of words", "/v1/videos?limit=ten", status=400, code="INVALID_ARGUMENT"),
-    lookup("limit 0", "/v1/videos?limit=0", status=400, code="INVALID_ARGUMENT"),
-    lookup("limit 101", "/v1/videos?limit=101", status=400, code="INVALID_ARGUMENT"),
-    lookup("limit 1.5", "/v1/videos?limit=1.5", status=400, code="INVALID_ARGUMENT"),
-    lookup("limit of 400 digits", "/v1/videos?limit=" + "9" * 400, status=400, code="INVALID_ARGUMENT"),
-    lookup("bad cursor", "/v1/videos?pageToken=abc", status=400, code="INVALID_ARGUMENT"),
-    lookup("empty cursor", "/v1/videos?pageToken=", status=400, code="INVALID_ARGUMENT"),
-    lookup("cursor of NULs", "/v1/videos?pageToken=%00%00", status=400, code="INVALID_ARGUMENT"),
-    lookup("cursor that is not ASCII", "/v1/videos?pageToken=%F0%9F%8E%AC", status=400, code="INVALID_ARGUMENT"),
-    lookup("unknown route", "/v1/nothing", status=404, code="NOT_FOUND"),
-    lookup("unknown route outside the version", "/nothing", status=404, code="NOT_FOUND"),
-    lookup("unknown version", "/v2/videos", status=404, code="NOT_FOUND"),
-    lookup("unknown file of the docs", "/docs/assets/../../etc/passwd", status=404, code="NOT_FOUND"),
-    lookup("wrong method", "/v1/folders", method="PUT", status=405, code="METHOD_NOT_ALLOWED"),
-    lookup("wrong method on one", "/v1/videos/x", method="DELETE", status=405, code="METHOD_NOT_ALLOWED"),
-    lookup("PATCH", "/v1/videos/x", method="PATCH", status=405, code="METHOD_NOT_ALLOWED"),
-    lookup("a method nobody knows", "/v1/videos", method="BREW", status=400, code="INVALID_ARGUMENT"),
-    lookup("NUL as an id", "/v1/videos/%00", status=404, code="NOT_FOUND"),
-    lookup("NUL as a folder's id", "/v1/folders/%00", status=404, code="NOT_FOUND"),
-    lookup("an id of 5,000 characters", "/v1/videos/" + "x" * 5000, status=404, code="NOT_FOUND"),
-    lookup("an id that is not UTF-8", "/v1/folders/%FF%FE", status=404, code="NOT_FOUND"),
-    lookup("a path in an id", "/v1/folders/..%2F..%2Fetc", status=404, code="NOT_FOUND"),
+    no_body("limit is not a number", "/v1/videos?limit=ten", status=400, code="INVALID_ARGUMENT"),
+    no_body("limit 0", "/v1/videos?limit=0", status=400, code="INVALID_ARGUMENT"),
+    no_body("limit 101", "/v1/videos?limit=101", status=400, code="INVALID_ARGUMENT"),
+    no_body("limit 1.5", "/v1/videos?limit=1.5", status=400, code="INVALID_ARGUMENT"),
+    no_body("limit of 400 digits", "/v1/videos?limit=" + "9" * 400, status=400, code="INVALID_ARGUMENT"),
+    no_body("bad cursor", "/v1/videos?pageToken=abc", status=400, code="INVALID_ARGUMENT"),
+    no_body("empty cursor", "/v1/videos?pageToken=", status=400, code="INVALID_ARGUMENT"),
+    no_body("cursor of NULs", "/v1/videos?pageToken=%00%00", status=400, code="INVALID_ARGUMENT"),
+    no_body("cursor that is not ASCII", "/v1/videos?pageToken=%F0%9F%8E%AC", status=400, code="INVALID_ARGUMENT"),
+    no_body("unknown route", "/v1/nothing", status=404, code="NOT_FOUND"),
+    no_body("unknown route outside the version", "/nothing", status=404, code="NOT_FOUND"),
+    no_body("unknown version", "/v2/videos", status=404, code="NOT_FOUND"),
+    no_body("unknown file of the docs", "/docs/assets/../../etc/passwd", status=404, code="NOT_FOUND"),
+    no_body("wrong method", "/v1/folders", method="PUT", status=405, code="METHOD_NOT_ALLOWED"),
+    no_body("wrong method on one", "/v1/videos/x", method="DELETE", status=405, code="METHOD_NOT_ALLOWED"),
+    no_body("PATCH", "/v1/videos/x", method="PATCH", status=405, code="METHOD_NOT_ALLOWED"),
+    no_body("unknown method", "/v1/videos", method="BREW", status=400, code="INVALID_ARGUMENT"),
+    no_body("NUL as an id", "/v1/videos/%00", status=404, code="NOT_FOUND"),
+    no_body("NUL as a folder's id", "/v1/folders/%00", status=404, code="NOT_FOUND"),
+    no_body("an id of 5,000 characters", "/v1/videos/" + "x" * 5000, status=404, code="NOT_FOUND"),
+    no_body("an id that is not UTF-8", "/v1/folders/%FF%FE", status=404, code="NOT_FOUND"),
+    no_body("a path in an id", "/v1/folders/..%2F..%2Fetc", status=404, code="NOT_FOUND"),
     Case("no key", method="GET", path="/v1/videos", key=False, status=401, code="UNAUTHENTICATED"),
     Case(
         "another scheme",
@@ -129,7 +129,7 @@ async def prove_malformed(report: Report, accounts: Accounts) -> None:
         wrong = []
         for case in cases:
             head, content = await _send(server.port, case, key)
-            if (fault := _fault(case, head, content)) is not None:
+            if (fault := _find_fault(case, head, content)) is not None:
                 wrong.append(f"{case.name}: {fault}")
         alive = (await _send(server.port, Case("alive", method="GET", path="/v1/health", raw=None), key))[0]
     finally:
@@ -137,15 +137,18 @@ async def prove_malformed(report: Report, accounts: Accounts) -> None:
     for line in wrong:
         report.note(line)
     right = len(cases) - len(wrong)
-    report.claim("malformed requests answered in the envelope", wanted=str(len(cases)), measured=right, holds=not wrong)
+    report.claim("malformed requests with an error envelope", expected=str(len(cases)), measured=right, holds=not wrong)
     report.claim(
-        "... and the process still answers", wanted="200", measured=alive.split()[1].decode(), holds=b" 200 " in alive
+        "... and the process still responds",
+        expected="200",
+        measured=alive.split()[1].decode(),
+        holds=b" 200 " in alive,
     )
     report.figures(malformed_ok=right, malformed_total=len(cases))
 
 
 async def _send(port: int, case: Case, key: Keyring) -> tuple[bytes, bytes]:
-    """Head and body of the answer, read as any client would."""
+    """Head and body of the response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(case.raw if case.raw is not None else _wire(case, key))
     try:
@@ -166,17 +169,17 @@ def _wire(case: Case, key: Keyring) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + (case.body or b"")
 
 
-def _fault(case: Case, head: bytes, content: bytes) -> str | None:
-    """What is wrong with an answer, if anything."""
+def _find_fault(case: Case, head: bytes, content: bytes) -> str | None:
+    """What is wrong with a response; None if nothing."""
     status = int(head.split()[1]) if head else 0
     try:
         error = json.loads(content)["error"]
     except (ValueError, KeyError, TypeError):
-        return f"{status}, not the envelope: {content[:100]!r}"
+        return f"{status} without an error envelope: {content[:100]!r}"
     if set(error) != {"code", "message", "details"} or not isinstance(error["details"], dict):
-        return f"the envelope has another shape: {error}"
+        return f"wrong error envelope: {error}"
     if (status, error["code"]) != (case.status, case.code):
-        return f"{status} {error['code']}, wanted {case.status} {case.code}"
+        return f"{status} {error['code']}, expected {case.status} {case.code}"
     headers = head.lower()
     if b"x-request-id:" not in headers or b"content-type: application/json" not in headers:
         return "a header is missing"

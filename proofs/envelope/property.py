@@ -1,4 +1,4 @@
-"""Idempotency against a model: Hypothesis walks through requests, spellings, callers, refusals, errors and time."""
+"""Idempotency against a model: Hypothesis varies requests, spellings, callers, rejections, errors and time."""
 
 import asyncio
 import json
@@ -35,15 +35,15 @@ from proofs.stage.report import Report
 
 T = TypeVar("T")
 DAY = timedelta(hours=24)
-STEPS_A_WALK = 50
+STEPS_PER_RUN = 50
 
-explosive = APIRouter(prefix="/v1", route_class=OperationRoute)
+failing_router = APIRouter(prefix="/v1", route_class=OperationRoute)
 
 
-@explosive.post("/explosions", status_code=201)
+@failing_router.post("/failures", status_code=201)
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE)
-async def explode(call: CurrentCall) -> dict[str, str]:
-    """Does some work, and then fails as nobody foresaw: the work must be undone and the 500 retained."""
+async def fail_after_write(call: CurrentCall) -> dict[str, str]:
+    """Write a row, then raise: the write must be rolled back and the 500 response stored."""
     await call.connection.execute(
         "INSERT INTO brand_voices (library_id, id, name, guidelines, created_at) VALUES ($1, $2, '', '', $3)",
         call.principal.library_id,
@@ -53,7 +53,7 @@ async def explode(call: CurrentCall) -> dict[str, str]:
     raise RuntimeError("as planned")
 
 
-# Each meaning with its spellings: one canonical JSON, so one request.
+# Spellings of each body, all with the same canonical JSON.
 BODIES = {
     "a": (b'{"name": "a"}', b' {"name":"\\u0061"}\n', b'{ "name" : "a" }'),
     "b with an extra": (b'{"name": "b", "x": [1, 2.0]}', b'{"x":[1.0,2],"name":"b"}'),
@@ -62,13 +62,13 @@ BODIES = {
     "broken": (b"{",),
 }
 FRESH_STATUS = {"a": 201, "b with an extra": 201, "bad name": 400, "missing parent": 404, "broken": 400}
-PATHS = {"/folders": ("/v1/folders", "/v1/folders/"), "/explosions": ("/v1/explosions", "/v1/explosions/")}
+PATHS = {"/folders": ("/v1/folders", "/v1/folders/"), "/failures": ("/v1/failures", "/v1/failures/")}
 KEYS = ("k1", "k2")
-ABOUT_A_DAY = (timedelta(hours=23, minutes=59, seconds=59), timedelta(hours=24, seconds=1))
+AROUND_A_DAY = (timedelta(hours=23, minutes=59, seconds=59), timedelta(hours=24, seconds=1))
 
 
-class World:
-    """The API inside this process on a loop of its own, with a clock that the walk moves."""
+class ApiUnderTest:
+    """The API in this process on its own event loop, with a clock that the test moves."""
 
     def __init__(self, accounts: Accounts) -> None:
         self.accounts = accounts
@@ -86,9 +86,9 @@ class World:
 
     async def _open(self) -> None:
         folder = Path(self._stack.enter_context(TemporaryDirectory()))
-        plans = write_plans(folder / "plans.toml", free={"requests_at_once": 1})
+        plans = write_plans(folder / "plans.toml", free={"concurrent_requests": 1})
         changed = self.accounts.settings.model_copy(update={"plans_file": plans})
-        app = create_app(lambda: open_runtime(changed, lambda: self.now), [*ROUTERS, explosive])
+        app = create_app(lambda: open_runtime(changed, lambda: self.now), [*ROUTERS, failing_router])
         await self._stack.enter_async_context(app.router.lifespan_context(app))
         edge = RequestMiddleware(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
         transport = httpx.ASGITransport(app=edge)
@@ -107,11 +107,11 @@ class World:
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """What the model expects to hear again."""
+class StoredResponse:
+    """A response that the model expects to be replayed."""
 
     path: str
-    meaning: str
+    body_name: str
     status: int
     content: bytes
     at: datetime
@@ -119,12 +119,12 @@ class Remembered:
 
 @dataclass
 class Caller:
-    """A key, and in what way the operator has spoilt it for now."""
+    """An API key, and how it is currently restricted."""
 
     person: Person
     key: Keyring
-    spoilt: str = "no"
-    answers: dict[str, Remembered] = field(default_factory=dict)
+    restriction: str = "no"
+    stored_by_key: dict[str, StoredResponse] = field(default_factory=dict)
 
 
 REFUSALS = {
@@ -134,18 +134,18 @@ REFUSALS = {
 }
 
 
-class Walk(RuleBasedStateMachine):
-    """One walk: two callers of one library and one of another."""
+class IdempotencyMachine(RuleBasedStateMachine):
+    """One run: two callers of one library and one of another."""
 
-    world: World
+    api: ApiUnderTest
 
     @initialize()
     def begin(self) -> None:
-        self.callers = self.world.run(self._callers())
+        self.callers = self.api.run(self._callers())
         self.made: dict[str, int] = {}
 
     async def _callers(self) -> list[Caller]:
-        operator = self.world.operator
+        operator = self.api.operator
         first, other = await operator.person(), await operator.person()
         return [Caller(person, await operator.key(person)) for person in (first, first, other)]
 
@@ -153,137 +153,141 @@ class Walk(RuleBasedStateMachine):
         who=st.integers(0, 2),
         key=st.sampled_from(KEYS),
         path=st.sampled_from(sorted(PATHS)),
-        meaning=st.sampled_from(sorted(BODIES)),
+        body_name=st.sampled_from(sorted(BODIES)),
         spelling=st.integers(0, 5),
     )
-    def post(self, who: int, key: str, path: str, meaning: str, spelling: int) -> None:
-        self.world.steps += 1
+    def post(self, who: int, key: str, path: str, body_name: str, spelling: int) -> None:
+        self.api.steps += 1
         caller = self.callers[who]
-        answer = self._send(caller, key, PATHS[path][spelling % 2], BODIES[meaning][spelling % len(BODIES[meaning])])
-        if caller.spoilt != "no":
-            assert (answer.status_code, answer.json()["error"]["code"]) == REFUSALS[caller.spoilt], answer.text
-        elif (known := caller.answers.get(key)) is not None and self.world.now - known.at < DAY:
-            self._check_replay(answer, known, path=path, meaning=meaning)
+        response = self._send(
+            caller, key, PATHS[path][spelling % 2], BODIES[body_name][spelling % len(BODIES[body_name])]
+        )
+        if caller.restriction != "no":
+            assert (response.status_code, response.json()["error"]["code"]) == REFUSALS[caller.restriction], (
+                response.text
+            )
+        elif (stored := caller.stored_by_key.get(key)) is not None and self.api.now - stored.at < DAY:
+            self._check_replay(response, stored, path=path, body_name=body_name)
         else:
-            self._check_fresh(caller, answer, key=key, path=path, meaning=meaning)
+            self._check_fresh(caller, response, key=key, path=path, body_name=body_name)
         self._check_effects(caller)
 
     def _send(self, caller: Caller, key: str, path: str, content: bytes) -> httpx.Response:
         headers = {**caller.key.headers, "Idempotency-Key": key, "Content-Type": "application/json"}
-        return self.world.run(self.world.client.post(path, content=content, headers=headers))
+        return self.api.run(self.api.client.post(path, content=content, headers=headers))
 
-    def _check_replay(self, answer: httpx.Response, known: Remembered, *, path: str, meaning: str) -> None:
-        same_path, same_body = known.path == path, known.meaning == meaning
+    def _check_replay(self, response: httpx.Response, stored: StoredResponse, *, path: str, body_name: str) -> None:
+        same_path, same_body = stored.path == path, stored.body_name == body_name
         if same_path and same_body:
-            assert (answer.status_code, answer.content) == (known.status, known.content), answer.text
-            assert answer.headers["Idempotency-Replayed"] == "true"
-            self.world.replayed += 1
+            assert (response.status_code, response.content) == (stored.status, stored.content), response.text
+            assert response.headers["Idempotency-Replayed"] == "true"
+            self.api.replayed += 1
         else:
-            error = answer.json()["error"]
-            assert (answer.status_code, error["code"]) == (409, "IDEMPOTENCY_REPLAY"), answer.text
+            error = response.json()["error"]
+            assert (response.status_code, error["code"]) == (409, "IDEMPOTENCY_REPLAY"), response.text
             assert error["details"] == {"pathMatch": same_path, "hashMatch": same_body}
 
-    def _check_fresh(self, caller: Caller, answer: httpx.Response, *, key: str, path: str, meaning: str) -> None:
-        wanted = FRESH_STATUS[meaning] if path == "/folders" or meaning == "broken" else 500
-        assert answer.status_code == wanted, answer.text
-        assert "Idempotency-Replayed" not in answer.headers
-        caller.answers[key] = Remembered(path, meaning, wanted, answer.content, self.world.now)
-        if wanted == 201:
+    def _check_fresh(self, caller: Caller, response: httpx.Response, *, key: str, path: str, body_name: str) -> None:
+        expected = FRESH_STATUS[body_name] if path == "/folders" or body_name == "broken" else 500
+        assert response.status_code == expected, response.text
+        assert "Idempotency-Replayed" not in response.headers
+        caller.stored_by_key[key] = StoredResponse(path, body_name, expected, response.content, self.api.now)
+        if expected == 201:
             self.made[caller.person.library_id] = self.made.get(caller.person.library_id, 0) + 1
 
     def _check_effects(self, caller: Caller) -> None:
         library_id = caller.person.library_id
-        folders, explosions = self.world.run(self._effects(library_id))
+        folders, failed_writes = self.api.run(self._effects(library_id))
         assert folders == self.made.get(library_id, 0)
-        assert explosions == 0
+        assert failed_writes == 0
 
     async def _effects(self, library_id: str) -> tuple[int, int]:
-        connection = self.world.operator.connection
+        connection = self.api.operator.connection
         folders = await connection.fetchval("SELECT count(*) FROM folders WHERE library_id = $1", library_id)
-        explosions = await connection.fetchval("SELECT count(*) FROM brand_voices WHERE library_id = $1", library_id)
-        return folders, explosions
+        failed_writes = await connection.fetchval("SELECT count(*) FROM brand_voices WHERE library_id = $1", library_id)
+        return folders, failed_writes
 
     @rule(who=st.integers(0, 2), key=st.sampled_from(KEYS), spelling=st.integers(0, 5))
     def repeat(self, who: int, key: str, spelling: int) -> None:
-        """The same request again, perhaps spelt otherwise."""
-        known = self.callers[who].answers.get(key)
-        if known is not None:
-            self.post(who=who, key=key, path=known.path, meaning=known.meaning, spelling=spelling)
+        """Repeat a request, possibly with another spelling."""
+        stored = self.callers[who].stored_by_key.get(key)
+        if stored is not None:
+            self.post(who=who, key=key, path=stored.path, body_name=stored.body_name, spelling=spelling)
 
     @rule(hours=st.integers(1, 5))
     def wait(self, hours: int) -> None:
-        self.world.steps += 1
-        self.world.now += timedelta(hours=hours)
+        self.api.steps += 1
+        self.api.now += timedelta(hours=hours)
 
-    @rule(who=st.integers(0, 2), key=st.sampled_from(KEYS), age=st.sampled_from(ABOUT_A_DAY))
-    def wait_about_a_day(self, who: int, key: str, age: timedelta) -> None:
-        """To one second before an answer expires, or one second after."""
-        self.world.steps += 1
-        known = self.callers[who].answers.get(key)
-        if known is not None and known.at + age > self.world.now:
-            self.world.now = known.at + age
+    @rule(who=st.integers(0, 2), key=st.sampled_from(KEYS), age=st.sampled_from(AROUND_A_DAY))
+    def wait_around_a_day(self, who: int, key: str, age: timedelta) -> None:
+        """Move to one second before or after a stored response expires."""
+        self.api.steps += 1
+        stored = self.callers[who].stored_by_key.get(key)
+        if stored is not None and stored.at + age > self.api.now:
+            self.api.now = stored.at + age
 
-    @rule(who=st.integers(0, 2), spoilt=st.sampled_from(("no", "no", "no", *REFUSALS)))
-    def spoil(self, who: int, spoilt: str) -> None:
-        """Revoke the key, take its scopes or its plan's allowance, or give all back; none of it may be retained."""
-        self.world.steps += 1
+    @rule(who=st.integers(0, 2), restriction=st.sampled_from(("no", "no", "no", *REFUSALS)))
+    def restrict(self, who: int, restriction: str) -> None:
+        """Revoke the key, remove its scopes or exhaust its limit, or undo that; such errors must not be stored."""
+        self.api.steps += 1
         caller = self.callers[who]
-        caller.spoilt = spoilt
-        self.world.run(self._spoil(caller, spoilt))
+        caller.restriction = restriction
+        self.api.run(self._apply_restriction(caller, restriction))
         for other in self.callers:  # a plan belongs to the library, so it limits the other key too
             if (
                 other is not caller
                 and other.person == caller.person
-                and (spoilt == "limited" or other.spoilt == "limited")
+                and (restriction == "limited" or other.restriction == "limited")
             ):
-                other.spoilt = spoilt
-                self.world.run(self._spoil(other, spoilt))
+                other.restriction = restriction
+                self.api.run(self._apply_restriction(other, restriction))
 
-    async def _spoil(self, caller: Caller, spoilt: str) -> None:
-        connection = self.world.operator.connection
-        scopes = [] if spoilt == "scopeless" else sorted(ALL_SCOPES)
-        revoked = system_clock() if spoilt == "revoked" else None
+    async def _apply_restriction(self, caller: Caller, restriction: str) -> None:
+        connection = self.api.operator.connection
+        scopes = [] if restriction == "scopeless" else sorted(ALL_SCOPES)
+        revoked = system_clock() if restriction == "revoked" else None
         await connection.execute(
             "UPDATE api_keys SET scopes = $2, revoked_at = $3 WHERE id = $1", caller.key.id, scopes, revoked
         )
-        # The free plan here admits one request at once, and somebody else always holds that one place.
-        limited = spoilt == "limited"
+        # The free plan here allows one concurrent request, and that lease is always taken.
+        limited = restriction == "limited"
         plan, leases = "free" if limited else "business", f"limits:{{{caller.key.id}}}:leases"
         await connection.execute("UPDATE libraries SET plan = $2 WHERE id = $1", caller.person.library_id, plan)
-        await (self.world.redis.zadd(leases, {"held": 1e15}) if limited else self.world.redis.zrem(leases, "held"))
+        await (self.api.redis.zadd(leases, {"held": 1e15}) if limited else self.api.redis.zrem(leases, "held"))
 
 
 async def prove_property(report: Report, accounts: Accounts, *, steps: int) -> None:
-    world, failure = await asyncio.to_thread(_walk, accounts, steps)
+    api, failure = await asyncio.to_thread(_run_machine, accounts, steps)
     if failure is not None:
         report.note(failure)
     report.claim(
-        "idempotency against a model: steps without a difference",
-        wanted=f">= {steps}",
-        measured=world.steps,
-        holds=failure is None and world.steps >= steps,
+        "idempotency against a model: steps without a mismatch",
+        expected=f">= {steps}",
+        measured=api.steps,
+        holds=failure is None and api.steps >= steps,
     )
-    report.claim("... of which replays", wanted="> 0", measured=world.replayed, holds=world.replayed > 0)
-    report.figures(property_steps=world.steps, property_replays=world.replayed)
+    report.claim("... of which replays", expected="> 0", measured=api.replayed, holds=api.replayed > 0)
+    report.figures(property_steps=api.steps, property_replays=api.replayed)
 
 
-def _walk(accounts: Accounts, steps: int) -> tuple[World, str | None]:
-    """Walk until there have been enough steps; the difference that was found, if one was."""
-    logging.getLogger("cutroom.web.error_responses").disabled = True  # the planned explosions would fill the screen
-    world = World(accounts)
-    machine = type("BoundWalk", (Walk,), {"world": world})
+def _run_machine(accounts: Accounts, steps: int) -> tuple[ApiUnderTest, str | None]:
+    """Run until there are enough steps; returns the mismatch, if any."""
+    logging.getLogger("cutroom.web.error_responses").disabled = True  # the provoked errors would flood the log
+    api = ApiUnderTest(accounts)
+    machine = type("BoundMachine", (IdempotencyMachine,), {"api": api})
     profile = settings(
         max_examples=10,
-        stateful_step_count=STEPS_A_WALK,
+        stateful_step_count=STEPS_PER_RUN,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )
     try:
-        while world.steps < steps:
+        while api.steps < steps:
             run_state_machine_as_test(machine, settings=profile)
     except AssertionError as error:
-        return world, f"{error}\n{json.dumps(getattr(error, '__notes__', []), indent=1)}"
+        return api, f"{error}\n{json.dumps(getattr(error, '__notes__', []), indent=1)}"
     finally:
-        world.close()
-    return world, None
+        api.close()
+    return api, None

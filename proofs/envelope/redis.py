@@ -1,4 +1,4 @@
-"""Redis dies: keys go on working within limits kept in the process, and guessing at credentials is shut."""
+"""Redis outage: requests are served with in-process limits, and unknown credentials are rate-limited."""
 
 import asyncio
 import signal
@@ -12,18 +12,19 @@ from tempfile import TemporaryDirectory
 import httpx
 from pydantic import SecretStr
 
-from cutroom.accounts.keys import KEY_PREFIX, mint_credential
+from cutroom.accounts.keys import KEY_PREFIX, generate_credential
 from cutroom.accounts.plans import PlanName
+from dev.child_process import start_child
 from dev.scratch import Accounts, environment_of, write_plans
 from dev.server import Server, free_port
 from proofs.stage.report import Report
 
 TIGHT_LIMIT = 30
-ASKED = 100
+REQUESTS = 100
 
 
 class OwnRedis:
-    """A Redis of this proof's own, which it may kill."""
+    """A private Redis that the proof may kill."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -31,7 +32,7 @@ class OwnRedis:
 
     def start(self) -> None:
         command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.process = start_child(command)
         for _ in range(250):
             if subprocess.run(["redis-cli", "-p", str(self.port), "ping"], capture_output=True, check=False).stdout:
                 return
@@ -44,7 +45,7 @@ class OwnRedis:
             self.process.wait()
 
 
-async def prove_redis_away(report: Report, accounts: Accounts) -> None:
+async def prove_redis_outage(report: Report, accounts: Accounts) -> None:
     redis = OwnRedis()
     redis.start()
     with TemporaryDirectory() as folder:
@@ -62,40 +63,42 @@ async def prove_redis_away(report: Report, accounts: Accounts) -> None:
 async def _observe(report: Report, accounts: Accounts, redis: OwnRedis, server: Server) -> None:
     key = await accounts.key(await accounts.person())
     tight = await accounts.key(await accounts.person(PlanName.FREE))
-    stranger = {"Authorization": f"Bearer {mint_credential(KEY_PREFIX)}"}
+    unknown_key = {"Authorization": f"Bearer {generate_credential(KEY_PREFIX)}"}
     async with httpx.AsyncClient(base_url=f"{server.url}/v1", timeout=10) as client:
-        with_redis = (await client.get("/folders", headers=stranger)).status_code
+        with_redis = (await client.get("/folders", headers=unknown_key)).status_code
         assert (await client.get("/folders", headers=key.headers)).status_code == 200
         redis.kill()
-        served, milliseconds = await _ask(client, key.headers)
-        limited, _ = await _ask(client, tight.headers)
-        guess = await client.get("/folders", headers=stranger)
+        served, milliseconds = await _send_requests(client, key.headers)
+        limited, _ = await _send_requests(client, tight.headers)
+        rejected = await client.get("/folders", headers=unknown_key)
         redis.start()
-        await asyncio.sleep(1.5)  # longer than the pause before Redis is asked again
-        again = await client.get("/folders", headers=stranger)
-    report.claim("Redis killed: requests served", wanted=str(ASKED), measured=served, holds=served == ASKED)
-    report.claim("... median time of a request, ms", wanted="< 50", measured=milliseconds, holds=milliseconds < 50)
+        await asyncio.sleep(1.5)  # longer than the pause before Redis is tried again
+        restored = await client.get("/folders", headers=unknown_key)
+    report.claim("Redis killed: requests served", expected=str(REQUESTS), measured=served, holds=served == REQUESTS)
+    report.claim("... median response time, ms", expected="< 50", measured=milliseconds, holds=milliseconds < 50)
     report.claim(
-        f"... a key limited to {TIGHT_LIMIT} a minute, asked {ASKED} times: served",
-        wanted=f"{TIGHT_LIMIT} or one more",
+        f"... a key limited to {TIGHT_LIMIT} per minute, of {REQUESTS} requests: served",
+        expected=f"{TIGHT_LIMIT} or one more",
         measured=limited,
         holds=limited in {TIGHT_LIMIT, TIGHT_LIMIT + 1},
     )
     shut = (
-        guess.status_code == 429 and guess.json()["error"]["code"] == "RATE_LIMITED" and "retry-after" in guess.headers
+        rejected.status_code == 429
+        and rejected.json()["error"]["code"] == "RATE_LIMITED"
+        and "retry-after" in rejected.headers
     )
-    report.claim("... a guess at a key", wanted="429 RATE_LIMITED", measured=guess.status_code, holds=shut)
-    statuses = (with_redis, again.status_code)
+    report.claim("... an unknown key", expected="429 RATE_LIMITED", measured=rejected.status_code, holds=shut)
+    statuses = (with_redis, restored.status_code)
     report.claim(
-        "... before, and when Redis is back", wanted="401, 401", measured=statuses, holds=statuses == (401, 401)
+        "... before, and after Redis is back", expected="401, 401", measured=statuses, holds=statuses == (401, 401)
     )
     report.figures(redis_away_served=served, redis_away_limited=limited)
 
 
-async def _ask(client: httpx.AsyncClient, headers: dict[str, str]) -> tuple[int, float]:
-    """How many of a hundred requests were served, and the median milliseconds."""
+async def _send_requests(client: httpx.AsyncClient, headers: dict[str, str]) -> tuple[int, float]:
+    """Number of served requests, and the median response time in milliseconds."""
     served, times = 0, []
-    for _ in range(ASKED):
+    for _ in range(REQUESTS):
         started = time.perf_counter()
         with suppress(httpx.TransportError):
             served += (await client.get("/folders", headers=headers)).status_code == 200

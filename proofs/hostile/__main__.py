@@ -1,7 +1,7 @@
-"""Nothing hostile gets further than the door: URLs at every sink, and files, through the API and a real worker.
+"""Hostile URLs and files, sent through the API to a real worker.
 
-Everything runs inside a network namespace that has no way out, with services of its own, so that a hole in the guard
-could reach nothing real.
+Everything runs with private services inside a network namespace without external access, so that a leak could not
+reach a real host.
 """
 
 import asyncio
@@ -18,79 +18,84 @@ import httpx
 from cutroom.platform.clock import system_clock
 from cutroom.platform.egress.client import Egress
 from cutroom.web.body import MAX_FORM_BYTES
-from cutroom.webhooks.rules import fault_in_url as fault_in_endpoint
-from cutroom.webhooks.service import announce
+from cutroom.webhooks.rules import url_error as endpoint_url_error
+from cutroom.webhooks.service import publish_event
 from proofs.hostile.files import READY, prove_files
+from proofs.hostile.urls import prove_urls
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
-from tests.support.hostile_urls import Sink, own_sinks, prepare, prove_urls
-from tests.support.network_namespace import enter, open_world
+from proofs.stage.requirements import GB, Needs
+from tests.support.hostile_urls import UrlSink, egress_sinks, serve_hostile_names
+from tests.support.network_namespace import enter_namespace, open_internet
 from tests.support.stage import Stage, open_stage, upload
 
-MISSPELT = "400 INVALID_ARGUMENT"
+NEEDS = Needs(
+    programs=("ffmpeg", "ffprobe", "ip", "unshare", "bwrap"), short_disk_bytes=2 * GB, disk_bytes=2 * GB, root=True
+)
+MALFORMED = "400 INVALID_ARGUMENT"
 END_SECONDS = 110.0
-NO_END = "NO END"
+TIMED_OUT = "TIMED OUT"
 
 
-class Doors:
-    """The ways in that a caller of the API has."""
+class ApiSinks:
+    """API operations that take URLs or files."""
 
     def __init__(self, stage: Stage, client: httpx.AsyncClient) -> None:
         self.stage = stage
         self.client = client
 
-    def sinks(self) -> list[Sink]:
+    def sinks(self) -> list[UrlSink]:
         return [
-            Sink("POST /videos", self.import_url, spelling_answer=MISSPELT),
-            Sink("POST /voices/add", self.clone_url, spelling_answer=MISSPELT),
-            Sink(
+            UrlSink("POST /videos", self.import_url, malformed_response=MALFORMED),
+            UrlSink("POST /voices/add", self.clone_url, malformed_response=MALFORMED),
+            UrlSink(
                 "webhook delivery",
-                self.deliver,
+                self.deliver_webhook,
                 follows_redirects=False,
-                spelling_answer=MISSPELT,
-                fault=fault_in_endpoint,
+                malformed_response=MALFORMED,
+                find_fault=endpoint_url_error,
             ),
         ]
 
     async def import_url(self, url: str) -> str:
-        """What a caller gets to see of an import, at once or from its job."""
+        """What a caller sees of an import, from the response or from its job."""
         body = json.dumps({"source": {"type": "https", "url": url}})
-        answer = await self.client.post("/v1/videos", content=body, headers={"Content-Type": "application/json"})
-        if answer.status_code == 202:
-            return await self.end_of_import(answer.json()["videoId"])
-        error = answer.json()["error"]
-        if answer.status_code == 400:
+        response = await self.client.post("/v1/videos", content=body, headers={"Content-Type": "application/json"})
+        if response.status_code == 202:
+            return await self.wait_for_import(response.json()["videoId"])
+        error = response.json()["error"]
+        if response.status_code == 400:
             return f"400 {error['code']}"
         return f"{error['code']} {error['message']}"
 
-    async def end_of_import(self, video_id: str) -> str:
-        job = await self._ended(f"import_{video_id}")
+    async def wait_for_import(self, video_id: str) -> str:
+        job = await self._wait_for_job(f"import_{video_id}")
         return READY if "error" not in job else f"{job['error']['code']} {job['error']['message']}"
 
     async def clone_url(self, url: str) -> str:
-        """What a caller gets to see of a clone."""
+        """What a caller sees of a clone."""
         body = json.dumps({"name": "hostile", "sample_url": url})
         made = await self.client.post("/v1/voices/add", content=body, headers={"Content-Type": "application/json"})
         if made.status_code != 200:
             return f"{made.status_code} {made.json()['error']['code']}"
-        return await self._end_of_clone(made.json()["voice_id"])
+        return await self._wait_for_clone(made.json()["voice_id"])
 
-    async def _end_of_clone(self, voice_id: str) -> str:
+    async def _wait_for_clone(self, voice_id: str) -> str:
         deadline = time.monotonic() + END_SECONDS
         while time.monotonic() < deadline:
             voice = (await self.client.get(f"/v1/voices/{voice_id}")).json()
             if voice["status"] != "processing":
                 return READY if voice["status"] == "ready" else str(voice["error"])
             await asyncio.sleep(0.05)
-        return NO_END
+        return TIMED_OUT
 
-    async def open_file(self, path: Path, file_name: str) -> str:
-        """Upload a file and wait for its import: ready, or the reason it was refused for. Clone it as well."""
+    async def import_file(self, path: Path, file_name: str) -> str:
+        """Upload a file and wait for its import: ready, or the reason of its rejection. Also clone a voice from it."""
         if path.is_symlink() or not path.is_file():
-            return "NOT_A_FILE"  # no client can send such a thing
+            return "NOT_A_FILE"  # clients can only send regular files
         cloned = await self._clone_file(path)
         imported = await self._import_file(path, file_name)
-        if cloned == NO_END or (cloned == READY and imported != READY):
+        if cloned == TIMED_OUT or (cloned == READY and imported != READY):
             return f"CLONED: {cloned}"
         return imported
 
@@ -100,27 +105,27 @@ class Doors:
         sent = await self.client.post("/v1/voices/add", data={"name": "hostile"}, files={"files": path.read_bytes()})
         if sent.status_code != 200:
             return f"{sent.status_code} {sent.json()['error']['code']}"
-        return await self._end_of_clone(sent.json()["voice_id"])
+        return await self._wait_for_clone(sent.json()["voice_id"])
 
     async def _import_file(self, path: Path, file_name: str) -> str:
         try:
             video_id = await upload(self.client, path, file_name=file_name)
         except httpx.HTTPStatusError as error:
-            return f"REFUSED_{error.response.status_code}"  # at the door: a name that is a path, an empty file
-        job = await self._ended(f"import_{video_id}")
+            return f"REFUSED_{error.response.status_code}"  # rejected by the upload: a path as name, or an empty file
+        job = await self._wait_for_job(f"import_{video_id}")
         return READY if "error" not in job else str(job["error"]["details"].get("reason", job["error"]["code"]))
 
-    async def _ended(self, job_id: str) -> dict[str, dict[str, dict[str, str]]]:
+    async def _wait_for_job(self, job_id: str) -> dict[str, dict[str, dict[str, str]]]:
         deadline = time.monotonic() + END_SECONDS
         while time.monotonic() < deadline:
             job = (await self.client.get(f"/v1/jobs/{job_id}")).json()
             if job["status"] in {"ready", "failed"}:
                 return dict(job)
             await asyncio.sleep(0.1)
-        return {"error": {"code": {"x": NO_END}, "message": {}, "details": {}}}
+        return {"error": {"code": {"x": TIMED_OUT}, "message": {}, "details": {}}}
 
-    async def deliver(self, url: str) -> str:
-        """Register an endpoint, let something happen, and see how the delivery went."""
+    async def deliver_webhook(self, url: str) -> str:
+        """Register an endpoint, publish an event, and return the outcome of its delivery."""
         body = json.dumps({"url": url})
         made = await self.client.post(
             "/v1/webhook-endpoints", content=body, headers={"Content-Type": "application/json"}
@@ -130,7 +135,7 @@ class Doors:
         endpoint_id, library_id = made.json()["id"], self.stage.person.library_id
         connection = self.stage.accounts.connection
         async with connection.transaction():
-            await announce(connection, library_id, type="job.ready", data={}, now=system_clock())
+            await publish_event(connection, library_id, type="job.ready", data={}, now=system_clock())
         outcome = "none"
         deadline = time.monotonic() + END_SECONDS
         while outcome == "none" and time.monotonic() < deadline:
@@ -146,30 +151,30 @@ class Doors:
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     with TemporaryDirectory() as name:
-        async with open_world() as world:
-            await prepare(world)
+        async with open_internet() as world:
+            await serve_hostile_names(world)
             trusted = {"SSL_CERT_FILE": str(world.authority.file)}
             async with (
                 open_stage("proof_hostile", Path(name), environment=trusted, preflight_seconds=3.0) as stage,
                 httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as client,
             ):
-                doors = Doors(stage, client)
+                api_sinks = ApiSinks(stage, client)
                 egress = Egress(tls=world.authority.trust())
-                sinks = [*own_sinks(egress), *doors.sinks()]
+                sinks = [*egress_sinks(egress), *api_sinks.sinks()]
                 await prove_urls(report, world, sinks)
                 egress.close()
-                await prove_files(report, doors.open_file, worker=stage.worker.pid, every=8 if short else 1)
+                await prove_files(report, api_sinks.import_file, worker=stage.worker.pid, every=8 if short else 1)
                 alive = stage.worker.process is not None and stage.worker.process.poll() is None
-                report.claim("the worker that met them all", wanted="alive", measured=alive, holds=alive)
+                report.claim("the worker after all files", expected="True", measured=alive, holds=alive)
 
 
 @contextmanager
-def walled_in() -> Iterator[None]:
-    """A fresh network with nothing in it but ourselves, and services of its own."""
-    enter()
+def isolated_network() -> Iterator[None]:
+    """Enter a new network namespace and start private services in it."""
+    enter_namespace()
     with own_services(port_base=28400):
         yield
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Hostile URLs and files", proof, walled_in))
+    sys.exit(prove("Hostile URLs and files", proof, isolated_network, needs=NEEDS))

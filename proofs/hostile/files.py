@@ -1,4 +1,4 @@
-"""No file does harm: each ends in an error or, when it is harmless, ready; within bounds, and reading nothing else."""
+"""Hostile files: each is rejected, or ready if harmless, within memory and time limits and without side reads."""
 
 import asyncio
 import ctypes
@@ -24,24 +24,24 @@ from cutroom.media.probe import probe
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.video import make_proxy
-from proofs.hostile import files_boxes, files_elements, files_encoded, files_lists
-from proofs.hostile.files_case import Bait, Case, Place, Wanted
+from proofs.hostile import files_audio_mkv, files_encoded, files_mp4, files_references
+from proofs.hostile.file_cases import Bait, Case, ExpectedOutcome, Workspace
 from proofs.stage.report import Report
 
-OpenFile = Callable[[Path, str], Awaitable[str]]
+ImportFile = Callable[[Path, str], Awaitable[str]]
 
 READY = "ready"
 HOSTILE_FILES = 50  # at least
 MEMORY_LIMIT_MB = 2000
 SECONDS_LIMIT = 180.0
 SAMPLE_SECONDS = 0.05
-# Ends that say nothing about the file: with these, a sandbox that does not work would pass for a strict one.
-NO_VERDICT = frozenset({reason.value for reason in RETRYABLE})
+# Retryable outcomes say nothing about the file; accepting them would make a broken sandbox look strict.
+INCONCLUSIVE = frozenset({reason.value for reason in RETRYABLE})
 
 
 @dataclass
-class Tally:
-    """What went wrong, and what was used."""
+class FileTally:
+    """Failures, outcomes and peak resource usage."""
 
     bad: list[str] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -54,8 +54,8 @@ class Tally:
             self.slowest_seconds, self.slowest = seconds, case.name
 
 
-class Watch:
-    """Counts who opens a file, in whatever namespace, and who connects to a port."""
+class AccessMonitor:
+    """Detects opens of a secret file, in any mount namespace, and connections to a port."""
 
     def __init__(self, secret: Path) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -84,16 +84,18 @@ class Watch:
 
 
 async def prove_files(
-    report: Report, open_file: OpenFile, *, outputs: Path | None = None, worker: int | None = None, every: int = 1
+    report: Report, import_file: ImportFile, *, outputs: Path | None = None, worker: int | None = None, every: int = 1
 ) -> None:
-    """Open every case, or every so-manieth; `outputs` is searched for the secret, `worker` has the children."""
-    with _scene() as (place, watch):
-        _require_watchful(watch, place.bait)
-        tally = Tally()
+    """Run every n-th case; `outputs` is searched for the secret, and memory is measured in children of `worker`."""
+    with _workspace() as (workspace, monitor):
+        _require_detection(monitor, workspace.bait)
+        tally = FileTally()
         cases = all_cases()[::every]
         for number, case in enumerate(cases):
-            fault = await _open_case(case, place, watch, open_file=open_file, tally=tally, number=number, worker=worker)
-            if outputs is not None and _leaked(outputs, place.bait.secret):
+            fault = await _run_case(
+                case, workspace, monitor, import_file=import_file, tally=tally, number=number, worker=worker
+            )
+            if outputs is not None and _leaked(outputs, workspace.bait.secret):
                 fault = "the secret is in an output"
             if fault is not None:
                 tally.bad.append(f"{case.name}: {fault}")
@@ -104,77 +106,84 @@ async def prove_files(
 def all_cases() -> list[Case]:
     return [
         *files_encoded.cases(),
-        *files_lists.cases(),
-        *files_boxes.cases(),
-        *files_elements.cases(),
+        *files_references.cases(),
+        *files_mp4.cases(),
+        *files_audio_mkv.cases(),
     ]
 
 
 @contextmanager
-def _scene() -> Iterator[tuple[Place, Watch]]:
-    """A folder with a secret beside the files, which has the same name as what lists refer to."""
+def _workspace() -> Iterator[tuple[Workspace, AccessMonitor]]:
+    """A folder with a secret next to the files, under the name that playlists refer to."""
     with tempfile.TemporaryDirectory(prefix="hostile") as name:
         folder = Path(name)
         secret = secrets.token_hex(32).encode()
         secret_path = folder / "canary.mp4"
         secret_path.write_bytes(secret * 100)
-        watch = Watch(secret_path)
+        monitor = AccessMonitor(secret_path)
         try:
-            bait = Bait(secret_path, f"http://127.0.0.1:{watch.port}/secret.mp4", secret)
-            yield Place(folder, bait, files_encoded.make_good(folder)), watch
+            bait = Bait(secret_path, f"http://127.0.0.1:{monitor.port}/secret.mp4", secret)
+            yield Workspace(folder, bait, files_encoded.make_good(folder)), monitor
         finally:
-            watch.close()
+            monitor.close()
 
 
-def _require_watchful(watch: Watch, bait: Bait) -> None:
-    """A watch that sees nothing, and bait that nobody takes, prove nothing: a bare ffprobe must fall for both."""
+def _require_detection(monitor: AccessMonitor, bait: Bait) -> None:
+    """Show first that an unprotected ffprobe opens the secret and connects, and that the monitor detects both."""
     playlist = bait.secret_path.with_name("bait.m3u8")
-    for at, caught in ((str(bait.secret_path), watch.opened), (bait.url, watch.connected)):
+    for at, caught in ((str(bait.secret_path), monitor.opened), (bait.url, monitor.connected)):
         playlist.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n{at}\n#EXT-X-ENDLIST\n")
         protocols = ("-protocol_whitelist", "file,http,tcp")
         with suppress(subprocess.TimeoutExpired):
             command = ["ffprobe", "-v", "quiet", *protocols, "-f", "hls", "-i", str(playlist)]
             subprocess.run(command, check=False, timeout=3, stdin=subprocess.DEVNULL)
         if not caught():
-            raise RuntimeError(f"nobody was seen to take the bait {at}")
+            raise RuntimeError(f"access to {at} was not detected")
 
 
-async def _open_case(
-    case: Case, place: Place, watch: Watch, *, open_file: OpenFile, tally: Tally, number: int, worker: int | None
+async def _run_case(
+    case: Case,
+    workspace: Workspace,
+    monitor: AccessMonitor,
+    *,
+    import_file: ImportFile,
+    tally: FileTally,
+    number: int,
+    worker: int | None,
 ) -> str | None:
-    """What is wrong with how it ended, if anything is."""
-    path = place.folder / f"upload{number}.mp4"
-    case.make(place, path)
-    watch.opened()
+    """Import one file; returns a fault, or None."""
+    path = workspace.folder / f"upload{number}.mp4"
+    case.write(workspace, path)
+    monitor.opened()
     sampler = asyncio.create_task(_sample(tally, worker or os.getpid()))
     started = time.monotonic()
     try:
         async with asyncio.timeout(SECONDS_LIMIT):
-            outcome = await open_file(path, case.file_name)
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is the finding)
+            outcome = await import_file(path, case.file_name)
+    except Exception as error:  # noqa: BLE001 (any exception is a finding)
         return f"raised {error!r}"
     finally:
         sampler.cancel()
         tally.spent(case, time.monotonic() - started)
         _remove(path)
     tally.outcomes[outcome] += 1
-    return _fault(case, outcome, watch)
+    return _find_fault(case, outcome, monitor)
 
 
-def _fault(case: Case, outcome: str, watch: Watch) -> str | None:
-    if watch.opened():
+def _find_fault(case: Case, outcome: str, monitor: AccessMonitor) -> str | None:
+    if monitor.opened():
         return "the secret was opened"
-    if watch.connected():
+    if monitor.connected():
         return "a connection was made"
-    if outcome in NO_VERDICT:
-        return f"no verdict: {outcome}"
-    if case.wanted is Wanted.EITHER or (outcome == READY) == (case.wanted is Wanted.READY):
+    if outcome in INCONCLUSIVE:
+        return f"inconclusive: {outcome}"
+    if case.expected is ExpectedOutcome.EITHER or (outcome == READY) == (case.expected is ExpectedOutcome.READY):
         return None
-    return f"wanted {case.wanted}, was {outcome}"
+    return f"expected {case.expected}, got {outcome}"
 
 
-async def _sample(tally: Tally, pid: int) -> None:
-    """The sum over all children; what one reaches between two looks is bounded by the sandbox."""
+async def _sample(tally: FileTally, pid: int) -> None:
+    """Sample the memory of all children; peaks between samples are bounded by the sandbox."""
     process = psutil.Process(pid)
     while True:
         used = 0
@@ -196,26 +205,26 @@ def _leaked(outputs: Path, secret: bytes) -> bool:
     return any(secret in path.read_bytes() for path in outputs.rglob("*") if path.is_file())
 
 
-def _conclude(report: Report, cases: list[Case], tally: Tally, *, at_least: int) -> None:
-    hostile = [case for case in cases if case.wanted is not Wanted.READY]
+def _conclude(report: Report, cases: list[Case], tally: FileTally, *, at_least: int) -> None:
+    hostile = [case for case in cases if case.expected is not ExpectedOutcome.READY]
     report.note(f"files: {dict(tally.outcomes)}")
     bad, peak_mb, slowest = len(tally.bad), tally.peak_mb, tally.slowest_seconds
     report.claim(
         "hostile files",
-        wanted=f">= {at_least}",
-        measured=f"{len(hostile)}, and {len(cases) - len(hostile)} good",
+        expected=f">= {at_least}",
+        measured=f"{len(hostile)}, and {len(cases) - len(hostile)} controls",
         holds=len(hostile) >= at_least,
     )
-    report.claim("files that end badly, or reach outside", wanted="0", measured=bad, holds=bad == 0)
+    report.claim("files with a wrong outcome or outside access", expected="0", measured=bad, holds=bad == 0)
     report.claim(
-        "peak memory of children",
-        wanted=f"< {MEMORY_LIMIT_MB} MB",
+        "peak memory of subprocesses",
+        expected=f"< {MEMORY_LIMIT_MB} MB",
         measured=f"{peak_mb:.0f} MB",
         holds=peak_mb < MEMORY_LIMIT_MB,
     )
     report.claim(
         "slowest file",
-        wanted=f"< {SECONDS_LIMIT:.0f} s",
+        expected=f"< {SECONDS_LIMIT:.0f} s",
         measured=f"{slowest:.1f} s ({tally.slowest})",
         holds=slowest < SECONDS_LIMIT,
     )
@@ -223,13 +232,13 @@ def _conclude(report: Report, cases: list[Case], tally: Tally, *, at_least: int)
 
 
 async def _prove_alone(report: Report) -> None:
-    """Without a worker: what its activities do, one after the other."""
+    """Run the import's media steps in this process, without a worker."""
     sandbox = Sandbox()
     with tempfile.TemporaryDirectory(prefix="outputs") as name:
         folder = Path(name)
 
-        async def open_file(path: Path, _file_name: str) -> str:
-            shutil.rmtree(folder, ignore_errors=True)  # what an earlier file left has been searched
+        async def import_file(path: Path, _file_name: str) -> str:
+            shutil.rmtree(folder, ignore_errors=True)  # outputs of the previous file have been searched
             outputs = folder
             await asyncio.to_thread(folder.mkdir)
             try:
@@ -237,13 +246,13 @@ async def _prove_alone(report: Report) -> None:
                 await make_poster(path, info, output=outputs, sandbox=sandbox)
                 audio = await make_audio(path, info, output=outputs, sandbox=sandbox)
                 if info.media_type == "video":
-                    sound = None if audio is None else audio.proxy
-                    await make_proxy(path, info, audio=sound, output=outputs, sandbox=sandbox)
+                    proxy_audio = None if audio is None else audio.proxy
+                    await make_proxy(path, info, audio=proxy_audio, output=outputs, sandbox=sandbox)
             except MediaError as error:
                 return error.reason.value
             return READY
 
-        await prove_files(report, open_file, outputs=folder)
+        await prove_files(report, import_file, outputs=folder)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Videos get in, whatever happens on the way: clients, crashes, long files."""
+"""Ingest: standard upload clients, crashes of every process, and memory for long files."""
 
 import sys
 
@@ -7,6 +7,7 @@ from proofs.ingest.kills import prove_kills
 from proofs.ingest.memory import prove_memory
 from proofs.ingest.uploads import prove_uploads
 from proofs.stage.report import Report, prove
+from proofs.stage.requirements import GB, Needs
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
@@ -20,4 +21,6 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Ingest", proof))
+    sys.exit(
+        prove("Ingest", proof, needs=Needs(programs=("ffmpeg", "curl"), disk_bytes=8 * GB, short_disk_bytes=2 * GB))
+    )

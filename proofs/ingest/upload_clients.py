@@ -1,4 +1,4 @@
-"""Google's own clients and plain curl send a file, none of them changed or told of anything but the URL."""
+"""Uploads with Google's unmodified client libraries and with curl."""
 
 import asyncio
 import re
@@ -14,18 +14,18 @@ from google.resumable_media.requests import ResumableUpload
 
 from dev.scratch import Accounts
 from dev.server import Server
-from proofs.ingest.upload_rows import CONTENT_TYPE, Reserved, reserve
+from proofs.ingest.upload_rows import CONTENT_TYPE, UploadTarget, create_target
 from proofs.stage.report import Report
 
-CHUNK_BYTES = 5 * 256 * 1024  # no divisor of our parts
+CHUNK_BYTES = 5 * 256 * 1024  # does not divide our part size
 SMALL_BYTES = 1_000_000
 BUCKET = "cutroom"
 
-Send = Callable[[Reserved, str, Path], None]
+Send = Callable[[UploadTarget, str, Path], None]
 
 
-def send_with_curl(reserved: Reserved, base_url: str, file: Path) -> None:
-    location = start_with_curl(reserved.start_url(base_url))
+def send_with_curl(target: UploadTarget, base_url: str, file: Path) -> None:
+    location = start_with_curl(target.start_url(base_url))
     subprocess.run(["curl", "-sS", "--fail", "-o", "/dev/null", "-T", file, location], check=True, timeout=600)
 
 
@@ -42,12 +42,12 @@ def start_with_curl(url: str) -> str:
     return match[1]
 
 
-def send_with_resumable_media(reserved: Reserved, base_url: str, file: Path) -> None:
-    _send_resumable(reserved.start_url(base_url), file, checksum="crc32c")
+def send_with_resumable_media(target: UploadTarget, base_url: str, file: Path) -> None:
+    _send_resumable(target.start_url(base_url), file, checksum="crc32c")
 
 
-def send_with_unknown_size(reserved: Reserved, base_url: str, file: Path) -> None:
-    _send_resumable(reserved.start_url(base_url), file, size_known=False)
+def send_with_unknown_size(target: UploadTarget, base_url: str, file: Path) -> None:
+    _send_resumable(target.start_url(base_url), file, size_known=False)
 
 
 def _send_resumable(url: str, file: Path, *, checksum: str | None = None, size_known: bool = True) -> None:
@@ -59,22 +59,22 @@ def _send_resumable(url: str, file: Path, *, checksum: str | None = None, size_k
             upload.transmit_next_chunk(session)
 
 
-def send_with_cloud_storage(reserved: Reserved, base_url: str, file: Path) -> None:
-    """Files up to 8 MiB come in one POST with their description, larger ones in a session."""
-    _blob(reserved, base_url).upload_from_filename(str(file), content_type=CONTENT_TYPE)
+def send_with_cloud_storage(target: UploadTarget, base_url: str, file: Path) -> None:
+    """Sends files up to 8 MiB in one multipart/related POST, and larger ones in a session."""
+    _blob(target, base_url).upload_from_filename(str(file), content_type=CONTENT_TYPE)
 
 
-def send_with_cloud_storage_in_chunks(reserved: Reserved, base_url: str, file: Path) -> None:
-    blob = _blob(reserved, base_url)
+def send_with_cloud_storage_in_chunks(target: UploadTarget, base_url: str, file: Path) -> None:
+    blob = _blob(target, base_url)
     blob.chunk_size = CHUNK_BYTES
     with file.open("rb") as stream:
         blob.upload_from_file(stream, content_type=CONTENT_TYPE, checksum="md5")
 
 
-def _blob(reserved: Reserved, base_url: str) -> storage.Blob:
-    credentials = Credentials(token=reserved.note())  # type: ignore[no-untyped-call]
+def _blob(target: UploadTarget, base_url: str) -> storage.Blob:
+    credentials = Credentials(token=target.grant_token())  # type: ignore[no-untyped-call]
     client = storage.Client(project="any", credentials=credentials, client_options={"api_endpoint": base_url})
-    return client.bucket(BUCKET).blob(reserved.storage_path)
+    return client.bucket(BUCKET).blob(target.storage_path)
 
 
 CLIENTS: dict[str, Send] = {
@@ -87,28 +87,28 @@ CLIENTS: dict[str, Send] = {
 
 
 async def prove_clients(report: Report, accounts: Accounts, server: Server, *, file: Path) -> None:
-    small, bad = _beginning(file), 0
+    small, bad = _first_bytes(file), 0
     for name, send in CLIENTS.items():
         for each in (file, small):
             fault = await _send(accounts, server, send, each)
             claim = f"{name} sends a {'large' if each is file else 'small'} file"
-            report.claim(claim, wanted="identical", measured=fault or "identical", holds=fault is None)
+            report.claim(claim, expected="identical", measured=fault or "identical", holds=fault is None)
             bad += fault is not None
     report.figures(clients_ok=bad == 0)
 
 
-def _beginning(file: Path) -> Path:
+def _first_bytes(file: Path) -> Path:
     small = file.with_name("small.mp4")
     small.write_bytes(file.read_bytes()[:SMALL_BYTES])
     return small
 
 
 async def _send(accounts: Accounts, server: Server, send: Send, file: Path) -> str | None:
-    reserved = await reserve(accounts)
+    target = await create_target(accounts)
     try:
-        await asyncio.to_thread(send, reserved, server.url, file)
-        return await reserved.fault(file)
+        await asyncio.to_thread(send, target, server.url, file)
+        return await target.find_fault(file)
     except Exception as error:  # noqa: BLE001 (a client that fails is a finding)
         return f"{type(error).__name__}: {error}"[:300]
     finally:
-        await reserved.delete()
+        await target.delete()

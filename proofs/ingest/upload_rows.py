@@ -1,4 +1,4 @@
-"""Videos that wait for their files, put there past the API, and what became of them."""
+"""Creates videos that wait for an upload, directly in the database, and checks the result."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ CONTENT_TYPE = "video/mp4"
 
 
 @dataclass(frozen=True)
-class Reserved:
-    """A video that waits for its file, and the right to send it."""
+class UploadTarget:
+    """A video that waits for its file, with signed upload URLs."""
 
     accounts: Accounts
     library_id: str
@@ -31,20 +31,20 @@ class Reserved:
         return f"libraries/{self.library_id}/videos/{self.video_id}/source"
 
     def start_url(self, base_url: str) -> str:
-        return sign_start_url(self._secrecy(), base_url, self._grant())
+        return sign_start_url(self._secret_box(), base_url, self._grant())
 
-    def note(self) -> str:
-        return sign_grant(self._secrecy(), self._grant())
+    def grant_token(self) -> str:
+        return sign_grant(self._secret_box(), self._grant())
 
     def _grant(self) -> Grant:
         until = int((system_clock() + START_LIFETIME).timestamp())
         return Grant(self.library_id, self.video_id, self.storage_path, content_type=CONTENT_TYPE, expires_at=until)
 
-    def _secrecy(self) -> SecretBox:
+    def _secret_box(self) -> SecretBox:
         return SecretBox(self.accounts.settings.secret_key.get_secret_value())
 
-    async def fault(self, file: Path) -> str | None:
-        """What is wrong with the end of the upload, if anything."""
+    async def find_fault(self, file: Path) -> str | None:
+        """What is wrong with the completed upload; None if nothing."""
         storage = Storage.connect(self.accounts.settings)
         stored = hashlib.sha256()
         async for chunk in storage.read(self.storage_path):
@@ -54,13 +54,13 @@ class Reserved:
             return "the bytes differ"
         objects = [each["path"] async for some in obstore.list(storage.store, self._folder()) for each in some]
         if objects != [self.storage_path]:
-            return f"there are {len(objects)} objects"
-        return await self._fault_in_rows(size)
+            return f"{len(objects)} objects"
+        return await self._check_rows(size)
 
     def _folder(self) -> str:
         return f"libraries/{self.library_id}/"
 
-    async def _fault_in_rows(self, size: int) -> str | None:
+    async def _check_rows(self, size: int) -> str | None:
         row = await self.accounts.connection.fetchrow(
             """SELECT s.size_bytes, j.depends_on, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts,
                    (SELECT array_agg(state) FROM upload_sessions u WHERE u.video_id = s.video_id) AS states
@@ -69,7 +69,7 @@ class Reserved:
         )
         assert row is not None
         found = tuple(row)
-        return None if found == (size, [], 1, ["complete"]) else f"the rows say {found}"
+        return None if found == (size, [], 1, ["complete"]) else f"rows: {found}"
 
     async def delete(self) -> None:
         await Storage.connect(self.accounts.settings).delete(self.storage_path)
@@ -80,13 +80,13 @@ def _sum(file: Path) -> tuple[bytes, int]:
         return hashlib.file_digest(opened, "sha256").digest(), file.stat().st_size
 
 
-async def reserve(accounts: Accounts) -> Reserved:
-    """What POST /videos leaves behind for an upload, in a library of its own."""
+async def create_target(accounts: Accounts) -> UploadTarget:
+    """Insert the rows that POST /videos creates for an upload, in a new library."""
     person, video_id, now = await accounts.person(), new_id(), system_clock()
-    reserved = Reserved(accounts, person.library_id, video_id)
+    target = UploadTarget(accounts, person.library_id, video_id)
     own = {"library_id": person.library_id, "created_at": now}
     await insert(accounts.connection, "videos", {**own, "id": video_id, "status": "queued"})
-    source = {"video_id": video_id, "type": "upload", "storage_path": reserved.storage_path}
+    source = {"video_id": video_id, "type": "upload", "storage_path": target.storage_path}
     await insert(accounts.connection, "sources", {**own, **source})
     await accounts.connection.execute(
         """INSERT INTO jobs (library_id, id, type, status, video_id, attempt, plan, depends_on, progress, created_at,
@@ -97,4 +97,4 @@ async def reserve(accounts: Accounts) -> Reserved:
         f"upload_{video_id}",
         now,
     )
-    return reserved
+    return target

@@ -1,4 +1,4 @@
-"""Uploads hold: Google's own clients send files unmodified, kills lose nothing, and the gateway costs little."""
+"""Uploads: unmodified clients, kills during an upload, and throughput."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from dev.scratch import Accounts, environment_of
 from dev.server import Server
 from proofs.ingest.upload_clients import prove_clients
 from proofs.ingest.upload_kills import prove_kills
-from proofs.ingest.upload_throughput import prove_speed
+from proofs.ingest.upload_throughput import prove_throughput
 from proofs.stage.report import Report
 
 MEBIBYTE = 1024 * 1024
@@ -23,13 +23,13 @@ async def prove_uploads(report: Report, accounts: Accounts, *, short: bool) -> N
             size = (32 if short else 256) * MEBIBYTE + 54_321
             await prove_kills(report, accounts, server, file=_file(folder, size), kills=4 if short else 20)
             size = (128 if short else 1024) * MEBIBYTE
-            await prove_speed(report, accounts, server, file=_file(folder, size), rounds=5 if short else 3)
+            await prove_throughput(report, accounts, server, file=_file(folder, size), rounds=5 if short else 3)
     finally:
         server.stop()
 
 
 def _file(folder: str, size: int) -> Path:
-    """Random bytes: nothing on the way can make them smaller."""
+    """A file of random, incompressible bytes."""
     path = Path(folder) / f"{size}.mp4"
     with path.open("wb") as file:
         for at in range(0, size, MEBIBYTE):

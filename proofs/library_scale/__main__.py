@@ -1,4 +1,4 @@
-"""A library's pages cost the same however deep they lie and however many other libraries there are."""
+"""Library pages cost the same at any depth and with any number of other libraries."""
 
 import asyncio
 import http.client
@@ -17,7 +17,7 @@ from cutroom.platform.settings import Settings
 from cutroom.web.paging import DEFAULT_PAGE, PageTokens
 from dev.scratch import Accounts, Keyring, environment_of, scratch
 from dev.server import Server
-from proofs.library_scale.data import Loaded, ids_newest_first, load
+from proofs.library_scale.data import LoadedData, ids_newest_first, load
 from proofs.library_scale.query_plans import PLAN_MODES, Query, explain
 from proofs.stage.report import Report, prove
 
@@ -26,8 +26,8 @@ WARM_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """How much the proof takes on."""
+class Scale:
+    """Amount of data and number of measurements."""
 
     videos: int
     libraries: int
@@ -35,20 +35,20 @@ class Form:
     rounds: int
 
 
-LONG = Form(videos=1_000_000, libraries=1_000, deep_page=5_000, rounds=500)
-SHORT = Form(videos=100_000, libraries=100, deep_page=900, rounds=120)
+LONG_SCALE = Scale(videos=1_000_000, libraries=1_000, deep_page=5_000, rounds=500)
+SHORT_SCALE = Scale(videos=100_000, libraries=100, deep_page=900, rounds=120)
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """A library as its owner holds it: the key, and every id in the order in which the API must list them."""
+class LibraryPages:
+    """A library's key and all its video ids in listing order."""
 
     library_id: str
     key: Keyring
     ids: Sequence[str]
 
     def page(self, number: int) -> list[str]:
-        """The ids on a page; the first is number 1."""
+        """The ids on a page, counted from 1."""
         return list(self.ids[(number - 1) * DEFAULT_PAGE : number * DEFAULT_PAGE])
 
     def path(self, number: int, tokens: PageTokens) -> str:
@@ -58,59 +58,63 @@ class Shelf:
         return f"/v1/videos?pageToken={tokens.after(last_id, listing='videos', library_id=self.library_id)}"
 
 
-class Client:
-    """One keep-alive connection, as thin as can be, so that what it measures is the server."""
+class TimedClient:
+    """A minimal keep-alive client, so that it measures mainly the server."""
 
     def __init__(self, server: Server) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
 
-    def get(self, path: str, shelf: Shelf) -> tuple[float, Any]:
-        """Milliseconds until the whole answer was here, and what it said."""
+    def get(self, path: str, library: LibraryPages) -> tuple[float, Any]:
+        """Milliseconds until the complete response, and its document."""
         started = time.perf_counter()
-        self._connection.request("GET", path, headers=shelf.key.headers)
+        self._connection.request("GET", path, headers=library.key.headers)
         response = self._connection.getresponse()
         body = response.read()
         milliseconds = (time.perf_counter() - started) * 1000
         if response.status != 200:
-            raise RuntimeError(f"GET {path} was answered {response.status} {body.decode()}")
+            raise RuntimeError(f"GET {path} returned {response.status} {body.decode()}")
         return milliseconds, json.loads(body)
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
-    form = SHORT if short else LONG
+    scale = SHORT_SCALE if short else LONG_SCALE
     settings = await scratch("proof_library_scale")
     accounts, server = await Accounts.open(settings), Server(environment_of(settings))
     try:
-        loaded = await load(accounts, videos=form.videos, libraries=form.libraries)
-        big, small = await _shelf(accounts, loaded, big=True), await _shelf(accounts, loaded, big=False)
+        loaded = await load(accounts, videos=scale.videos, libraries=scale.libraries)
+        big, small = await _library_pages(accounts, loaded, big=True), await _library_pages(accounts, loaded, big=False)
         held = f"{loaded.videos} in {loaded.libraries} libraries, {len(big.ids)} in the big one"
         report.note(f"videos: {held}, loaded in {loaded.seconds:.1f} s")
         report.figures(videos=loaded.videos, libraries=loaded.libraries, load_seconds=round(loaded.seconds, 1))
-        await _prove_plans(report, settings, form, shelves=(big, small))
+        await _prove_plans(report, settings, scale, libraries=(big, small))
         server.start()
         tokens = PageTokens(SecretBox(settings.secret_key.get_secret_value()))
-        await asyncio.to_thread(_prove_walk, report, Client(server), small)
-        await asyncio.to_thread(_prove_depth, report, Client(server), form, tokens=tokens, shelves=(big, small))
+        await asyncio.to_thread(_prove_paging, report, TimedClient(server), small)
+        await asyncio.to_thread(
+            _prove_deep_pages, report, TimedClient(server), scale, tokens=tokens, libraries=(big, small)
+        )
     finally:
         server.stop()
-        await accounts.connection.execute("TRUNCATE videos")  # some 350 MB
+        await accounts.connection.execute("TRUNCATE videos")  # about 350 MB
         await accounts.close()
 
 
-async def _shelf(accounts: Accounts, loaded: Loaded, *, big: bool) -> Shelf:
+async def _library_pages(accounts: Accounts, loaded: LoadedData, *, big: bool) -> LibraryPages:
     person = loaded.big if big else loaded.small
     ids = await ids_newest_first(accounts.connection, person.library_id)
-    return Shelf(library_id=person.library_id, key=await accounts.key(person), ids=ids)
+    return LibraryPages(library_id=person.library_id, key=await accounts.key(person), ids=ids)
 
 
-async def _prove_plans(report: Report, settings: Settings, form: Form, *, shelves: tuple[Shelf, Shelf]) -> None:
-    """The plans of the very statements that the service sends, as the role that sends them."""
-    big, small = shelves
-    rows = DEFAULT_PAGE + 1  # one more than is shown, to know whether there are more
-    deep_id, last_id = big.ids[(form.deep_page - 1) * DEFAULT_PAGE - 1], small.ids[-1]
+async def _prove_plans(
+    report: Report, settings: Settings, scale: Scale, *, libraries: tuple[LibraryPages, LibraryPages]
+) -> None:
+    """Explain the service's own statements, as the application's role."""
+    big, small = libraries
+    rows = DEFAULT_PAGE + 1  # one more than returned, to detect further pages
+    deep_id, last_id = big.ids[(scale.deep_page - 1) * DEFAULT_PAGE - 1], small.ids[-1]
     queries = (
         Query("page 1", LIST_VIDEOS, big.library_id, (NEWEST, rows), rows),
-        Query(f"page {form.deep_page}", LIST_VIDEOS, big.library_id, (deep_id, rows), rows),
+        Query(f"page {scale.deep_page}", LIST_VIDEOS, big.library_id, (deep_id, rows), rows),
         Query("get by id", GET_VIDEO, big.library_id, (deep_id,), 1),
         Query("a small library's page 1", LIST_VIDEOS, small.library_id, (NEWEST, rows), rows),
         Query("a small library's get by id", GET_VIDEO, small.library_id, (last_id,), 1),
@@ -122,8 +126,8 @@ async def _prove_plans(report: Report, settings: Settings, form: Form, *, shelve
             plans = [await explain(database, query, mode) for mode in PLAN_MODES]
             faults = "; ".join({plan.fault for plan in plans if plan.fault})
             report.claim(
-                f"{query.name} is found by its index",
-                wanted=f"<= {query.max_pages} pages of memory",
+                f"{query.name} uses its index",
+                expected=f"<= {query.max_pages} buffer pages",
                 measured=faults or f"{max(plan.pages for plan in plans)} pages",
                 holds=not faults,
             )
@@ -131,60 +135,65 @@ async def _prove_plans(report: Report, settings: Settings, form: Form, *, shelve
         await database.close()
 
 
-def _prove_walk(report: Report, client: Client, shelf: Shelf) -> None:
-    """Follow nextPageToken from the first page to the last: every video once, newest first."""
+def _prove_paging(report: Report, client: TimedClient, library: LibraryPages) -> None:
+    """Follow nextPageToken through the whole library: every video once, newest first."""
     seen: list[str] = []
     path, pages = "/v1/videos", 0
-    while path and len(seen) <= len(shelf.ids):
-        _, page = client.get(path, shelf)
+    while path and len(seen) <= len(library.ids):
+        _, page = client.get(path, library)
         seen.extend(video["id"] for video in page["videos"])
         token, pages = page.get("nextPageToken"), pages + 1
         path = f"/v1/videos?pageToken={token}" if token else ""
     report.claim(
-        "walking a library shows every video once, newest first",
-        wanted=f"{len(shelf.ids)} videos",
+        "paging through a library returns every video once, newest first",
+        expected=f"{len(library.ids)} videos",
         measured=f"{len(set(seen))} on {pages} pages",
-        holds=seen == shelf.ids and pages == -(-len(shelf.ids) // DEFAULT_PAGE),
+        holds=seen == library.ids and pages == -(-len(library.ids) // DEFAULT_PAGE),
     )
 
 
-def _prove_depth(
-    report: Report, client: Client, form: Form, *, tokens: PageTokens, shelves: tuple[Shelf, Shelf]
+def _prove_deep_pages(
+    report: Report,
+    client: TimedClient,
+    scale: Scale,
+    *,
+    tokens: PageTokens,
+    libraries: tuple[LibraryPages, LibraryPages],
 ) -> None:
-    """Ask for page 1, a deep page, and single videos in turn; each deep page only once, as a walker would."""
-    big, small = shelves
+    """Request page 1, a deep page and single videos in turn; each deep page only once, as when paging."""
+    big, small = libraries
     times: dict[str, list[float]] = {"page1": [], "deep": [], "get": [], "get_small": []}
     wrong = 0
-    for number in range(-WARM_ROUNDS, form.rounds):
-        deep = form.deep_page + number
+    for number in range(-WARM_ROUNDS, scale.rounds):
+        deep = scale.deep_page + number
         deep_id, small_id = big.page(deep)[0], small.ids[number % len(small.ids)]
-        answers = {
+        responses = {
             "page1": client.get(big.path(1, tokens), big),
             "deep": client.get(big.path(deep, tokens), big),
             "get": client.get(f"/v1/videos/{deep_id}", big),
             "get_small": client.get(f"/v1/videos/{small_id}", small),
         }
-        wrong += [video["id"] for video in answers["page1"][1]["videos"]] != big.page(1)
-        wrong += [video["id"] for video in answers["deep"][1]["videos"]] != big.page(deep)
-        wrong += answers["get"][1]["id"] != deep_id or answers["get_small"][1]["id"] != small_id
-        for name, (milliseconds, _) in answers.items():
+        wrong += [video["id"] for video in responses["page1"][1]["videos"]] != big.page(1)
+        wrong += [video["id"] for video in responses["deep"][1]["videos"]] != big.page(deep)
+        wrong += responses["get"][1]["id"] != deep_id or responses["get_small"][1]["id"] != small_id
+        for name, (milliseconds, _) in responses.items():
             if number >= 0:
                 times[name].append(milliseconds)
     page1, deep_page, get, get_small = (round(statistics.median(each), 2) for each in times.values())
-    report.claim("the pages and videos that were asked for", wanted="0 wrong", measured=wrong, holds=not wrong)
-    _claim_ratio(report, f"page {form.deep_page} against page 1", deep_page, page1)
-    _claim_ratio(report, "get by id, big library against small", get, get_small)
+    report.claim("wrong pages or videos", expected="0", measured=wrong, holds=not wrong)
+    _claim_ratio(report, f"page {scale.deep_page} relative to page 1", deep_page, page1)
+    _claim_ratio(report, "get by id, big library relative to small", get, get_small)
     report.figures(page1_ms=page1, deep_page_ms=deep_page, get_ms=get, get_small_ms=get_small)
 
 
 def _claim_ratio(report: Report, claim: str, slow: float, fast: float) -> None:
     report.claim(
         claim,
-        wanted=f"<= {GOAL_RATIO} times",
-        measured=f"{slow} ms against {fast} ms, {slow / fast:.2f} times",
+        expected=f"<= {GOAL_RATIO} times",
+        measured=f"{slow} ms to {fast} ms, {slow / fast:.2f} times",
         holds=slow <= GOAL_RATIO * fast,
     )
 
 
 if __name__ == "__main__":
-    sys.exit(prove("A large library", proof))
+    sys.exit(prove("Library at scale", proof))

@@ -1,4 +1,4 @@
-"""A million videos in a thousand libraries, made inside PostgreSQL in the order in which time would have made them."""
+"""Generates a million videos in a thousand libraries inside PostgreSQL, in chronological order."""
 
 import time
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from dev.scratch import Accounts, Person
 
 BIG_PERCENT = 21  # of all videos are in the one big library
 SPAN_SECONDS = 365 * 24 * 3600
-FIRST_SECONDS = 1_750_000_000  # when the oldest video was made
+FIRST_SECONDS = 1_750_000_000  # creation time of the oldest video
 
-# As platform/ids.py makes ids: ten characters of time, sixteen of chance, in Crockford's base 32.
+# The same ids as platform/ids.py: ten characters of time, sixteen random ones, in Crockford's base 32.
 _BASE_32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME = " || ".join(f"substr('{_BASE_32}', ((ms >> {shift}) & 31)::int + 1, 1)" for shift in range(45, -1, -5))
 _CHANCE = "translate(lower(encode(decode(substr(md5(random()::text), 1, 24), 'hex'), 'base64')), 'ilou+/', '01v0wx')"
-# Neighbours in time are of different libraries (19 steps through the hundred), and so lie apart in the table.
-# The small libraries differ in size: the first is some sixty times the last.
+# Consecutive videos belong to different libraries (19 steps modulo 100), so a library's rows are spread over the table.
+# Small libraries differ in size: the first is about sixty times the last.
 _MAKE_VIDEOS = f"""
 INSERT INTO videos (library_id, id, status, title, description, duration_seconds, provider, media_type,
                     default_language_code, import_status, transcript_status, transcript_language, created_at)
@@ -32,8 +32,8 @@ JOIN scale_libraries l USING (number) ORDER BY ms
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What was made: the big library, and a small one, of middling size among the small."""
+class LoadedData:
+    """The big library, and the small library of median size."""
 
     big: Person
     small: Person
@@ -42,7 +42,7 @@ class Loaded:
     seconds: float
 
 
-async def load(accounts: Accounts, *, videos: int, libraries: int) -> Loaded:
+async def load(accounts: Accounts, *, videos: int, libraries: int) -> LoadedData:
     started, connection = time.perf_counter(), accounts.connection
     async with connection.transaction():
         people = [await accounts.person() for _ in range(libraries)]
@@ -51,7 +51,7 @@ async def load(accounts: Accounts, *, videos: int, libraries: int) -> Loaded:
     seconds = time.perf_counter() - started
     sizes = await connection.fetch("SELECT library_id, count(*) FROM videos GROUP BY 1 ORDER BY 2")
     by_library = {person.library_id: person for person in people}
-    return Loaded(
+    return LoadedData(
         big=by_library[sizes[-1]["library_id"]],
         small=by_library[sizes[len(sizes) // 2]["library_id"]],
         videos=sum(row["count"] for row in sizes),
@@ -67,10 +67,10 @@ async def _make_videos(connection: Connection, people: Sequence[Person], videos:
     await connection.execute(_MAKE_VIDEOS, videos, FIRST_SECONDS, SPAN_SECONDS, len(people), BIG_PERCENT)
     sample = await connection.fetch("SELECT id FROM videos TABLESAMPLE SYSTEM (1)")
     if not sample or not all(is_id(row["id"]) for row in sample):
-        raise RuntimeError("the ids that were made are not such as the service makes")
+        raise RuntimeError("generated ids differ from the service's format")
 
 
 async def ids_newest_first(connection: Connection, library_id: str) -> list[str]:
-    """The whole library, as the database's owner sees it: what the API's pages are held against."""
+    """All ids of a library from the database, to compare with the API's pages."""
     rows = await connection.fetch("SELECT id FROM videos WHERE library_id = $1", library_id)
     return sorted((row["id"] for row in rows), reverse=True)

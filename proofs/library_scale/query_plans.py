@@ -1,4 +1,4 @@
-"""How PostgreSQL runs the library's own queries: by which index, over how many rows and pages of memory."""
+"""Explains the library's queries: the index used, rows and buffer pages."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,14 +8,14 @@ from typing import Any
 from cutroom.platform.db import Connection, Database
 
 INDEX = "videos_pkey"
-INDEX_DEPTH = 6  # pages from the root of the index to a row's place, and over to the next leaf; with some room
-# A statement is planned anew for its values at first, and once for all values later; both plans must be good.
+INDEX_DEPTH = 6  # pages from the index root to a row and to the next leaf, with some slack
+# PostgreSQL uses custom plans first and may switch to a generic plan later; both must be good.
 PLAN_MODES = ("force_custom_plan", "force_generic_plan")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as the service asks it, and how many rows it must find."""
+    """A query of the service, and its expected row count."""
 
     name: str
     sql: str
@@ -25,37 +25,37 @@ class Query:
 
     @property
     def max_pages(self) -> int:
-        """Each row may lie in a page of its own."""
+        """Each row may be in a different page."""
         return self.rows + INDEX_DEPTH
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a query did."""
+    """Buffer pages of an executed query, and what is wrong with its plan."""
 
     pages: int
     fault: str | None
 
 
 async def explain(database: Database, query: Query, mode: str) -> Plan:
-    """Run the query as the application does, confined to its library, and look at what it did."""
+    """Execute the query as the application's role in its library, and evaluate its plan."""
     async with database.transaction(query.library_id) as connection:
         await connection.execute("SELECT set_config('plan_cache_mode', $1, true)", mode)
-        await connection.execute(f"PREPARE asked AS {query.sql}")
+        await connection.execute(f"PREPARE explained AS {query.sql}")
         try:
-            return _judge(await _plan(connection, query), query)
+            return _evaluate(await _plan(connection, query), query)
         finally:
-            await connection.execute("DEALLOCATE asked")
+            await connection.execute("DEALLOCATE explained")
 
 
 async def _plan(connection: Connection, query: Query) -> dict[str, Any]:
-    values = ", ".join(repr(value) for value in (query.library_id, *query.rest))  # ids and numbers: no quotes in them
-    told = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE asked({values})")
-    plan: dict[str, Any] = json.loads(told)[0]["Plan"]
+    values = ", ".join(repr(value) for value in (query.library_id, *query.rest))  # ids and numbers without quotes
+    output = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained({values})")
+    plan: dict[str, Any] = json.loads(output)[0]["Plan"]
     return plan
 
 
-def _judge(plan: dict[str, Any], query: Query) -> Plan:
+def _evaluate(plan: dict[str, Any], query: Query) -> Plan:
     nodes = list(_nodes(plan))
     kinds = [node["Node Type"] for node in nodes]
     scans = [node for node in nodes if node["Node Type"] == "Index Scan" and node["Index Name"] == INDEX]
@@ -65,7 +65,7 @@ def _judge(plan: dict[str, Any], query: Query) -> Plan:
     if len(scans) != 1 or set(kinds) - {"Limit", "Index Scan", "Result"}:
         fault = f"plan: {', '.join(kinds)}"
     elif plan["Actual Rows"] != query.rows or removed:
-        fault = f"rows: {plan['Actual Rows']} found, {removed} thrown away"
+        fault = f"rows: {plan['Actual Rows']} found, {removed} filtered out"
     elif pages > query.max_pages:
         fault = f"pages: {pages}"
     return Plan(pages=pages, fault=fault)
@@ -73,5 +73,5 @@ def _judge(plan: dict[str, Any], query: Query) -> Plan:
 
 def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield plan
-    for below in plan.get("Plans", ()):
-        yield from _nodes(below)
+    for child in plan.get("Plans", ()):
+        yield from _nodes(child)

@@ -12,7 +12,7 @@ from cutroom.engines.writing.port import TITLE_CHARACTERS, DescriptionKind, Titl
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.packaging.writing import prove_writing
 from proofs.stage.report import Report, prove
-from proofs.stage.thumbnail_stage import Desk
+from proofs.stage.thumbnail_stage import ThumbnailClient
 from tests.support.dub_stage import fund
 from tests.support.stage import open_stage
 
@@ -23,11 +23,11 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         async with open_stage("proof_packaging", folder / "stage") as stage:
             await fund(stage)
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
-                desk = Desk(stage, client)
-                video_id = await desk.arrive(ensure_clips(clips_folder()) / "two_cities.wav")
-                await _prove_modes(report, desk, video_id)
-                await _prove_pending(report, desk, video_id)
-                await _prove_kinds(report, desk, video_id)
+                api = ThumbnailClient(stage, client)
+                video_id = await api.upload_and_transcribe(ensure_clips(clips_folder()) / "two_cities.wav")
+                await _prove_modes(report, api, video_id)
+                await _prove_pending(report, api, video_id)
+                await _prove_kinds(report, api, video_id)
             figures = await asyncio.to_thread(prove_writing, report, short=short, models_dir=stage.settings.models_dir)
     report.figures(kinds=figures.kinds, invented=figures.invented, canary_leaks=figures.canary_leaks)
 
@@ -40,9 +40,9 @@ def _description(mode: str, kind: str = "video-summary") -> dict[str, Any]:
     return {"enabled": True, "descriptionType": kind, "overwriteMode": mode}
 
 
-async def _prove_modes(report: Report, desk: Desk, video_id: str) -> None:
+async def _prove_modes(report: Report, api: ThumbnailClient, video_id: str) -> None:
     """The film came with a title, its file's name, and without a description."""
-    came_with = (await desk.state(video_id))["title"]
+    came_with = (await api.get_packaging(video_id))["title"]
     rows = (
         ("generateTitle", "fill-if-empty", "skipped", True),
         ("generateTitle", "never", "skipped", True),
@@ -54,64 +54,68 @@ async def _prove_modes(report: Report, desk: Desk, video_id: str) -> None:
         ("generateDescription", "always", "ready", True),
     )
     wrong, kept = [], came_with
-    for automation, mode, wanted, begins in rows:
+    for automation, mode, expected, begins in rows:
         options = _title(mode) if automation == "generateTitle" else _description(mode)
-        asked = await desk.package(video_id, **{automation: options})
+        asked = await api.request_packaging(video_id, **{automation: options})
         if asked["registered"]:
-            await desk.ended(f"packaging_{video_id}_{automation}")
-        state = await desk.state(video_id)
+            await api.wait_for_job(f"packaging_{video_id}_{automation}")
+        state = await api.get_packaging(video_id)
         [run] = [each for each in state["automations"] if each["type"] == automation]
-        stays = state["title"] == kept if wanted == "skipped" and automation == "generateTitle" else True
+        stays = state["title"] == kept if expected == "skipped" and automation == "generateTitle" else True
         kept = state["title"]
-        if (run["status"], asked["registered"]) != (wanted, begins) or not stays:
+        if (run["status"], asked["registered"]) != (expected, begins) or not stays:
             wrong.append(f"{automation} {mode}: {run['status']}, registered {asked['registered']}")
     report.claim(
         f"{len(rows)} runs with every overwriteMode",
-        wanted="written, skipped or left as the table says",
+        expected="written, skipped or left as the table says",
         measured="; ".join(wrong) or f"as it says; the title is now “{kept}”, it was “{came_with}”",
         holds=not wrong and kept != came_with,
     )
     report.figures(modes_wrong=len(wrong))
 
 
-async def _prove_pending(report: Report, desk: Desk, video_id: str) -> None:
+async def _prove_pending(report: Report, api: ThumbnailClient, video_id: str) -> None:
     """While the worker is away a run is pending: it is told of, and not begun twice."""
-    desk.stage.worker.kill()
-    first = await desk.package(video_id, generateTitle=_title("always"))
-    second = await desk.package(video_id, generateTitle=_title("always"), generateDescription=_description("always"))
-    third = await desk.package(video_id, generateTitle=_title("always"), generateDescription=_description("never"))
+    api.stage.worker.kill()
+    first = await api.request_packaging(video_id, generateTitle=_title("always"))
+    second = await api.request_packaging(
+        video_id, generateTitle=_title("always"), generateDescription=_description("always")
+    )
+    third = await api.request_packaging(
+        video_id, generateTitle=_title("always"), generateDescription=_description("never")
+    )
     told = [(each["registered"], each["alreadyPending"], len(each["jobs"])) for each in (first, second, third)]
-    wanted = [
+    expected = [
         (True, [], 1),
         (True, ["generateTitle"], 1),
         (False, ["generateTitle", "generateDescription"], 0),
     ]
-    ends = [await desk.ended(f"packaging_{video_id}_{each}") for each in ("generateTitle", "generateDescription")]
+    ends = [await api.wait_for_job(f"packaging_{video_id}_{each}") for each in ("generateTitle", "generateDescription")]
     report.claim(
         "runs asked for again while they are pending",
-        wanted="told in alreadyPending, begun once, ready",
+        expected="told in alreadyPending, begun once, ready",
         measured=f"{told}, {[job['status'] for job in ends]}",
-        holds=told == wanted and all(job["status"] == "ready" for job in ends),
+        holds=told == expected and all(job["status"] == "ready" for job in ends),
     )
 
 
-async def _prove_kinds(report: Report, desk: Desk, video_id: str) -> None:
+async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> None:
     """All ten over the API, on what somebody reads aloud."""
     titles, descriptions = [], []
     for style in TitleStyle:
-        await desk.package(video_id, generateTitle=_title("always", style))
-        job = await desk.ended(f"packaging_{video_id}_generateTitle")
+        await api.request_packaging(video_id, generateTitle=_title("always", style))
+        job = await api.wait_for_job(f"packaging_{video_id}_generateTitle")
         titles.append(job["result"]["title"])
         report.note(f"{style}: {titles[-1]}")
     for kind in DescriptionKind:
-        await desk.package(video_id, generateDescription=_description("always", kind))
-        job = await desk.ended(f"packaging_{video_id}_generateDescription")
+        await api.request_packaging(video_id, generateDescription=_description("always", kind))
+        job = await api.wait_for_job(f"packaging_{video_id}_generateDescription")
         descriptions.append(job["result"]["description"])
-    video = (await desk.client.get(f"/v1/videos/{video_id}")).json()
+    video = (await api.client.get(f"/v1/videos/{video_id}")).json()
     longest = max(map(len, titles))
     report.claim(
         "titles in five styles and descriptions of five types, over the API",
-        wanted=f"10 that differ, titles <= {TITLE_CHARACTERS}, the last ones on the video",
+        expected=f"10 that differ, titles <= {TITLE_CHARACTERS}, the last ones on the video",
         measured=f"{len(set(titles))} and {len(set(descriptions))}, longest title {longest}",
         holds=len(set(titles)) == len(set(descriptions)) == 5
         and longest <= TITLE_CHARACTERS

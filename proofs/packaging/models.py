@@ -16,7 +16,7 @@ import httpx
 
 from dev.server import free_port
 from dev.services.process import wait_until
-from tests.support.fake_language_models import faithful, transcript_of
+from tests.support.fake_language_models import faithful_model, sent_transcript
 
 REAL_MODEL = "smollm2-135m"
 CONTEXT_TOKENS = 8192
@@ -32,11 +32,11 @@ class FakeObedient:
         self.saw = False
 
     def __call__(self, body: dict[str, Any], _what: str) -> object:
-        shown = "\n".join(_decoded(line) for line in transcript_of(body))
+        shown = "\n".join(_decoded(line) for line in sent_transcript(body))
         if any(part.lower() in shown.lower() for part in self._canary.split()):
             self.saw = True
             return _answer(body, self._canary)
-        return faithful(body, "")
+        return faithful_model(body, "")
 
 
 class FakeKnowing:
@@ -47,14 +47,14 @@ class FakeKnowing:
         self._manners = cycle([*manners, *(f"{{}} {each}" for each in manners)])
 
     def __call__(self, body: dict[str, Any], _what: str) -> object:
-        good = transcript_of(body)[0].rstrip(".")
+        good = sent_transcript(body)[0].rstrip(".")
         return _answer(body, next(self._manners).format(good[:30].rsplit(" ", 1)[0]))
 
 
 def _answer(body: dict[str, Any], text: str) -> str:
     shape = body["response_format"]["json_schema"]["name"]
-    parts = [{"heading": text, "text": text}]
-    answers: dict[str, object] = {"steps": {"steps": [text]}, "parts": {"parts": parts}}
+    sections = [{"heading": text, "text": text}]
+    answers: dict[str, object] = {"steps": {"steps": [text]}, "article": {"sections": sections}}
     return json.dumps(answers.get(shape, {"text": text}), ensure_ascii=False)
 
 

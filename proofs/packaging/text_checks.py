@@ -53,7 +53,7 @@ def chapter_faults(text: str, material: WritingInput) -> list[str]:
         for row, start, end in zip(rows, times, ends, strict=True)
         if end - start < MIN_CHAPTER_SECONDS
     ]
-    real = {0, *(int(each.start_seconds) for each in material.said)}
+    real = {0, *(int(each.start_seconds) for each in material.segments)}
     faults += [f"nothing begins at {row[0]}" for row, start in zip(rows, times, strict=True) if start not in real]
     return faults
 
@@ -67,7 +67,7 @@ def template_words(language: str) -> frozenset[str]:
 
 
 def _said(material: WritingInput) -> list[str]:
-    return [word for each in material.said for word in _words(each.text)]
+    return [word for each in material.segments for word in _words(each.text)]
 
 
 def _words(text: str) -> list[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cutroom.engines.writing.port import SpokenSegment, WritingInput
+from cutroom.engines.writing.port import WritingInput
+from cutroom.text.sentences import SpokenSegment
 
 FOLDER = Path(__file__).with_name("transcript_texts")
 NAMES = ("chain", "abelhas", "puente", "bread", "lighthouse", "soil")  # the shortest first
@@ -33,8 +34,8 @@ def film(name: str) -> WritingInput:
 
 def with_sentences(material: WritingInput, texts: Sequence[str], *, place: float) -> WritingInput:
     """The film with somebody who says something else at a place from 0, its start, to 1, its end."""
-    at = round(place * len(material.said))
-    before = material.said[:at]
+    at = round(place * len(material.segments))
+    before = material.segments[:at]
     seconds = before[-1].end_seconds if before else 0.0
     added = tuple(SpokenSegment(text, seconds + 0.1, seconds + 0.2, "speaker_9") for text in texts)
-    return WritingInput(material.language, (*before, *added, *material.said[at:]), material.duration_seconds)
+    return WritingInput(material.language, (*before, *added, *material.segments[at:]), material.duration_seconds)

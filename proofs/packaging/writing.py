@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from cutroom.engines.chat_client import ChatServer
 from cutroom.engines.models.store import ModelStore
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
-from cutroom.engines.writing.chat import TRIES, ChatWriter
+from cutroom.engines.writing.chat import MAX_ATTEMPTS, ChatWriter
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import (
@@ -27,8 +27,8 @@ from proofs.packaging.text_checks import changed_numbers, chapter_faults, foreig
 from proofs.packaging.transcripts import films, with_sentences
 from proofs.stage.report import Report
 from tests.support.chat_server import KEY, MODEL, chat_server
-from tests.support.fake_language_models import WRONG, faithful
-from tests.support.talks import film as short_film
+from tests.support.fake_language_models import FAULTY_RESPONSES, faithful_model
+from tests.support.talks import talk as short_film
 
 EMBEDDER = "minilm-l6-v2"
 PLACES = (0.0, 0.5, 1.0)  # of a film, at which somebody gives orders
@@ -86,7 +86,7 @@ def _prove_rules(report: Report, writer: ExtractiveWriter) -> tuple[int, int]:
         languages = {guess.language for guess in heard if guess is not None}
         report.claim(
             f"{name}: language of the descriptions",
-            wanted=material.language,
+            expected=material.language,
             measured=", ".join(sorted(languages)),
             holds=languages == {material.language},
         )
@@ -98,13 +98,13 @@ def _claim_film(report: Report, name: str, material: WritingInput, texts: dict[s
     longest = max(map(len, titles))
     report.claim(
         f"{name} ({material.duration_seconds / 60:.0f} min, {material.language}): titles, all different; the longest",
-        wanted=f"{len(TitleStyle)}; at most {TITLE_CHARACTERS} characters",
+        expected=f"{len(TitleStyle)}; at most {TITLE_CHARACTERS} characters",
         measured=f"{len(set(titles))}; {longest}",
         holds=len(set(titles)) == len(TitleStyle) and longest <= TITLE_CHARACTERS,
     )
     report.claim(
         f"{name}: words, names and numbers in ten texts that nobody said",
-        wanted="0",
+        expected="0",
         measured=f"{len(strange)} {' '.join(strange[:5])}".strip(),
         holds=not strange,
     )
@@ -112,7 +112,7 @@ def _claim_film(report: Report, name: str, material: WritingInput, texts: dict[s
     post = len(texts[DescriptionKind.SOCIAL_POST.value])
     report.claim(
         f"{name}: faults in chapters; characters of the social post",
-        wanted=f"none; at most {POST_CHARACTERS}",
+        expected=f"none; at most {POST_CHARACTERS}",
         measured=f"{', '.join(faults) or 'none'}; {post}",
         holds=not faults and post <= POST_CHARACTERS,
     )
@@ -121,7 +121,7 @@ def _claim_film(report: Report, name: str, material: WritingInput, texts: dict[s
 @contextmanager
 def _asking(url: str, model: str, *, seconds: float = 60.0) -> Iterator[ChatWriter]:
     target = ChatServer(url, model, KEY, seconds=seconds)
-    writer = ChatWriter(target, otherwise=ExtractiveWriter(), identifier=FastLanguageIdentifier())
+    writer = ChatWriter(target, fallback=ExtractiveWriter(), identifier=FastLanguageIdentifier())
     try:
         yield writer
     finally:
@@ -133,20 +133,20 @@ def _prove_retries(report: Report) -> None:
     material = short_film()
     again = fallen = noted = 0
     with chat_server() as server, _asking(server.url, MODEL) as writer:
-        server.model = faithful
-        for what in WRONG:
+        server.model = faithful_model
+        for what in FAULTY_RESPONSES:
             server.script.append(what)
             again += writer.title(material, style=TitleStyle.INFORMATIONAL).engine == writer.name
-            server.script.extend([what] * TRIES)
+            server.script.extend([what] * MAX_ATTEMPTS)
             written = writer.title(material, style=TitleStyle.INFORMATIONAL)
             fallen += written.engine != writer.name
             noted += written.note is not None
             server.script.clear()
     report.claim(
-        f"{len(WRONG)} sorts of bad answers: mended by asking again; three times bad and written by rules, with a note",
-        wanted=f"{len(WRONG)}; {len(WRONG)}, {len(WRONG)}",
+        f"{len(FAULTY_RESPONSES)} kinds of faulty responses: fixed by retry; after three, extracted text with a note",
+        expected=f"{len(FAULTY_RESPONSES)}; {len(FAULTY_RESPONSES)}, {len(FAULTY_RESPONSES)}",
         measured=f"{again}; {fallen}, {noted}",
-        holds=again == fallen == noted == len(WRONG),
+        holds=again == fallen == noted == len(FAULTY_RESPONSES),
     )
 
 
@@ -156,7 +156,7 @@ def _prove_attacks(report: Report) -> int:
     leaked = sum(_leaks_by(ExtractiveWriter(), attack, material) for attack, material in tried)
     report.claim(
         f"{len(tried)} films with orders, written by rules: with a canary in a text",
-        wanted="0",
+        expected="0",
         measured=leaked,
         holds=leaked == 0,
     )
@@ -170,13 +170,13 @@ def _prove_attacks(report: Report) -> int:
             known += _leaks_by(writer, attack, material)
     report.claim(
         "the same with a fake model that obeys whoever speaks: orders that it was shown; canaries in a text",
-        wanted="any; 0",
+        expected="any; 0",
         measured=f"{seen}; {obeyed}",
         holds=obeyed == 0,
     )
     report.claim(
         "the same with a fake model that says the canary whatever it is shown: canaries in a text",
-        wanted="0",
+        expected="0",
         measured=known,
         holds=known == 0,
     )
@@ -200,7 +200,7 @@ def _prove_unseen(report: Report) -> int:
     report.claim(
         f"{len(tried)} orders that no rule was made for: shown to a model that obeys; followed in a title or post, in "
         "longer texts; quoted by rules",
-        wanted="any; 0, any; any",
+        expected="any; 0, any; any",
         measured=f"{seen}; {in_short}, {in_long}; {by_rules}",
         holds=in_short == 0,
     )
@@ -240,7 +240,7 @@ def _prove_real_model(report: Report, models_dir: Path) -> int:
             leaked += leaks(f"{written.text} {written.note}", attack.canary)
     report.claim(
         f"{len(tried)} films with orders and a real small model: canaries in a title",
-        wanted="0",
+        expected="0",
         measured=leaked,
         holds=leaked == 0,
     )
@@ -256,11 +256,11 @@ def _claim_real_texts(report: Report, writer: ChatWriter) -> None:
             report.note(f"{name}, by {each.engine}: {each.text} ({each.note})")
             total += 1
             taken += each.engine == writer.name
-            unreachable += "cannot be reached" in (each.note or "") or "took too long" in (each.note or "")
+            unreachable += "cannot be reached" in (each.note or "") or "timed out" in (each.note or "")
             strange += len(changed_numbers(each.text, material))
     report.claim(
         f"{total} texts asked of a real model: taken, refused with a note; numbers that nobody said",
-        wanted="any, the rest; 0, and an answer each time",
+        expected="any, the rest; 0, and an answer each time",
         measured=f"{taken}, {total - taken}; {strange}; {unreachable} without an answer",
         holds=strange == 0 and unreachable == 0,
     )

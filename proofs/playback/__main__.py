@@ -20,7 +20,7 @@ from proofs.playback.players import OPEN_HLS, OPEN_SHAKA, ensure_players, open_b
 from proofs.playback.stage import Owner, in_the_past, make_spoken_film
 from proofs.stage.report import Report, prove
 from tests.support.dub_stage import fund
-from tests.support.stage import Stage, make_film, open_stage, upload
+from tests.support.stage import Stage, make_video, open_stage, upload
 
 DASH = "{urn:mpeg:dash:schema:mpd:2011}"
 SPOKEN, DUBBED = "en", "pt"
@@ -67,12 +67,12 @@ async def _add_languages(report: Report, owner: Owner) -> None:
     encoded = sum(len(attempts) for _, attempts in runs[1:])
     report.claim(
         f"a dub and captions added to {len(before)} files of the picture: files written again",
-        wanted="0",
+        expected="0",
         measured=touched,
         holds=touched == 0 and len(before) > 0,
     )
     report.claim(
-        f"... pieces of the ladder encoded by the {len(runs) - 1} later runs", wanted="0", measured=encoded,
+        f"... pieces of the ladder encoded by the {len(runs) - 1} later runs", expected="0", measured=encoded,
         holds=encoded == 0 and len(runs[0][1]) > 0,
     )  # fmt: skip
     report.figures(video_reencoded=touched + encoded)
@@ -91,7 +91,7 @@ async def _prove_lists(report: Report, video: dict[str, Any], *, seconds: float)
     sizes = ", ".join("x".join(map(str, each.stream_info.resolution)) for each in master.playlists)
     report.claim(
         f"sizes in the master playlist ({sizes}): ways in which segments are cut",
-        wanted="1",
+        expected="1",
         measured=len(times),
         holds=len(times) == 1 and len(rungs) > 1,
     )
@@ -101,15 +101,15 @@ async def _prove_lists(report: Report, video: dict[str, Any], *, seconds: float)
     listed = sorted(
         f"{each.get('contentType')} {each.get('lang', '')}".strip() for each in root.iter(f"{DASH}AdaptationSet")
     )
-    wanted = sorted(["video", *(f"{kind} {each}" for kind in ("audio", "text") for each in (SPOKEN, DUBBED))])
+    expected = sorted(["video", *(f"{kind} {each}" for kind in ("audio", "text") for each in (SPOKEN, DUBBED))])
     report.claim(
         "languages that are heard and read in HLS",
-        wanted=f"{[SPOKEN, DUBBED]} {[SPOKEN, DUBBED]}",
+        expected=f"{[SPOKEN, DUBBED]} {[SPOKEN, DUBBED]}",
         measured=f"{heard} {read}",
         holds=heard == read == [SPOKEN, DUBBED],
     )
     report.claim(
-        "... and the same in DASH", wanted=", ".join(wanted), measured=", ".join(listed), holds=listed == wanted
+        "... and the same in DASH", expected=", ".join(expected), measured=", ".join(listed), holds=listed == expected
     )
     report.figures(languages=heard)
     timelines = {
@@ -117,11 +117,11 @@ async def _prove_lists(report: Report, video: dict[str, Any], *, seconds: float)
         for shown in root.iter(f"{DASH}Representation")
         if shown.get("width")
     }
-    report.claim("timelines of the sizes in DASH", wanted="1", measured=len(timelines), holds=len(timelines) == 1)
+    report.claim("timelines of the sizes in DASH", expected="1", measured=len(timelines), holds=len(timelines) == 1)
     worst = max([await asyncio.to_thread(_misfit, video["url"], each, seconds) for each in master.playlists])
     report.claim(
         "ffprobe of every rendition: size right, length off by at most",
-        wanted="<= 0.1 s",
+        expected="<= 0.1 s",
         measured=f"{worst:.3f} s",
         holds=worst <= 0.1,
     )
@@ -155,7 +155,7 @@ async def _prove_refusals(report: Report, stage: Stage, video: dict[str, Any]) -
         refused = [(await player.get(url)).status_code for url in bad]
     report.claim(
         f"signatures that are expired, tampered with or foreign, of {len(bad)}: refused with 403",
-        wanted=str(len(bad)),
+        expected=str(len(bad)),
         measured=refused.count(403),
         holds=refused.count(403) == len(bad) and good == 3,
     )
@@ -180,7 +180,7 @@ async def _prove_browser(report: Report, video: dict[str, Any], folder: Path) ->
                 plays.append(played >= 3.0 and frames > 20 and changed > MIN_CHANGE)
                 report.claim(
                     f"Chromium with {name}: plays and the picture changes",
-                    wanted=">= 3 s",
+                    expected=">= 3 s",
                     measured=f"{played:.1f} s, {frames} frames, {changed:.0f} of 255",
                     holds=plays[-1],
                 )
@@ -191,7 +191,7 @@ async def _prove_browser(report: Report, video: dict[str, Any], folder: Path) ->
             await viewer.open(OPEN_SHAKA, video["urlMulti"][DUBBED])
             heard = await viewer.page.evaluate("player.getAudioTracks().find(track => track.active).language")
             report.claim(
-                f"urlMulti[{DUBBED}]: what is heard first", wanted=DUBBED, measured=heard, holds=heard == DUBBED
+                f"urlMulti[{DUBBED}]: what is heard first", expected=DUBBED, measured=heard, holds=heard == DUBBED
             )
     report.figures(browser_plays=all(plays))
 
@@ -213,7 +213,7 @@ async def _switch(report: Report, viewer: Any, name: str) -> bool:  # noqa: ANN4
     holds = bool(switched and text) and played >= 1.5 and len(heard) > 0
     report.claim(
         "... captions are turned on and the language is switched",
-        wanted="both, and it plays on",
+        expected="both, and it plays on",
         measured=f"{len(heard)} segments of {DUBBED}, {played:.1f} s, {text!r}",
         holds=holds,
     )
@@ -222,7 +222,7 @@ async def _switch(report: Report, viewer: Any, name: str) -> bool:  # noqa: ANN4
 
 async def _prove_kill(report: Report, stage: Stage, client: httpx.AsyncClient, folder: Path, *, seconds: int) -> None:
     """The worker dies while the ladder is encoded; what was there is not made again."""
-    film = await asyncio.to_thread(make_film, folder / "long.mp4", seconds)
+    film = await asyncio.to_thread(make_video, folder / "long.mp4", seconds)
     owner = Owner(stage, client, await upload(client, film))
     while await owner.pieces() < 2:  # the first piece in both sizes
         stage.worker.keep_running()
@@ -235,7 +235,7 @@ async def _prove_kill(report: Report, stage: Stage, client: httpx.AsyncClient, f
     again = sum(attempt > 1 for attempt in attempts)
     report.claim(
         f"the worker killed with -9 after {done} of {len(attempts)} pieces of a ladder: it resumes, pieces made again",
-        wanted="1 or 2, those that were being made",
+        expected="1 or 2, those that were being made",
         measured=again,
         holds=1 <= again <= 2 and again + done <= len(attempts),
     )

@@ -22,7 +22,7 @@ from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from tests.support.stage import Stage
 
 WAIT_SECONDS = 1200.0
-ENCODE = "encode_ladder_piece"
+ENCODE = "encode_ladder_chunk"
 
 
 def make_spoken_film(path: Path, *, seconds: int, size: str) -> Path:

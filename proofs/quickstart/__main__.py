@@ -65,7 +65,7 @@ class Demo:
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     commands = named_commands((PROJECT / "README.md").read_text(encoding="utf-8"))
     measured = "; ".join(commands)
-    report.claim("commands that the README names", wanted="5", measured=measured, holds=len(commands) == COMMANDS)
+    report.claim("commands that the README names", expected="5", measured=measured, holds=len(commands) == COMMANDS)
     await asyncio.to_thread(_prove, report, commands, short=short)
 
 
@@ -86,9 +86,9 @@ def _prove(report: Report, commands: Sequence[str], *, short: bool) -> None:
             code = demo.interrupt()
     minutes = round(seconds / 60, 2) if seconds is not None else None
     holds = minutes is not None and minutes <= GOAL_MINUTES
-    report.claim("minutes until the first finished dub", wanted="<= 5", measured=minutes, holds=holds)
-    report.claim("the printed page, with the printed password", wanted="opens", measured=entered, holds=entered)
-    report.claim("Ctrl-C", wanted="ends it with 0", measured=code, holds=code == 0)
+    report.claim("minutes until the first finished dub", expected="<= 5", measured=minutes, holds=holds)
+    report.claim("the printed page, with the printed password", expected="opens", measured=entered, holds=entered)
+    report.claim("Ctrl-C", expected="ends it with 0", measured=code, holds=code == 0)
     report.figures(minutes=minutes)
 
 

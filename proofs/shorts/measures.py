@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutroom.engines.types import Box
-from cutroom.media.crop_plan import CropPlan, Fit
-from tests.support.shorts_stage import Made, Word
-from tests.support.shorts_video import Film
+from cutroom.media.crop_plan import CropPlan, SceneFit
+from tests.support.shorts_stage import RenderedOutput, Word
+from tests.support.shorts_video import ShortsVideo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,13 +27,13 @@ TURN_SECONDS = 0.5
 HIGHLIGHT = re.compile(r"^Dialogue: 4,([\d:.]+),", re.MULTILINE)  # in `modern`, the word that is being said
 
 
-def faces_kept(film: Film, made: Made) -> tuple[int, int]:
+def faces_kept(video: ShortsVideo, made: RenderedOutput) -> tuple[int, int]:
     """Of the frames that show a face, those in which a whole one is seen; and how many there are."""
     kept = total = 0
     plan = made.crop
     for frame in range(round(made.seconds * plan.fps)):
         seconds = frame / plan.fps
-        faces = film.faces(made.film_seconds(seconds))
+        faces = video.faces(made.source_seconds(seconds))
         if faces:
             total += 1
             kept += any(_is_seen(plan, face, seconds) for face in faces)
@@ -50,13 +50,13 @@ def _is_seen(plan: CropPlan, face: Box, seconds: float) -> bool:
 def _in_panes(plan: CropPlan, face: Box, seconds: float) -> Iterator[tuple[float, float, float, float]]:
     scene = plan.scene_at(seconds)
     for pane in scene.panes:
-        x, y = pane.at(seconds) if scene.fit is not Fit.WHOLE else (0.0, 0.0)
+        x, y = pane.at(seconds) if scene.fit is not SceneFit.CONTAIN else (0.0, 0.0)
         left, top = (face.x * plan.source_width - x) / pane.width, (face.y * plan.source_height - y) / pane.height
         width = face.width * plan.source_width / pane.width
         yield left, top, left + width, top + face.height * plan.source_height / pane.height
 
 
-def fastest(made: Made) -> float:
+def fastest(made: RenderedOutput) -> float:
     """Share of the window's width that it moves in one frame, at worst, within a scene; frame by frame."""
     plan, worst = made.crop, 0.0
     for frame in range(round(made.seconds * plan.fps) - 1):
@@ -70,7 +70,7 @@ def fastest(made: Made) -> float:
     return worst
 
 
-def turns(made: Made) -> int:
+def turns(made: RenderedOutput) -> int:
     """How often a window moves back less than half a second after it moved on."""
     plan, found = made.crop, 0
     for scene in plan.scenes:
@@ -84,18 +84,18 @@ def turns(made: Made) -> int:
     return found
 
 
-def cut_words(made: Made, words: Sequence[Word]) -> int:
+def cut_words(made: RenderedOutput, words: Sequence[Word]) -> int:
     """Words that begin before a cut and end after it."""
-    edges = [edge for start, length in made.parts for edge in (start, start + length)]
+    edges = [edge for start, length in made.ranges for edge in (start, start + length)]
     return sum(word.start + 0.02 < edge < word.end - 0.02 for edge in edges for word in words)
 
 
-def caption_errors(made: Made, words: Sequence[Word]) -> list[float]:
+def caption_errors(made: RenderedOutput, words: Sequence[Word]) -> list[float]:
     """Of each word that is lit up, how far that is from when it is said, in milliseconds; for the look `modern`."""
     lit = sorted(_seconds(match[1]) for match in HIGHLIGHT.finditer(made.plan["captions"]))
     said = []
     passed = 0.0
-    for start, length in made.parts:
+    for start, length in made.ranges:
         inside = [word for word in words if word.start >= start - 1e-6 and word.end <= start + length + 0.05]
         said += [word.start - start + passed for word in inside]
         passed += length
@@ -103,12 +103,12 @@ def caption_errors(made: Made, words: Sequence[Word]) -> list[float]:
     return [1000 * min(abs(at - word) for word in said) for at in lit] if said else []
 
 
-def lit_share(made: Made, words: Sequence[Word]) -> float:
+def lit_share(made: RenderedOutput, words: Sequence[Word]) -> float:
     """How many of the words that are heard are lit up at all."""
     lit = len(HIGHLIGHT.findall(made.plan["captions"]))
     heard = sum(
         word.start >= start - 1e-6 and word.end <= start + length + 0.05
-        for start, length in made.parts
+        for start, length in made.ranges
         for word in words
     )
     return lit / heard if heard else 1.0
@@ -119,7 +119,7 @@ def _seconds(clock: str) -> float:
     return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
-def caption_places(film: Film, made: Made, folder: Path) -> tuple[int, int, int]:
+def caption_places(video: ShortsVideo, made: RenderedOutput, folder: Path) -> tuple[int, int, int]:
     """Captions drawn alone on black: in how many looks there is text, is all of it safe, is some over a face."""
     drawn = inside = over = 0
     for number, picture in enumerate(_captions_alone(made, folder)):
@@ -130,11 +130,11 @@ def caption_places(film: Film, made: Made, folder: Path) -> tuple[int, int, int]
         left, right = columns.min() / SMALL[0], (columns.max() + 1) / SMALL[0]
         top, bottom = rows.min() / SMALL[1], (rows.max() + 1) / SMALL[1]
         inside += left >= SAFE[0] and top >= SAFE[1] and right <= SAFE[2] and bottom <= SAFE[3]
-        over += _covers(film, made, picture, number / LOOKS_A_SECOND)
+        over += _covers(video, made, picture, number / LOOKS_A_SECOND)
     return drawn, inside, over
 
 
-def _captions_alone(made: Made, folder: Path) -> Iterator["NDArray[np.uint8]"]:
+def _captions_alone(made: RenderedOutput, folder: Path) -> Iterator["NDArray[np.uint8]"]:
     (folder / "captions.ass").write_text(made.plan["captions"])
     ground = f"color=black:s=1080x1920:r={LOOKS_A_SECOND}:d={made.seconds:.3f}"
     command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", ground, "-vf"]
@@ -143,15 +143,15 @@ def _captions_alone(made: Made, folder: Path) -> Iterator["NDArray[np.uint8]"]:
     yield from np.frombuffer(raw, np.uint8).reshape(-1, SMALL[1], SMALL[0])
 
 
-def _covers(film: Film, made: Made, picture: "NDArray[np.uint8]", seconds: float) -> bool:
+def _covers(video: ShortsVideo, made: RenderedOutput, picture: "NDArray[np.uint8]", seconds: float) -> bool:
     """Whether text lies on a face that is seen whole."""
     plan = made.crop
     scene = plan.scene_at(seconds)
-    if scene.fit is Fit.WHOLE:
+    if scene.fit is SceneFit.CONTAIN:
         return False  # nobody is on the screen of this film
-    for face in film.faces(made.film_seconds(seconds)):
+    for face in video.faces(made.source_seconds(seconds)):
         for at, (left, top, right, bottom) in enumerate(_in_panes(plan, face, seconds)):
-            share, aside = (0.5, at) if scene.fit is Fit.SPLIT else (1.0, 0)  # one pane above the other
+            share, aside = (0.5, at) if scene.fit is SceneFit.SPLIT else (1.0, 0)  # one pane above the other
             rows = slice(
                 max(0, round((top + aside) * share * SMALL[1])), max(0, round((bottom + aside) * share * SMALL[1]))
             )

@@ -6,12 +6,12 @@ from tempfile import TemporaryDirectory
 
 from cutroom.credits import ledger
 from cutroom.platform.clock import system_clock
+from proofs.speech.client import prove_client
 from proofs.speech.kills import prove_kills
 from proofs.speech.latency import prove_latency
 from proofs.speech.long import prove_long
 from proofs.speech.words import prove_clone, prove_languages
 from proofs.stage.report import Report, prove
-from tests.support.speech_client import prove_client
 from tests.support.stage import Stage, open_stage
 
 CREDITS = 500_000  # millicredits

@@ -35,11 +35,11 @@ async def prove_kills(report: Report, stage: Stage, voices: dict[str, str], *, k
         spent = before - await _balance(stage)
         doubles += spent != 1_000 * (kills + 1)
     faults = await stage.accounts.connection.fetch("SELECT * FROM ledger_faults($1)", stage.person.library_id)
-    wanted = kills + 1
+    expected = kills + 1
     claim = f"readings that arrive whole: the worker killed {kills} times, the caller gone once"
-    report.claim(claim, wanted=str(wanted), measured=arrived, holds=arrived == wanted)
-    report.claim("... charged other than once", wanted="0", measured=doubles, holds=doubles == 0)
-    report.claim("... faults in the books", wanted="0", measured=len(faults), holds=not faults)
+    report.claim(claim, expected=str(expected), measured=arrived, holds=arrived == expected)
+    report.claim("... charged other than once", expected="0", measured=doubles, holds=doubles == 0)
+    report.claim("... faults in the books", expected="0", measured=len(faults), holds=not faults)
     report.figures(double_charges=doubles, speech_kills=kills, readings_arrived=arrived)
 
 
@@ -67,4 +67,4 @@ async def _until_begun(stage: Stage) -> None:
 
 async def _balance(stage: Stage) -> int:
     """What is neither spent nor held."""
-    return await ledger.balance(stage.accounts.connection, stage.person.library_id)
+    return await ledger.wallet_balance(stage.accounts.connection, stage.person.library_id)

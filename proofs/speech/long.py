@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 
 from cutroom.engines.registry import Engines
-from dev.fixtures.speech_clips import normalise
+from dev.fixtures.speech_clips import normalize_words
 from proofs.speech.words import RATE, hear, samples_of
 from proofs.stage.report import Report
 from proofs.stage.word_comparison import word_error_rate
@@ -56,12 +56,12 @@ async def prove_long(report: Report, stage: Stage, voices: dict[str, str], *, ch
     rate = await asyncio.to_thread(_error_rate, stage, samples, text)
     report.claim(
         f"{len(text)} characters in one request: the longest gap",
-        wanted=f"<= {MAX_GAP_SECONDS} s",
+        expected=f"<= {MAX_GAP_SECONDS} s",
         measured=f"{gap:.2f} s in {length:.0f} s",
         holds=gap <= MAX_GAP_SECONDS and length > len(text) / 25,
     )
-    report.claim("... clicks out of silence", wanted="0", measured=clicks, holds=clicks == 0)
-    report.claim("... words wrong", wanted="<= 5 %", measured=f"{rate:.1%}", holds=rate <= MAX_WER)
+    report.claim("... clicks out of silence", expected="0", measured=clicks, holds=clicks == 0)
+    report.claim("... words wrong", expected="<= 5 %", measured=f"{rate:.1%}", holds=rate <= MAX_WER)
     report.figures(
         long_characters=len(text),
         long_seconds=round(length, 1),
@@ -89,4 +89,4 @@ def count_clicks(samples: Samples) -> int:
 
 
 def _error_rate(stage: Stage, samples: Samples, text: str) -> float:
-    return word_error_rate(normalise(text), hear(Engines(stage.settings), samples, "en"))
+    return word_error_rate(normalize_words(text), hear(Engines(stage.settings), samples, "en"))

@@ -1,4 +1,4 @@
-"""What is spoken is understood by a recogniser, and a clone is closer to its speaker than the engine's voice is."""
+"""What is spoken is understood by a recognizer, and a clone is closer to its speaker than the engine's voice is."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.engines.voice_conversion.spectral_transfer import nearest_voice
-from cutroom.products.speech.encoding import at_rate
-from dev.fixtures.speech_clips import clips_folder, normalise, sentences, two_cities
+from cutroom.products.speech.encoding import resample_speech
+from dev.fixtures.speech_clips import clips_folder, normalize_words, sentences, two_cities
 from proofs.stage.report import Report
 from proofs.stage.resemblyzer import Resemblyzer, ensure_weights, voice_of
 from proofs.stage.word_comparison import word_error_rate
@@ -31,7 +31,7 @@ RATE = 24_000
 KEEP = "CUTROOM_PROOF_FOLDER"  # where to leave what was spoken, for ears
 
 # Numbers, times, money and abbreviations among ordinary sentences. What is written comes first, and behind it other
-# ways to write down the same words: a recogniser chooses one of them.
+# ways to write down the same words: a recognizer chooses one of them.
 TEXTS: dict[str, Sequence[tuple[str, ...]]] = {
     "en": [
         ("Dr. Reed paid $12 for the map.", "Doctor Reed paid twelve dollars for the map."),
@@ -71,13 +71,13 @@ async def prove_languages(report: Report, stage: Stage, voices: dict[str, str]) 
             text = " ".join(written for written, *_ in lines)
             samples = await spoken(client, voices[language], text, language=language)
             heard = await asyncio.to_thread(hear, engines, samples, language)
-            rate = min(word_error_rate(normalise(" ".join(way)), heard) for way in product(*lines))
+            rate = min(word_error_rate(normalize_words(" ".join(way)), heard) for way in product(*lines))
             if folder is not None:
                 (folder / f"{language}.raw").write_bytes((samples * 32767).astype("<i2").tobytes())
                 (folder / f"{language}.txt").write_text(heard + "\n")
             report.claim(
                 f"words wrong when {language} is heard again by whisper-base",
-                wanted="<= 5 %",
+                expected="<= 5 %",
                 measured=f"{rate:.1%}: {heard}"[:160],
                 holds=rate <= MAX_WER,
             )
@@ -99,17 +99,17 @@ async def prove_clone(report: Report, stage: Stage, *, people: int) -> None:
             person = voice_of(judge, clip.samples)
             near, far = float(voice_of(judge, _at_16k(ours)) @ person), float(voice_of(judge, _at_16k(base)) @ person)
             heard = await asyncio.to_thread(hear, engines, ours, "en")
-            rate = word_error_rate(normalise(CLONED), heard)
+            rate = word_error_rate(normalize_words(CLONED), heard)
             gains.append(near - far)
             errors.append(rate)
             report.claim(
                 f"the clone of {name} is closer to the speaker than the engine's voice, by cosine",
-                wanted=f">= {MIN_GAIN}",
+                expected=f">= {MIN_GAIN}",
                 measured=f"{near - far:.2f} ({far:.2f} to {near:.2f})",
                 holds=near - far >= MIN_GAIN,
             )
             report.claim(
-                "... and is understood", wanted="<= 8 % wrong", measured=f"{rate:.1%}", holds=rate <= MAX_CLONE_WER
+                "... and is understood", expected="<= 8 % wrong", measured=f"{rate:.1%}", holds=rate <= MAX_CLONE_WER
             )
     report.figures(similarity_gain=round(min(gains), 3), wer_clone=round(max(errors), 4))
 
@@ -148,21 +148,21 @@ def samples_of(pcm: bytes) -> Samples:
 def hear(engines: Engines, samples: Samples, language: str) -> str:
     """What whisper-base understands."""
     recording = _at_16k(samples)
-    speech = list(engines.voice_detector().detect([recording]))
-    words = engines.recogniser().transcribe(recording, language=language, speech=speech).words
+    speech = list(engines.voice_activity_detector().detect([recording]))
+    words = engines.recognizer().transcribe(recording, language=language, speech=speech).words
     return " ".join(word.text for word in words)
 
 
 def _base_voice(engines: Engines, text: str, person: Samples) -> Samples:
     """The engine's own voice that such a clone is made from."""
     pitch = median_pitch(person, sample_rate=SAMPLE_RATE, speech=[TimeSpan(0, len(person) / SAMPLE_RATE)])
-    speaker = engines.speaker()
+    speaker = engines.synthesizer()
     chosen = nearest_voice(speaker.voices(), language="en", pitch_hz=pitch or 150.0)
-    return speaker.speak(text, voice=chosen.name, language=chosen.language).samples
+    return speaker.synthesize(text, voice=chosen.name, language=chosen.language).samples
 
 
 def _at_16k(samples: Samples) -> Samples:
-    return at_rate(SynthesizedSpeech(samples, RATE), SAMPLE_RATE)
+    return resample_speech(SynthesizedSpeech(samples, RATE), SAMPLE_RATE)
 
 
 def _folder() -> Path | None:

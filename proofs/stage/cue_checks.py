@@ -1,7 +1,7 @@
-"""Whether cues that were read back from files keep the rules of the house, and where they do not, whether they could.
+"""Checks subtitle cues parsed from files against the style rules, and whether the speech forces each violation.
 
-The figures are written down here once more, so that this check does not share a slip with what it checks. The breaks
-of the grammar alone are asked of the product's own rules.
+Limits are repeated here so that the check does not share a mistake with the product. Only the grammar of line breaks
+is taken from the product's own rules.
 """
 
 import math
@@ -12,26 +12,26 @@ from itertools import pairwise
 from typing import Any
 
 from cutroom.engines.recognition.port import Word
-from cutroom.media.subtitles import DASH, Cue, Line
-from cutroom.products.transcripts.cue_rules import Rule, Violation, rules_for, violations
-from cutroom.products.transcripts.grammar import Joint, joints
-from cutroom.products.transcripts.sentences import Segment
-from proofs.stage.subtitle_parsers import Shown
+from cutroom.media.subtitles import DASH, SubtitleCue, SubtitleLine
+from cutroom.products.transcripts.cue_rules import CueRule, CueViolation, rules_for, violations
+from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
+from cutroom.products.transcripts.segmentation import TranscriptSegment
+from proofs.stage.subtitle_parsers import ParsedCue
 
 LINE_CHARACTERS = 42
 LINES = 2
 SHORTEST_MS = 5000 / 6
 LONGEST_MS = 7000
 GAP_MS = 2 * 40  # two frames of 25 a second
-LEAD_MS = 5 * 40  # how much earlier than its first word a cue may come
+LEAD_MS = 5 * 40  # how much earlier than its first word a cue may appear
 CHARACTERS_PER_SECOND = 17
-INNER_PAUSE_MS = 2000  # what is said so far apart need not be shown together
-SLACK_MS = 1  # what rounding takes
+INNER_PAUSE_MS = 2000  # words further apart need not share a cue
+SLACK_MS = 1  # rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """A cue that does not keep a rule; the reason is empty where the speech does not force it."""
+class FoundViolation:
+    """A violation of a rule by a cue; `reason` is empty unless the speech forces it."""
 
     cue: int
     rule: str
@@ -40,157 +40,175 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """When the words of one cue are said, in milliseconds."""
+class SpokenSpan:
+    """When the words of a cue are spoken, in milliseconds."""
 
     first: float
     last: float
 
 
-def segments_from(transcript: dict[str, Any], words: Sequence[dict[str, Any]]) -> list[Segment]:
-    """The segments of a transcript with the words of its alignment file, by nothing but their letters."""
+def join_segments(transcript: dict[str, Any], words: Sequence[dict[str, Any]]) -> list[TranscriptSegment]:
+    """The segments of a transcript with their words from the alignment file, matched by characters only."""
     segments, at = [], 0
     for each in transcript["segments"]:
         own: list[Word] = []
-        wanted = "".join(each["text"].split())
-        while len("".join(word.text for word in own)) < len(wanted):
+        expected = "".join(each["text"].split())
+        while len("".join(word.text for word in own)) < len(expected):
             word = words[at]
             own.append(Word("".join(word["text"].split()), word["start"], word["end"], 1.0))
             at += 1
-        segments.append(Segment(each["start"], each["end"], each["speaker"], each["text"], tuple(own)))
+        segments.append(TranscriptSegment(each["start"], each["end"], each["speaker"], each["text"], tuple(own)))
     return segments
 
 
-def breaks(shown: Sequence[Shown], cues: Sequence[Cue], *, segments: Sequence[Segment], language: str) -> list[Break]:
-    """Every rule that some cue does not keep. `cues` are the same as `shown`, with who says each line."""
-    said = said_in(cues, segments)
+def find_violations(
+    shown: Sequence[ParsedCue], cues: Sequence[SubtitleCue], *, segments: Sequence[TranscriptSegment], language: str
+) -> list[FoundViolation]:
+    """Every violation. `cues` are the cues of `shown` with the speaker of each line."""
+    spans = spoken_spans(cues, segments)
     found = []
     for at, each in enumerate(shown):
-        faults = list(_plain_faults(each, shown[at - 1] if at else None))
+        limits_broken = list(_limit_violations(each, shown[at - 1] if at else None))
         found += [
-            Break(at, rule, detail, _reason(rule, at, shown=shown, cues=cues, said=said, language=language))
-            for rule, detail in faults
+            FoundViolation(at, rule, detail, _reason(rule, at, shown=shown, cues=cues, spans=spans, language=language))
+            for rule, detail in limits_broken
         ]
-    for fault in violations(cues, rules_for(language), segments=segments):
-        if fault.rule not in _PLAIN:
-            reason = _parted(fault, cues, said=said, language=language) if fault.rule is Rule.BELONGING else ""
-            found.append(Break(fault.cue, fault.rule, fault.detail, reason))
+    for violation in violations(cues, rules_for(language), segments=segments):
+        if violation.rule not in _LIMITS:
+            reason = (
+                _separation_reason(violation, cues, spans=spans, language=language)
+                if violation.rule is CueRule.UNBREAKABLE
+                else ""
+            )
+            found.append(FoundViolation(violation.cue, violation.rule, violation.detail, reason))
     return found
 
 
-def said_in(cues: Sequence[Cue], segments: Sequence[Segment]) -> list[Said]:
-    """The time of each cue's words, found by letters alone; where a text is not what was heard, its segment's."""
-    letters: list[Said] = []
+def spoken_spans(cues: Sequence[SubtitleCue], segments: Sequence[TranscriptSegment]) -> list[SpokenSpan]:
+    """When each cue's words are spoken, matched by characters; where the text differs from the words, by segment."""
+    letters: list[SpokenSpan] = []
     for segment in segments:
-        wanted = "".join(segment.text.split())
-        timed = [Said(word.start_seconds * 1000, word.end_seconds * 1000) for word in segment.words for _ in word.text]
-        if len(timed) != len(wanted):
-            whole = segment.end_seconds - segment.start_seconds
-            share = whole * 1000 / max(1, len(wanted))
+        expected = "".join(segment.text.split())
+        timed = [
+            SpokenSpan(word.start_seconds * 1000, word.end_seconds * 1000) for word in segment.words for _ in word.text
+        ]
+        if len(timed) != len(expected):
+            duration = segment.end_seconds - segment.start_seconds
+            share = duration * 1000 / max(1, len(expected))
             start = segment.start_seconds * 1000
-            timed = [Said(start + at * share, start + (at + 1) * share) for at in range(len(wanted))]
+            timed = [SpokenSpan(start + at * share, start + (at + 1) * share) for at in range(len(expected))]
         letters += timed
-    said, at = [], 0
+    spans, at = [], 0
     for cue in cues:
         count = sum(len("".join(line.text.split())) for line in cue.lines)
-        own = letters[at : at + count] or letters[-1:]  # a text that is too long is told of elsewhere
-        said.append(Said(own[0].first, own[-1].last))
+        own = letters[at : at + count] or letters[-1:]  # text that is too long is reported elsewhere
+        spans.append(SpokenSpan(own[0].first, own[-1].last))
         at += count
-    return said
+    return spans
 
 
-def counted(found: Sequence[Break]) -> str:
-    """How often each rule is broken."""
+def count_by_rule(found: Sequence[FoundViolation]) -> str:
+    """Violations per rule, as text."""
     return (
         ", ".join(f"{rule} {times}" for rule, times in sorted(Counter(each.rule for each in found).items())) or "none"
     )
 
 
-def long_pauses(cues: Sequence[Cue], segments: Sequence[Segment], *, ms: float) -> list[int]:
-    """Cues that hold the end of one sentence and the start of the next, with more than so much silence between."""
+def long_pauses(cues: Sequence[SubtitleCue], segments: Sequence[TranscriptSegment], *, ms: float) -> list[int]:
+    """Cues that join the end of one sentence and the start of the next across more than `ms` of silence."""
     starts = [
         after.start_seconds * 1000
         for before, after in pairwise(segments)
         if (after.start_seconds - before.end_seconds) * 1000 > ms
     ]
-    said = said_in(cues, segments)
-    return [at for at, each in enumerate(said) if any(each.first < start < each.last for start in starts)]
+    spans = spoken_spans(cues, segments)
+    return [at for at, each in enumerate(spans) if any(each.first < start < each.last for start in starts)]
 
 
-_PLAIN = frozenset({Rule.LINES, Rule.LINE_LENGTH, Rule.SHORTEST, Rule.LONGEST, Rule.GAP, Rule.READING_SPEED})
+_LIMITS = frozenset(
+    {CueRule.LINES, CueRule.LINE_LENGTH, CueRule.MIN_DURATION, CueRule.MAX_DURATION, CueRule.GAP, CueRule.READING_SPEED}
+)
 
 
-def _plain_faults(shown: Shown, before: Shown | None) -> Iterator[tuple[Rule, str]]:
+def _limit_violations(shown: ParsedCue, before: ParsedCue | None) -> Iterator[tuple[CueRule, str]]:
     duration = shown.end - shown.start
     if not 1 <= len(shown.lines) <= LINES or not all(line.strip() for line in shown.lines):
-        yield Rule.LINES, f"{len(shown.lines)} lines"
+        yield CueRule.LINES, f"{len(shown.lines)} lines"
     longest = max(map(len, shown.lines))
     if longest > LINE_CHARACTERS:
-        yield Rule.LINE_LENGTH, f"{longest} characters"
+        yield CueRule.LINE_LENGTH, f"{longest} characters"
     if duration + SLACK_MS < SHORTEST_MS:
-        yield Rule.SHORTEST, f"{duration} ms"
+        yield CueRule.MIN_DURATION, f"{duration} ms"
     if duration - SLACK_MS > LONGEST_MS:
-        yield Rule.LONGEST, f"{duration} ms"
+        yield CueRule.MAX_DURATION, f"{duration} ms"
     if _needed_ms(shown.lines) > duration + SLACK_MS:
-        yield Rule.READING_SPEED, f"{1000 * _characters(shown.lines) / duration:.1f} characters a second"
+        yield CueRule.READING_SPEED, f"{1000 * _characters(shown.lines) / duration:.1f} characters a second"
     if before and shown.start - before.end + SLACK_MS < GAP_MS:
-        yield Rule.GAP, f"{shown.start - before.end} ms"
+        yield CueRule.GAP, f"{shown.start - before.end} ms"
 
 
 def _reason(
-    rule: Rule, at: int, *, shown: Sequence[Shown], cues: Sequence[Cue], said: Sequence[Said], language: str
+    rule: CueRule,
+    at: int,
+    *,
+    shown: Sequence[ParsedCue],
+    cues: Sequence[SubtitleCue],
+    spans: Sequence[SpokenSpan],
+    language: str,
 ) -> str:
-    """Why the speech forces it, or nothing: a cue has the time from a little before its words to the next words."""
-    if rule is Rule.LONGEST and len(" ".join(shown[at].lines).split()) == 1:
-        return "one word lasts as long"
-    if rule not in {Rule.SHORTEST, Rule.READING_SPEED}:
+    """Why the speech forces the violation; empty if the time until the next words would have been enough."""
+    if rule is CueRule.MAX_DURATION and len(" ".join(shown[at].lines).split()) == 1:
+        return "a single word lasts that long"
+    if rule not in {CueRule.MIN_DURATION, CueRule.READING_SPEED}:
         return ""
-    from_ms = max(shown[at - 1].end + GAP_MS if at else 0, said[at].first - LEAD_MS)
-    until_ms = said[at + 1].first - GAP_MS if at + 1 < len(said) else math.inf
-    room = until_ms - from_ms
-    needed = SHORTEST_MS if rule is Rule.SHORTEST else _needed_ms(shown[at].lines)
-    if room > needed + SLACK_MS or _could_join(at, cues, said=said, language=language):
+    from_ms = max(shown[at - 1].end + GAP_MS if at else 0, spans[at].first - LEAD_MS)
+    until_ms = spans[at + 1].first - GAP_MS if at + 1 < len(spans) else math.inf
+    available = until_ms - from_ms
+    needed = SHORTEST_MS if rule is CueRule.MIN_DURATION else _needed_ms(shown[at].lines)
+    if available > needed + SLACK_MS or _could_merge(at, cues, spans=spans, language=language):
         return ""
-    return f"the next words come after {room:.0f} ms, and {needed:.0f} are needed"
+    return f"the next words start after {available:.0f} ms, {needed:.0f} are needed"
 
 
-def _could_join(at: int, cues: Sequence[Cue], *, said: Sequence[Said], language: str) -> bool:
-    """Whether one cue with the words of a neighbour as well would keep every rule."""
+def _could_merge(at: int, cues: Sequence[SubtitleCue], *, spans: Sequence[SpokenSpan], language: str) -> bool:
+    """Whether a cue merged with a neighbor would follow every rule."""
     for first, second in ((at - 1, at), (at, at + 1)):
         if first < 0 or second >= len(cues):
             continue
         lines = [*cues[first].lines, *cues[second].lines]
-        room = (said[second + 1].first - GAP_MS if second + 1 < len(said) else math.inf) - said[first].first
+        available = (spans[second + 1].first - GAP_MS if second + 1 < len(spans) else math.inf) - spans[first].first
         if (
             len({line.speaker for line in lines}) == 1
-            and said[second].first - said[first].last <= INNER_PAUSE_MS
-            and said[second].last - said[first].first <= LONGEST_MS
+            and spans[second].first - spans[first].last <= INNER_PAUSE_MS
+            and spans[second].last - spans[first].first <= LONGEST_MS
             and _breaks_well(lines, language=language)
-            and _needed_ms([line.shown for line in lines]) <= min(room, LONGEST_MS)
+            and _needed_ms([line.rendered for line in lines]) <= min(available, LONGEST_MS)
         ):
             return True
     return False
 
 
-def _breaks_well(lines: Sequence[Line], *, language: str) -> bool:
-    """Whether the words of these lines fit on one line or on two, and none are parted that belong together."""
+def _breaks_well(lines: Sequence[SubtitleLine], *, language: str) -> bool:
+    """Whether these words fit on one or two lines without a break that the grammar forbids."""
     words = " ".join(line.text for line in lines).split()
-    room = LINE_CHARACTERS - len(DASH) * lines[0].dash
-    grammar = joints(words, glued=[False] * len(words), language=language)
+    first_line = LINE_CHARACTERS - len(DASH) * lines[0].dash
+    grammar = break_points(words, glued=[False] * len(words), language=language)
     return any(
-        len(" ".join(words[:cut])) <= room
+        len(" ".join(words[:cut])) <= first_line
         and len(" ".join(words[cut:])) <= LINE_CHARACTERS
-        and (cut == len(words) or grammar[cut - 1] != Joint.NEVER)
+        and (cut == len(words) or grammar[cut - 1] != BreakPoint.NEVER)
         for cut in range(1, len(words) + 1)
     )
 
 
-def _parted(fault: Violation, cues: Sequence[Cue], *, said: Sequence[Said], language: str) -> str:
-    """Words that belong together may stand apart where no line breaks better, or where the speaker makes a pause."""
-    lines = cues[fault.cue].lines
-    if fault.detail != lines[-1].text:
-        return "" if _breaks_well(lines, language=language) else "the line can break nowhere better"
-    pause = said[fault.cue + 1].first - said[fault.cue].last if fault.cue + 1 < len(said) else 0
+def _separation_reason(
+    violation: CueViolation, cues: Sequence[SubtitleCue], *, spans: Sequence[SpokenSpan], language: str
+) -> str:
+    """Why words that belong together are separated: no better line break exists, or the speaker pauses."""
+    lines = cues[violation.cue].lines
+    if violation.detail != lines[-1].text:
+        return "" if _breaks_well(lines, language=language) else "no better line break exists"
+    pause = spans[violation.cue + 1].first - spans[violation.cue].last if violation.cue + 1 < len(spans) else 0
     return f"the speaker pauses for {pause:.0f} ms" if pause > INNER_PAUSE_MS else ""
 
 

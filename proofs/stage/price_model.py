@@ -1,4 +1,4 @@
-"""Random bundles, and what each must cost: the list of prices written down a second time, from the specification."""
+"""Random credit bundles and their prices, from an independent copy of the specification's price list."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,9 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 LANGUAGES = ("de", "es", "fr", "hi", "it", "ja", "ko", "pl", "pt-BR", "zh-Hant")
-SOME_LANGUAGES = 4
-A_LONG_VIDEO_SECONDS = 1_200
-BY_THE_MINUTE = {"captions": 500, "transcript": 500, "lipsync": 10_000}
+MAX_LANGUAGES = 4
+MAX_SECONDS = 1_200
+PER_MINUTE = {"captions": 500, "transcript": 500, "lipsync": 10_000}
 DUBS = {"plus": 2_000, "premium": 4_000}
 FLAT = {
     "zero-prompt-thumbnail": 5_000,
@@ -22,13 +22,13 @@ FLAT = {
 }
 EXTRA = {"characters": 1_000, "referenceProducts": 1_000, "soundtrack": 2_000, "generatedThumbnail": 5_000}
 REBATE = 1_000  # for our watermark, and for subscribers
-LEAST_CLIP = 1_000
+MIN_CLIP = 1_000
 
 Priced = tuple[str, str | None, int]  # action, language, milli-credits
 
 
 def milli(credits_: float) -> int:
-    """Credits from the wire in whole milli-credits; an amount that has more digits than that is no amount."""
+    """API credits as integer milli-credits; raises on finer fractions."""
     exact = Decimal(str(credits_)) * 1000
     if exact != exact.to_integral_value():
         raise ValueError(f"{credits_} is not a whole number of milli-credits")
@@ -38,23 +38,23 @@ def milli(credits_: float) -> int:
 def line_price(
     action: str, product: str, *, terms: Mapping[str, int], duration_ms: int | None, is_subscriber: bool
 ) -> int | None:
-    """What one line must cost; nothing when that needs a duration and there is none."""
-    if action in BY_THE_MINUTE or action == "dub":
+    """Price of one line; None if it depends on an unknown duration."""
+    if action in PER_MINUTE or action == "dub":
         if duration_ms is None:
             return None
         tenths = (Decimal(duration_ms) / 6_000).to_integral_value(ROUND_CEILING)
-        minute = DUBS[product] if action == "dub" else BY_THE_MINUTE[action]
+        minute = DUBS[product] if action == "dub" else PER_MINUTE[action]
         return int(tenths * minute / 10)
     if action == "shorts-clip":
         rebates = bool(terms.get("watermark")) + is_subscriber
-        return max(LEAST_CLIP, FLAT[action] - rebates * REBATE)
+        return max(MIN_CLIP, FLAT[action] - rebates * REBATE)
     return FLAT[action] + sum(EXTRA[term] * count for term, count in terms.items())
 
 
 def priced_bundle(
     bundle: Mapping[str, Any], *, video_seconds: float | None, is_subscriber: bool
 ) -> list[Priced] | None:
-    """What a quote of a bundle must say, line by line; nothing when the duration is needed and not known."""
+    """The expected lines of a quote; None if a price depends on an unknown duration."""
     seconds = bundle.get("durationSeconds", video_seconds)
     duration_ms = int(Decimal(str(seconds)) * 1000) if seconds is not None else None
     lines = []
@@ -91,69 +91,69 @@ def _lines(bundle: Mapping[str, Any]) -> list[Line]:
     return lines + _thumbnail_lines(bundle.get("zeroPromptThumbnail"))
 
 
-def _thumbnail_lines(asked: Mapping[str, Any] | None) -> list[Line]:
-    if asked is None or not asked["enabled"]:
+def _thumbnail_lines(options: Mapping[str, Any] | None) -> list[Line]:
+    if options is None or not options["enabled"]:
         return []
     terms = {
-        "characters": asked.get("characterCount", 0),
-        "referenceProducts": len(asked.get("referenceProducts", [])),
+        "characters": options.get("characterCount", 0),
+        "referenceProducts": len(options.get("referenceProducts", [])),
     }
     lines: list[Line] = [("zero-prompt-thumbnail", "thumbnail", None, terms)]
-    lines += [("thumbnail-translate", "thumbnail", code, {}) for code in asked.get("translateLanguageCodes", [])]
-    if asked.get("autoDetectContentMoments"):
+    lines += [("thumbnail-translate", "thumbnail", code, {}) for code in options.get("translateLanguageCodes", [])]
+    if options.get("autoDetectContentMoments"):
         lines.append(("content-moment-detect", "thumbnail", None, {}))
     return lines
 
 
-def random_bundle(chance: random.Random) -> dict[str, Any]:
-    """Any bundle, also one that asks for nothing."""
+def random_bundle(rng: random.Random) -> dict[str, Any]:
+    """A random bundle, possibly empty."""
     bundle: dict[str, Any] = {}
-    if chance.random() < 0.5:
-        products = chance.sample(sorted(DUBS), chance.randint(1, 2))
-        bundle["dubs"] = [{"product": product, "languages": _languages(chance)} for product in products]
-    if chance.random() < 0.4:
-        bundle["captionLanguageCodes"] = _languages(chance)
-    if chance.random() < 0.3:
-        bundle["transcriptOnly"] = chance.random() < 0.8
-    if chance.random() < 0.4:
-        bundle["shorts"] = _random_shorts(chance)
-    if chance.random() < 0.3:
-        bundle["zeroPromptThumbnail"] = _random_thumbnail(chance)
-    if chance.random() < 0.4:
-        bundle["durationSeconds"] = random_seconds(chance)
+    if rng.random() < 0.5:
+        products = rng.sample(sorted(DUBS), rng.randint(1, 2))
+        bundle["dubs"] = [{"product": product, "languages": _languages(rng)} for product in products]
+    if rng.random() < 0.4:
+        bundle["captionLanguageCodes"] = _languages(rng)
+    if rng.random() < 0.3:
+        bundle["transcriptOnly"] = rng.random() < 0.8
+    if rng.random() < 0.4:
+        bundle["shorts"] = _random_shorts(rng)
+    if rng.random() < 0.3:
+        bundle["zeroPromptThumbnail"] = _random_thumbnail(rng)
+    if rng.random() < 0.4:
+        bundle["durationSeconds"] = random_seconds(rng)
     return bundle
 
 
-def random_seconds(chance: random.Random) -> float:
-    """Any duration, and more often than chance would one at the edge of a tenth of a minute."""
-    if chance.random() < 0.3:
-        return max(1, chance.randint(0, 200) * 6_000 + chance.choice((-1, 0, 1))) / 1000
-    return chance.randint(1, A_LONG_VIDEO_SECONDS * 1000) / 1000
+def random_seconds(rng: random.Random) -> float:
+    """A random duration, often within a millisecond of a billing step (a tenth of a minute)."""
+    if rng.random() < 0.3:
+        return max(1, rng.randint(0, 200) * 6_000 + rng.choice((-1, 0, 1))) / 1000
+    return rng.randint(1, MAX_SECONDS * 1000) / 1000
 
 
-def _languages(chance: random.Random) -> Sequence[str]:
-    return chance.sample(LANGUAGES, chance.randint(1, SOME_LANGUAGES))
+def _languages(rng: random.Random) -> Sequence[str]:
+    return rng.sample(LANGUAGES, rng.randint(1, MAX_LANGUAGES))
 
 
-def _random_shorts(chance: random.Random) -> dict[str, Any]:
+def _random_shorts(rng: random.Random) -> dict[str, Any]:
     def coin() -> bool:
-        return chance.random() < 0.5
+        return rng.random() < 0.5
 
     return {
-        "kind": chance.choice(("shorts", "promo", "clips")),
-        "numClips": chance.randint(1, 7),
+        "kind": rng.choice(("shorts", "promo", "clips")),
+        "numClips": rng.randint(1, 7),
         "includeWatermark": coin(),
-        "isSubscriber": coin(),  # changes nothing: the plan decides
+        "isSubscriber": coin(),  # has no effect: the plan decides
         "includeSoundtrack": coin(),
         "includeGeneratedThumbnail": coin(),
     }
 
 
-def _random_thumbnail(chance: random.Random) -> dict[str, Any]:
+def _random_thumbnail(rng: random.Random) -> dict[str, Any]:
     return {
-        "enabled": chance.random() < 0.8,
-        "referenceProducts": [f"product {number}" for number in range(chance.randint(0, 3))],
-        "characterCount": chance.randint(0, 3),
-        "translateLanguageCodes": _languages(chance) if chance.random() < 0.5 else [],
-        "autoDetectContentMoments": chance.random() < 0.5,
+        "enabled": rng.random() < 0.8,
+        "referenceProducts": [f"product {number}" for number in range(rng.randint(0, 3))],
+        "characterCount": rng.randint(0, 3),
+        "translateLanguageCodes": _languages(rng) if rng.random() < 0.5 else [],
+        "autoDetectContentMoments": rng.random() < 0.5,
     }

@@ -1,7 +1,7 @@
-"""Human speech of any length for proofs of what is shown: readers of two novels, and an announcer of many prompts.
+"""Recorded human speech of any length: readings of two novels, mixed with telephone prompts.
 
-The announcer (Debian's asterisk-core-sounds-en-g722, CC-BY-SA-3.0) says something else each time; the readers (Debian's
-pocketsphinx-testdata and the package moonshine-voice) bring long sentences and come back in every round.
+The prompts (Debian's asterisk-core-sounds-en-g722, CC-BY-SA-3.0) rarely repeat; the readings (Debian's
+pocketsphinx-testdata and the package moonshine-voice) have long sentences and repeat in every round.
 """
 
 import random
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "asterisk-core-sounds-en-g722"
 PROMPTS = Path("usr/share/asterisk/sounds/en_US_f_Allison")
-LEAST_PROMPT_BYTES = 20_000  # 2.5 s: shorter ones are single words
+MIN_PROMPT_BYTES = 20_000  # 2.5 s: shorter ones are single words
 NO_SPEECH = frozenset({"tt-monkeys"})
 PROMPTS_IN_ROUND = 10
 PAUSES_SECONDS = (0.2, 2.5)
@@ -32,7 +32,7 @@ G722_SAMPLES_PER_BYTE = 2
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What one voice says in one go."""
+    """One recording of one voice."""
 
     voice: str
     samples: "Samples"
@@ -44,7 +44,7 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One recording, and whose turn begins when: the pause after what one says is still that one's."""
+    """A recording and the start of each speaker turn; the pause after a clip belongs to its speaker."""
 
     samples: "Samples"
     turns: tuple[tuple[float, str], ...]
@@ -60,15 +60,15 @@ class Speech:
 
 
 def make_speech(seconds: float, *, seed: int) -> Speech:
-    """Clips in ever new order, with pauses of all lengths, until so much was said."""
-    chance = random.Random(seed)
+    """Concatenate shuffled clips with random pauses until `seconds` of speech are reached."""
+    rng = random.Random(seed)
     parts: list[Samples] = []
     turns: list[tuple[float, str]] = []
     spoken, at = 0.0, 0
-    for number, clip in enumerate(_clips(chance)):
+    for number, clip in enumerate(_clips(rng)):
         if spoken >= seconds:
             break
-        pause = silence(chance.uniform(*PAUSES_SECONDS), seed=number)
+        pause = silence(rng.uniform(*PAUSES_SECONDS), seed=number)
         turns.append((at / SAMPLE_RATE, clip.voice))
         parts += [clip.samples, pause]
         at += len(clip.samples) + len(pause)
@@ -76,52 +76,52 @@ def make_speech(seconds: float, *, seed: int) -> Speech:
     return Speech(np.concatenate(parts), tuple(turns), spoken)
 
 
-def _clips(chance: random.Random) -> Iterator[Clip]:
+def _clips(rng: random.Random) -> Iterator[Clip]:
     folder = ensure_clips(clips_folder())
     readings = [Clip("austen", clip.samples) for clip in sentences(folder)]
     readings.append(Clip("dickens", two_cities(folder).samples))
-    prompts = _prompts(chance)
+    prompts = _prompts(rng)
     while True:
         clips = [*readings, *(Clip("announcer", next(prompts)) for _ in range(PROMPTS_IN_ROUND))]
-        chance.shuffle(clips)
+        rng.shuffle(clips)
         yield from clips
 
 
-def _prompts(chance: random.Random) -> Iterator["Samples"]:
-    """All prompts in some order, again and again, decoded a round at a time."""
+def _prompts(rng: random.Random) -> Iterator["Samples"]:
+    """All prompts in random order, repeated forever, decoded one round at a time."""
     paths = sorted(
         path
         for path in _installed().glob("*.g722")
-        if path.stat().st_size >= LEAST_PROMPT_BYTES and path.stem not in NO_SPEECH
+        if path.stat().st_size >= MIN_PROMPT_BYTES and path.stem not in NO_SPEECH
     )
     if not paths:
-        raise FileNotFoundError(f"There are no prompts in {PACKAGE}.")
-    chance.shuffle(paths)
+        raise FileNotFoundError(f"No prompts found in {PACKAGE}.")
+    rng.shuffle(paths)
     while True:
         for at in range(0, len(paths), PROMPTS_IN_ROUND):
             yield from _decoded(paths[at : at + PROMPTS_IN_ROUND])
 
 
 def _installed() -> Path:
-    """Where the prompts are; a package that is not installed is fetched and opened beside the clips."""
+    """Folder of the prompts; the Debian package is downloaded and unpacked next to the clips if not installed."""
     if Path("/", PROMPTS).is_dir():
         return Path("/", PROMPTS)
     root = clips_folder() / PACKAGE
     if not (root / PROMPTS).is_dir():
         with tempfile.TemporaryDirectory(dir=clips_folder()) as scratch:
             subprocess.run(["apt-get", "download", PACKAGE], cwd=scratch, check=True, timeout=FETCH_SECONDS)
-            opened = Path(scratch) / "opened"
+            unpacked = Path(scratch) / "unpacked"
             package = next(Path(scratch).glob("*.deb"))
-            subprocess.run(["dpkg-deb", "-x", str(package), str(opened)], check=True, timeout=FETCH_SECONDS)
-            opened.rename(root)
+            subprocess.run(["dpkg-deb", "-x", str(package), str(unpacked)], check=True, timeout=FETCH_SECONDS)
+            unpacked.rename(root)
     return root / PROMPTS
 
 
 def _decoded(paths: Sequence[Path]) -> list["Samples"]:
-    """In one run of the decoder, since each would take longer to start than to work."""
+    """Decode all files in one ffmpeg run: starting it takes longer than decoding a prompt."""
     contents = [path.read_bytes() for path in paths]
-    how = ["-f", "g722", "-i", "pipe:0", "-f", "f32le", "-ac", "1", "-ar", str(SAMPLE_RATE), "pipe:1"]
-    command = ["ffmpeg", "-v", "error", *how]
+    arguments = ["-f", "g722", "-i", "pipe:0", "-f", "f32le", "-ac", "1", "-ar", str(SAMPLE_RATE), "pipe:1"]
+    command = ["ffmpeg", "-v", "error", *arguments]
     decoded = subprocess.run(command, check=True, input=b"".join(contents), capture_output=True, timeout=60).stdout
     ends = np.cumsum([len(each) * G722_SAMPLES_PER_BYTE for each in contents])
     return np.split(np.frombuffer(decoded, "<f4"), ends[:-1])

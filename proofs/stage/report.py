@@ -1,8 +1,9 @@
-"""How a proof speaks: a table for people, and as its last line one JSON object for machines."""
+"""Runs a proof and reports it: a table for people, and one JSON object as the last line for machines."""
 
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -10,31 +11,33 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from dev.child_process import interrupt_on_termination
 from dev.services import control
+from proofs.stage.requirements import Needs
 
 
 class Report:
-    """What a proof claims and what it measured."""
+    """The claims of a proof with their measured values, and the figures for its JSON line."""
 
     def __init__(self, title: str) -> None:
-        self._table = Table("claim", "wanted", "measured", "", title=title)
+        self._table = Table("claim", "expected", "measured", "", title=title)
         self._figures: dict[str, Any] = {}
         self._ok = True
 
-    def claim(self, claim: str, *, wanted: str, measured: object, holds: bool) -> None:
-        """One line of the table; a proof holds when all its claims do."""
-        self._table.add_row(claim, wanted, str(measured), "holds" if holds else "[bold red]FAILS[/]")
+    def claim(self, claim: str, *, expected: str, measured: object, holds: bool) -> None:
+        """Add a row to the table; the proof passes if every claim holds."""
+        self._table.add_row(claim, expected, str(measured), "holds" if holds else "[bold red]FAILS[/]")
         self._ok = self._ok and bool(holds)
 
-    def broken_off(self) -> None:
-        """What was measured until then is still worth reading."""
+    def abort(self) -> None:
+        """Print what was measured before the proof raised."""
         self._ok = False
         self.close()
 
     def note(self, text: str) -> None:
         Console(stderr=True).print(text, highlight=False)
 
-    def figures(self, **figures: Any) -> None:  # noqa: ANN401 (whatever JSON can say)
+    def figures(self, **figures: Any) -> None:  # noqa: ANN401 (any JSON value)
         self._figures.update(figures)
 
     def close(self) -> int:
@@ -45,7 +48,7 @@ class Report:
 
 @contextmanager
 def running_services() -> Iterator[None]:
-    """The services that everybody uses, left running."""
+    """Start the shared services if they are down, and leave them running."""
     control.start_all()
     yield
 
@@ -54,20 +57,25 @@ def prove(
     title: str,
     proof: Callable[[Report, bool], Awaitable[None]],
     within: Callable[[], AbstractContextManager[None]] = running_services,
+    needs: Needs | None = None,
 ) -> int:
-    """Run the proof in its long or short form, within its surroundings; the exit code says how it ended."""
+    """Check requirements, run the proof in its long or short form inside `within`, and return the exit code."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--short", action="store_true", help="the form that CI runs")
     short = parser.parse_args().short
+    if needs is not None and (missing := needs.missing(short=short)):
+        print(f"{title}: cannot run here", *missing, sep="\n  ", file=sys.stderr)
+        return 2
+    interrupt_on_termination()
     report = Report(title)
     try:
         with within():
-            asyncio.run(_finish(proof(report, short)))
+            asyncio.run(_run(proof(report, short)))
     except BaseException:
-        report.broken_off()
+        report.abort()
         raise
     return report.close()
 
 
-async def _finish(work: Awaitable[None]) -> None:
-    await work
+async def _run(proof: Awaitable[None]) -> None:
+    await proof

@@ -1,4 +1,4 @@
-"""What the proofs of thumbnails and packaging stand on: films in a library, and asking as a caller does."""
+"""Requests thumbnails and packaging as an API client, for the proofs of both."""
 
 import asyncio
 import time
@@ -16,8 +16,8 @@ POLL_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A finished thumbnail as its user has it, and the words that it is said to carry."""
+class ThumbnailImage:
+    """A downloaded thumbnail with its stored headline and layout."""
 
     path: Path
     headline: str | None
@@ -25,15 +25,15 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """Where thumbnails and texts are asked for."""
+class ThumbnailClient:
+    """An API client for thumbnails and packaging."""
 
     stage: Stage
     client: httpx.AsyncClient
 
-    async def arrive(self, film: Path) -> str:
-        """Upload a film and wait until its transcript is ready; its id."""
-        video_id = await upload(self.client, film)
+    async def upload_and_transcribe(self, file: Path) -> str:
+        """Upload a video and wait for its transcript; returns its id."""
+        video_id = await upload(self.client, file)
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             self.stage.worker.keep_running()
@@ -44,20 +44,20 @@ class Desk:
                 raise RuntimeError(f"no transcript\n{self.stage.worker.read_log()[-3000:]}")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def ask(self, video_id: str, body: dict[str, Any]) -> httpx.Response:
+    async def request_thumbnails(self, video_id: str, body: dict[str, Any]) -> httpx.Response:
         return await self.client.post(f"/v1/videos/{video_id}/thumbnails", json=body)
 
-    async def package(self, video_id: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    async def request_packaging(self, video_id: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
         body = {"automationOptions": options}
-        answer = await self.client.post(f"/v1/videos/{video_id}/packaging", json=body)
-        asked: dict[str, Any] = answer.raise_for_status().json()
-        return asked
+        response = await self.client.post(f"/v1/videos/{video_id}/packaging", json=body)
+        created: dict[str, Any] = response.raise_for_status().json()
+        return created
 
-    async def state(self, video_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = (await self.client.get(f"/v1/videos/{video_id}/packaging")).raise_for_status().json()
-        return found
+    async def get_packaging(self, video_id: str) -> dict[str, Any]:
+        state: dict[str, Any] = (await self.client.get(f"/v1/videos/{video_id}/packaging")).raise_for_status().json()
+        return state
 
-    async def ended(self, job_id: str) -> dict[str, Any]:
+    async def wait_for_job(self, job_id: str) -> dict[str, Any]:
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             self.stage.worker.keep_running()
@@ -65,23 +65,23 @@ class Desk:
             if job["status"] in TERMINAL:
                 return job
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{job_id} has not ended\n{self.stage.worker.read_log()[-3000:]}")
+                raise RuntimeError(f"{job_id} did not finish\n{self.stage.worker.read_log()[-3000:]}")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def take(self, request_id: str, folder: Path) -> list[Picture]:
-        """Every image of a request, downloaded by its URL."""
+    async def download_images(self, request_id: str, folder: Path) -> list[ThumbnailImage]:
+        """Download every image of a request."""
         folder.mkdir(parents=True, exist_ok=True)
         request = (await self.client.get(f"/v1/thumbnails/{request_id}")).raise_for_status().json()
         rows = await self.stage.accounts.connection.fetch(
             "SELECT headline, layout FROM thumbnails WHERE request_id = $1 ORDER BY number", request_id
         )
-        pictures = []
+        images = []
         for number, (url, row) in enumerate(zip(request["outputImageUrls"], rows, strict=True)):
-            answer = await self.client.get(url, headers={"Authorization": ""})
+            response = await self.client.get(url, headers={"Authorization": ""})
             path = folder / f"{request_id}-{number}.jpg"
-            path.write_bytes(answer.raise_for_status().content)
-            pictures.append(Picture(path, row["headline"], row["layout"]))
-        return pictures
+            path.write_bytes(response.raise_for_status().content)
+            images.append(ThumbnailImage(path, row["headline"], row["layout"]))
+        return images
 
     async def balance(self) -> float:
         videos = (await self.client.get("/v1/videos", params={"limit": 1})).json()["videos"]
@@ -89,6 +89,6 @@ class Desk:
         return float(quote.raise_for_status().json()["balance"])
 
 
-async def arrive_all(desk: Desk, films: Sequence[Path]) -> list[str]:
-    """Several films at once: imports of one run beside the transcripts of another."""
-    return list(await asyncio.gather(*(desk.arrive(film) for film in films)))
+async def upload_all(api: ThumbnailClient, files: Sequence[Path]) -> list[str]:
+    """Upload several videos concurrently."""
+    return list(await asyncio.gather(*(api.upload_and_transcribe(file) for file in files)))

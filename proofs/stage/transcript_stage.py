@@ -1,4 +1,4 @@
-"""What the proofs of transcripts stand on: somebody who uploads files and reads what was said in them."""
+"""Uploads media and reads transcripts as an API client."""
 
 import asyncio
 import subprocess
@@ -14,19 +14,19 @@ import httpx
 import numpy as np
 
 from cutroom.engines.types import SAMPLE_RATE
-from dev.fixtures.speech_clips import normalise
+from dev.fixtures.speech_clips import normalize_words
 from tests.support.dialogue import Samples
 from tests.support.stage import Stage, upload
 
 POLL_SECONDS = 0.2
-THREADS = 2  # of the recogniser, and of the bare one beside it
+THREADS = 2  # of the recognizer, and of the bare one it is compared with
 BEFORE_WORK = frozenset({None, "queued"})
 WORD_KEYS = ("text", "start", "end", "speaker")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A ready transcript as its reader has it, and how long its making took from the first stage on."""
+class TranscriptResult:
+    """A ready transcript, its aligned words, and the processing time from the first stage on."""
 
     transcript: dict[str, Any]
     words: list[dict[str, Any]]
@@ -42,46 +42,46 @@ class Told:
 
     @property
     def flaws(self) -> int:
-        """Words without a length, before the end of the one before them, or in only one of the two documents."""
-        told = normalise(" ".join(segment["text"] for segment in self.transcript["segments"]))
-        wrong = 0 if told == normalise(self.text) else 1
+        """Words of zero length, overlapping words, and one if segments and words differ in text."""
+        segment_text = normalize_words(" ".join(segment["text"] for segment in self.transcript["segments"]))
+        wrong = 0 if segment_text == normalize_words(self.text) else 1
         end = 0.0
         for word in self.words:
             wrong += not end <= word["start"] < word["end"]
             end = word["end"]
         return wrong
 
-    def same_as(self, other: "Told") -> bool:
-        """Every word, time, speaker and segment."""
+    def same_as(self, other: "TranscriptResult") -> bool:
+        """Whether every word, time, speaker and segment is equal."""
         words = [[{key: word[key] for key in WORD_KEYS} for word in each.words] for each in (self, other)]
         return words[0] == words[1] and self.transcript["segments"] == other.transcript["segments"]
 
 
 @asynccontextmanager
-async def reader(stage: Stage) -> AsyncIterator[httpx.AsyncClient]:
+async def open_client(stage: Stage) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
         yield client
 
 
-async def send(client: httpx.AsyncClient, path: Path) -> str:
+async def upload_file(client: httpx.AsyncClient, path: Path) -> str:
     return await upload(client, path, file_name=path.name)
 
 
-async def read(
+async def wait_for_transcript(
     stage: Stage,
     client: httpx.AsyncClient,
     video_id: str,
     *,
     seconds: float,
     meanwhile: Callable[[], None] | None = None,
-) -> Told:
-    """Ask again and again until the transcript is ready."""
+) -> TranscriptResult:
+    """Poll until the transcript is ready; `meanwhile` is called between polls."""
     deadline = time.monotonic() + seconds
     began: float | None = None
     while True:
-        answer = await client.get(f"/v1/videos/{video_id}/transcript")
-        answer.raise_for_status()
-        transcript: dict[str, Any] = answer.json()
+        response = await client.get(f"/v1/videos/{video_id}/transcript")
+        response.raise_for_status()
+        transcript: dict[str, Any] = response.json()
         now = time.monotonic()
         if began is None and transcript.get("processingStatus") not in BEFORE_WORK:
             began = now
@@ -89,13 +89,13 @@ async def read(
             break
         if transcript["status"] == "failed" or now > deadline:
             log = stage.worker.read_log()[-3000:]
-            raise RuntimeError(f"the transcript of {video_id} is {transcript['status']} after its time\n{log}")
+            raise RuntimeError(f"the transcript of {video_id} is still {transcript['status']}\n{log}")
         if meanwhile:
             meanwhile()
         await asyncio.sleep(POLL_SECONDS)
     aligned = await client.get(transcript["wordAlignmentUrl"], headers={"Authorization": ""})
     aligned.raise_for_status()
-    return Told(transcript, aligned.json()["words"], now - (began if began is not None else now))
+    return TranscriptResult(transcript, aligned.json()["words"], now - (began if began is not None else now))
 
 
 def write_wav(path: Path, samples: Samples) -> Path:
@@ -111,9 +111,9 @@ def to_pcm(samples: Samples) -> bytes:
     return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
 
 
-def make_mute_film(path: Path, *, seconds: int) -> Path:
-    """A picture that moves, and no sound at all."""
-    picture = f"testsrc2=s=320x180:r=10:d={seconds}"
-    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", picture, "-c:v", "libx264", "-preset", "ultrafast"]
+def make_silent_video(path: Path, *, seconds: int) -> Path:
+    """A moving test pattern without an audio track."""
+    pattern = f"testsrc2=s=320x180:r=10:d={seconds}"
+    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", pattern, "-c:v", "libx264", "-preset", "ultrafast"]
     subprocess.run([*command, str(path)], check=True)
     return path

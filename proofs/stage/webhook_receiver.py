@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine that behaves as well or as badly as its path says."""
+"""A local HTTPS webhook receiver whose behavior is selected by the request path."""
 
 import asyncio
 import json
@@ -23,10 +23,10 @@ from cutroom.platform.egress.addresses import Address, DeniedError, Resolver
 from cutroom.platform.egress.client import Egress
 from dev.server import free_port
 
-NAME = "receiver.example.com"  # resolved by nobody but the sender below
+NAME = "receiver.example.com"  # resolved only by the sender below
 FLOOD_BYTES = 10 * 1000**3
 BUSY_SECONDS = 8
-PLAIN_ANSWERS = {
+STATUS_LINES = {
     "takes": "200 OK",
     "fails": "500 Internal Server Error",
     "moves": "302 Found\r\nlocation: https://{host}/takes/moved",
@@ -36,16 +36,16 @@ PLAIN_ANSWERS = {
 
 
 class LoopbackResolver(Resolver):
-    """One made-up name leads to this machine; the product's own resolver refuses loopback by design."""
+    """Resolves one fake name to loopback, which the product's own resolver denies by design."""
 
     async def vet(self, host: str, port: int) -> list[Address]:
         if host != NAME:
-            raise DeniedError(f"{host}:{port} is not the proof's own receiver")
+            raise DeniedError(f"{host}:{port} is not the proof's receiver")
         return [IPv4Address("127.0.0.1")]
 
 
 class LoopbackSender(Egress):
-    """The product's own way out in all but the address it reaches."""
+    """The product's egress client, except that it may reach loopback."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
         super().__init__(tls=tls)
@@ -53,8 +53,8 @@ class LoopbackSender(Egress):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """A delivery as it came in."""
+class Delivery:
+    """A received delivery."""
 
     path: str
     message_id: str
@@ -65,12 +65,12 @@ class Arrival:
 
 @dataclass
 class Receiver:
-    """Serves HTTPS, and holds every delivery against the official verifier as it comes in."""
+    """Serves HTTPS and verifies every delivery with the official Standard Webhooks library."""
 
     folder: Path
     port: int = field(default_factory=free_port)
     secrets: dict[str, str] = field(default_factory=dict)  # by path
-    arrivals: list[Arrival] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
     flooded_bytes: int = 0
     _server: asyncio.Server | None = None
     _open: set[asyncio.Task[None]] = field(default_factory=set)
@@ -91,7 +91,7 @@ class Receiver:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self._tls)
 
     async def stop(self) -> None:
-        """From now on connections are refused, as when the machine's service is down."""
+        """Refuse connections from now on, as if the receiver were down."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -99,8 +99,8 @@ class Receiver:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
 
-    def at(self, path: str) -> list[Arrival]:
-        return [arrival for arrival in self.arrivals if arrival.path == path]
+    def at(self, path: str) -> list[Delivery]:
+        return [delivery for delivery in self.deliveries if delivery.path == path]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -108,50 +108,50 @@ class Receiver:
         self._open.add(task)
         try:
             with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                await self._answer(await self._take(reader), writer)
+                await self._respond(await self._receive(reader), writer)
         finally:
             self._open.discard(task)
             with suppress(OSError):
                 writer.transport.abort()
 
-    async def _take(self, reader: asyncio.StreamReader) -> str:
+    async def _receive(self, reader: asyncio.StreamReader) -> str:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         path = head[0].split(" ")[1]
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers["content-length"]))
-        verified = path in self.secrets and _is_ours(self.secrets[path], body, headers)
+        verified = path in self.secrets and _is_verified(self.secrets[path], body, headers)
         message_id = headers.get("webhook-id", "")
-        self.arrivals.append(Arrival(path, message_id, at=time.monotonic(), verified=verified, body=body))
+        self.deliveries.append(Delivery(path, message_id, at=time.monotonic(), verified=verified, body=body))
         return path
 
-    async def _answer(self, path: str, writer: asyncio.StreamWriter) -> None:
-        behaviour = path.split("/")[1]
-        if behaviour in PLAIN_ANSWERS:
-            status = PLAIN_ANSWERS[behaviour].format(host=self.host)
+    async def _respond(self, path: str, writer: asyncio.StreamWriter) -> None:
+        behavior = path.split("/")[1]
+        if behavior in STATUS_LINES:
+            status = STATUS_LINES[behavior].format(host=self.host)
             writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok".encode())
             await writer.drain()
             writer.close()
             await writer.wait_closed()
-        elif behaviour == "hangs":
+        elif behavior == "hangs":
             await asyncio.sleep(3600)
-        elif behaviour == "resets":
-            # Closing with nothing to linger for sends a reset instead of a polite end.
+        elif behavior == "resets":
+            # A zero linger time makes close() send RST instead of FIN.
             peer: socket.socket = writer.get_extra_info("socket")
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        elif behaviour == "drips":
+        elif behavior == "drips":
             await _drip(writer, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x")
-        elif behaviour == "drips-headers":
+        elif behavior == "drips-headers":
             await _drip(writer, b"HTTP/1.1 200 OK\r\n", b"x: y\r\n")
-        elif behaviour == "floods":
+        elif behavior == "floods":
             await self._flood(writer)
 
     async def _flood(self, writer: asyncio.StreamWriter) -> None:
         writer.write(f"HTTP/1.1 200 OK\r\ncontent-length: {FLOOD_BYTES}\r\n\r\n".encode())
-        piece = bytes(64 * 1024)
+        chunk = bytes(64 * 1024)
         while self.flooded_bytes < FLOOD_BYTES:
-            writer.write(piece)
+            writer.write(chunk)
             await writer.drain()
-            self.flooded_bytes += len(piece)
+            self.flooded_bytes += len(chunk)
 
 
 async def _drip(writer: asyncio.StreamWriter, start: bytes, drop: bytes) -> None:
@@ -162,7 +162,7 @@ async def _drip(writer: asyncio.StreamWriter, start: bytes, drop: bytes) -> None
         await writer.drain()
 
 
-def _is_ours(secret: str, body: bytes, headers: dict[str, str]) -> bool:
+def _is_verified(secret: str, body: bytes, headers: dict[str, str]) -> bool:
     try:
         event = Webhook(secret).verify(body, headers)
     except (WebhookVerificationError, json.JSONDecodeError, ValueError):

@@ -1,4 +1,4 @@
-"""Compares words: with those that were read, and their times with those of an aligner that knows the text."""
+"""Compares recognized words with the reference text, and their start times with a forced aligner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,30 +8,30 @@ import jiwer
 from pocketsphinx import Decoder
 
 from cutroom.engines.types import SAMPLE_RATE
-from dev.fixtures.speech_clips import Clip, normalise
+from dev.fixtures.speech_clips import Clip, normalize_words
 from proofs.stage.transcript_stage import to_pcm
 
-ALIGNER_FRAMES_A_SECOND = 100
+ALIGNER_FRAMES_PER_SECOND = 100
 
 
 @dataclass(frozen=True, slots=True)
 class WordErrors:
-    """How many words were said, how many are wrong, missing or too many, and when each right one starts."""
+    """Reference word count, error count (substitutions, deletions, insertions), and start of each correct word."""
 
     said: int
     wrong: int
-    starts: Mapping[int, float]  # by the word's place in the text that was read
+    starts: Mapping[int, float]  # by index of the reference word
 
 
 def compare_words(text: str, words: Sequence[Mapping[str, Any]]) -> WordErrors:
-    """The text is one that is normal already."""
+    """`text` must be normalized."""
     heard: list[str] = []
     starts: dict[int, float] = {}
     for word in words:
-        parts = normalise(word["text"]).split()
-        if parts:
-            starts[len(heard)] = word["start"]  # of a compound only the first part has a time
-        heard += parts
+        tokens = normalize_words(word["text"]).split()
+        if tokens:
+            starts[len(heard)] = word["start"]  # only the first word of a compound has a time
+        heard += tokens
     compared = jiwer.process_words(text, " ".join(heard))
     known: dict[int, float] = {}
     for chunk in compared.alignments[0]:
@@ -44,24 +44,24 @@ def compare_words(text: str, words: Sequence[Mapping[str, Any]]) -> WordErrors:
 
 
 def word_error_rate(text: str, heard: str) -> float:
-    return float(jiwer.wer(text, normalise(heard)))
+    return float(jiwer.wer(text, normalize_words(heard)))
 
 
 def start_errors(clip: Clip, errors: WordErrors) -> list[float]:
-    """How much later than the aligner each right word starts, in seconds."""
+    """Start of each correct word minus its start by the aligner, in seconds."""
     aligned = align(clip)
     return [start - aligned[place] for place, start in errors.starts.items()]
 
 
 def align(clip: Clip) -> list[float]:
-    """When each word of a clip starts, by an aligner that is told what was said."""
+    """Start of each word of a clip, by forced alignment with its text."""
     decoder = Decoder(samprate=SAMPLE_RATE, lm=None, loglevel="FATAL")
     decoder.set_align_text(clip.text)
     decoder.start_utt()
     decoder.process_raw(to_pcm(clip.samples), full_utt=True)
     decoder.end_utt()
-    # Silences and the marks of beginning and end have names in brackets; "to(3)" is another way to say "to".
+    # Silence and sentence markers are bracketed; "to(3)" is a pronunciation variant of "to".
     found = [(each.word.partition("(")[0], each.start_frame) for each in decoder.seg() if each.word[0] not in "<["]
     if [word for word, _ in found] != clip.text.split():
-        raise ValueError(f"The clip {clip.name} cannot be aligned with its text.")
-    return [frame / ALIGNER_FRAMES_A_SECOND for _, frame in found]
+        raise ValueError(f"clip {clip.name} cannot be aligned with its text")
+    return [frame / ALIGNER_FRAMES_PER_SECOND for _, frame in found]

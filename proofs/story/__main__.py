@@ -19,7 +19,7 @@ import httpx
 
 from cutroom.platform.db import register_json_codec
 from dev.environment import PROJECT, port_base
-from proofs.stage.ledger_audit import Books, read_books
+from proofs.stage.ledger_audit import LedgerAudit, audit_ledger
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
 from proofs.stage.webhook_receiver import Receiver
@@ -84,13 +84,13 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             books = await _books(scene.stage)
     kills = sum(killer.killed.values())
     by_part = ", ".join(f"{part} {count}" for part, count in sorted(killer.killed.items()))
-    report.claim("parts killed with -9", wanted="every 10 s", measured=f"{kills}: {by_part}", holds=kills > 0)
+    report.claim("parts killed with -9", expected="every 10 s", measured=f"{kills}: {by_part}", holds=kills > 0)
     same = calm.charged == wild.charged
     measured = f"{calm.charged / 1000:g} and {wild.charged / 1000:g}"
-    report.claim("credits that both tellings cost", wanted="the same", measured=measured, holds=same)
+    report.claim("credits that both tellings cost", expected="the same", measured=measured, holds=same)
     for fault in books.faults:
         report.note(fault)
-    report.claim("faults in the books", wanted="0", measured=len(books.faults), holds=not books.faults)
+    report.claim("faults in the books", expected="0", measured=len(books.faults), holds=not books.faults)
     report.figures(
         products_ready=sum(calm.products.values()),
         ledger_ok=not books.faults and same,
@@ -104,7 +104,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 def _claim(report: Report, when: str, told: Told, scene: Scene) -> None:
-    there, wanted = sum(told.products.values()), len(told.products)
+    there, expected = sum(told.products.values()), len(told.products)
     for name in told.missing:
         report.note(f"{when}: not there: {name}")
     for name in told.silent:
@@ -112,18 +112,18 @@ def _claim(report: Report, when: str, told: Told, scene: Scene) -> None:
     if told.missing:
         report.note(scene.stage.worker.read_log()[-3000:])
     report.claim(
-        f"{when}: products made and opened", wanted="all", measured=f"{there} of {wanted}", holds=not told.missing
+        f"{when}: products made and opened", expected="all", measured=f"{there} of {expected}", holds=not told.missing
     )
     measured = f"{len(told.asked.jobs) - len(told.silent)} of {len(told.asked.jobs)} jobs, {told.unverified} not ours"
     holds = not told.silent and not told.unverified
-    report.claim("... told by webhook, once each, verified", wanted="all", measured=measured, holds=holds)
-    report.claim("... charged twice", wanted="0", measured=len(told.twice), holds=not told.twice)
+    report.claim("... told by webhook, once each, verified", expected="all", measured=measured, holds=holds)
+    report.claim("... charged twice", expected="0", measured=len(told.twice), holds=not told.twice)
 
 
 def _film(folder: Path, *, short: bool) -> Path:
     """The example's beginning, or a longer film of recorded people."""
     if not short:
-        return shorts_video.make_film(folder, long=True).path
+        return shorts_video.make_video(folder, long=True).path
     path = folder / "film.mp4"
     command = ["ffmpeg", "-v", "error", "-y", "-i", str(EXAMPLE), "-t", str(SHORT_SECONDS), "-vf", "scale=640:-2"]
     subprocess.run([*command, "-c:v", "libx264", "-preset", "veryfast", "-c:a", "copy", str(path)], check=True)
@@ -158,7 +158,7 @@ async def _scene(folder: Path, *, playback: str) -> AsyncIterator[Scene]:
 
 
 async def _tell(scene: Scene, film: Path) -> Told:
-    started, before, uploads = time.monotonic(), len(scene.receiver.arrivals), len(scene.mux.uploads)
+    started, before, uploads = time.monotonic(), len(scene.receiver.deliveries), len(scene.mux.uploads)
     asked = await ask_for_everything(scene.caller, film)
     jobs = await ended(scene.caller, list(asked.jobs.values()))
     for name, job_id in asked.jobs.items():
@@ -172,7 +172,7 @@ async def _tell(scene: Scene, film: Path) -> Told:
     once = len(scene.mux.uploads) - uploads == 1
     products["hosted, once and whole"] = once and len(mine) == 1 and bytes(mine[0].received) == source
     events = await _events(scene, asked, before)
-    unverified = sum(not arrival.verified for arrival in scene.receiver.arrivals[before:])
+    unverified = sum(not delivery.verified for delivery in scene.receiver.deliveries[before:])
     charged, twice = await _charged(scene.stage, asked)
     return Told(asked, products, events, unverified, charged, twice, seconds)
 
@@ -182,10 +182,10 @@ async def _events(scene: Scene, asked: Asked, before: int) -> dict[str, int]:
     deadline = time.monotonic() + EVENTS_SECONDS
     while True:
         ids: dict[str, set[str]] = defaultdict(set)
-        for arrival in scene.receiver.arrivals[before:]:
-            event = json.loads(arrival.body)
+        for delivery in scene.receiver.deliveries[before:]:
+            event = json.loads(delivery.body)
             if event["type"] == "job.ready":
-                ids[event["data"]["id"]].add(arrival.message_id)
+                ids[event["data"]["id"]].add(delivery.message_id)
         if ids.keys() >= set(asked.jobs.values()) or time.monotonic() > deadline:
             return {job_id: len(found) for job_id, found in ids.items()}
         await asyncio.sleep(0.5)
@@ -196,7 +196,7 @@ async def _charged(stage: Stage, asked: Asked) -> tuple[int, list[str]]:
     connection = await _connect(stage)
     try:
         ids = list(asked.jobs.values())
-        jobs = await connection.fetch("SELECT id, bill FROM jobs WHERE id = ANY($1)", ids)
+        jobs = await connection.fetch("SELECT id, charge FROM jobs WHERE id = ANY($1)", ids)
         lines = await connection.fetch(
             "SELECT split_part(holder, '.', 1) AS job_id, millicredits FROM escrow_lines "
             "WHERE state = 'captured' AND split_part(holder, '.', 1) = ANY($1)",
@@ -205,15 +205,15 @@ async def _charged(stage: Stage, asked: Asked) -> tuple[int, list[str]]:
     finally:
         await connection.close()
     taken = Counter(line["job_id"] for line in lines)
-    works = {job["id"]: len(job["bill"]["works"]) if job["bill"] else 0 for job in jobs}
-    return sum(line["millicredits"] for line in lines), [each for each in ids if taken[each] > works.get(each, 0)]
+    items = {job["id"]: len(job["charge"]["items"]) if job["charge"] else 0 for job in jobs}
+    return sum(line["millicredits"] for line in lines), [each for each in ids if taken[each] > items.get(each, 0)]
 
 
-async def _books(stage: Stage) -> Books:
+async def _books(stage: Stage) -> LedgerAudit:
     connection = await _connect(stage)
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            return await read_books(connection, stage.person.library_id)
+            return await audit_ledger(connection, stage.person.library_id)
     finally:
         await connection.close()
 

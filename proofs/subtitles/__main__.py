@@ -7,15 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cutroom.media.subtitles import Cue
+from cutroom.media.subtitles import SubtitleCue
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.transcripts.sentences import Segment, TimedWord, segments
+from cutroom.products.transcripts.segmentation import TimedWord, TranscriptSegment, split_segments
 from cutroom.products.transcripts.subtitles import store_subtitles
-from proofs.stage.cue_checks import Break, breaks, counted, long_pauses, segments_from
+from proofs.stage.cue_checks import FoundViolation, count_by_rule, find_violations, join_segments, long_pauses
 from proofs.stage.recorded_speech import Speech, make_speech
 from proofs.stage.report import Report, prove
-from proofs.stage.subtitle_parsers import Written, agree, cues_of, download
-from proofs.stage.transcript_stage import read, reader, send, write_wav
+from proofs.stage.subtitle_parsers import SubtitleFiles, agree, cues_of, download
+from proofs.stage.transcript_stage import open_client, upload_file, wait_for_transcript, write_wav
 from proofs.subtitles.hostile import prove_hostile, write_hostile
 from tests.support.stage import Stage, open_stage
 
@@ -26,7 +26,7 @@ MOST_EXCEPTIONS = 0.02  # of the cues
 MOST_LISTED = 40
 LONG_PAUSE_MS = 1000
 WAIT_SECONDS = 3600
-# The small recogniser, and nobody who tells voices apart: here it is known whose turn it is.
+# The small recognizer, and nobody who tells voices apart: here it is known whose turn it is.
 ENVIRONMENT = {
     "CUTROOM_ASR_ENGINES": "whisper-tiny.en",
     "CUTROOM_SPEAKER_EMBEDDER": "none",
@@ -38,12 +38,12 @@ ENVIRONMENT = {
 class Checked:
     """What was found in the files of one way to tell the speakers."""
 
-    cues: list[Cue]
-    found: list[Break]
+    cues: list[SubtitleCue]
+    found: list[FoundViolation]
     pauses_inside: int
 
     @property
-    def unforced(self) -> list[Break]:
+    def unforced(self) -> list[FoundViolation]:
         return [each for each in self.found if not each.reason]
 
     @property
@@ -55,10 +55,13 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     speech = make_speech(SHORT_SECONDS if short else LONG_SECONDS, seed=SEED)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        async with open_stage("proof_subtitles", folder, environment=ENVIRONMENT) as stage, reader(stage) as client:
-            video_id = await send(client, write_wav(folder / "speech.wav", speech.samples))
-            told = await read(stage, client, video_id, seconds=WAIT_SECONDS)
-            heard = segments_from(told.transcript, told.words)
+        async with (
+            open_stage("proof_subtitles", folder, environment=ENVIRONMENT) as stage,
+            open_client(stage) as client,
+        ):
+            video_id = await upload_file(client, write_wav(folder / "speech.wav", speech.samples))
+            told = await wait_for_transcript(stage, client, video_id, seconds=WAIT_SECONDS)
+            heard = join_segments(told.transcript, told.words)
             as_made = await download(client, video_id, language=LANGUAGE)
             turns = await _store_turns(stage, video_id, heard, speech)
             with_turns = await download(client, video_id, language=LANGUAGE)
@@ -81,13 +84,15 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     )
 
 
-async def _store_turns(stage: Stage, video_id: str, heard: Sequence[Segment], speech: Speech) -> list[Segment]:
+async def _store_turns(
+    stage: Stage, video_id: str, heard: Sequence[TranscriptSegment], speech: Speech
+) -> list[TranscriptSegment]:
     """The same words, each of the voice whose turn it was; the files are made of them in place of the first."""
 
     def who(word: TimedWord) -> str:
         return speech.voice_at((word.start_seconds + word.end_seconds) / 2)
 
-    parts = segments([word for segment in heard for word in segment.words], who, language=LANGUAGE)
+    parts = split_segments([word for segment in heard for word in segment.words], who, language=LANGUAGE)
     await store_subtitles(
         Storage.connect(stage.settings),
         parts,
@@ -103,51 +108,51 @@ def _claim_speech(report: Report, speech: Speech, *, words: int, short: bool) ->
     least = SHORT_SECONDS if short else LONG_SECONDS
     report.claim(
         "human speech that was recognised",
-        wanted=f">= {least} s",
+        expected=f">= {least} s",
         measured=f"{speech.spoken_seconds:.0f} s in {speech.seconds:.0f} s, {words} words",
         holds=speech.spoken_seconds >= least and words >= speech.spoken_seconds,
     )
 
 
-def _check(report: Report, written: Written, parts: Sequence[Segment], *, what: str) -> Checked:
-    readings = written.readings()
+def _check(report: Report, written: SubtitleFiles, parts: Sequence[TranscriptSegment], *, what: str) -> Checked:
+    readings = written.parse_all()
     shown = readings["pysubs2, srt"]
     others = [name for name, each in readings.items() if not agree(shown, each)]
     report.claim(
         f"readers of {len(shown)} cues {what} that agree on times and text",
-        wanted=f"all {len(readings)}, within 1 ms",
+        expected=f"all {len(readings)}, within 1 ms",
         measured=f"all but {', '.join(others)}" if others else f"all {len(readings)}",
         holds=bool(shown) and not others,
     )
     cues = cues_of(written.vtt)
     pauses = long_pauses(cues, parts, ms=LONG_PAUSE_MS)
-    checked = Checked(cues, breaks(shown, cues, segments=parts, language=LANGUAGE), len(pauses))
+    checked = Checked(cues, find_violations(shown, cues, segments=parts, language=LANGUAGE), len(pauses))
     for each in checked.found[:MOST_LISTED]:
         text = " / ".join(shown[each.cue].lines) if each.cue < len(shown) else ""
         report.note(f"cue {each.cue + 1} {what}, {each.rule} ({each.detail}): {each.reason or 'NO REASON'}: {text}")
     report.claim(
         f"rules that cues {what} break without need",
-        wanted="none",
-        measured=counted(checked.unforced),
+        expected="none",
+        measured=count_by_rule(checked.unforced),
         holds=not checked.unforced,
     )
     share = len(checked.exceptions) / max(1, len(cues))
     report.claim(
         f"cues {what} that the speech forces to break a rule",
-        wanted=f"<= {MOST_EXCEPTIONS:.0%} of {len(cues)}",
+        expected=f"<= {MOST_EXCEPTIONS:.0%} of {len(cues)}",
         measured=f"{len(checked.exceptions)}, {share:.1%}",
         holds=share <= MOST_EXCEPTIONS,
     )
     return checked
 
 
-def _claim_turns(report: Report, checked: Checked, parts: Sequence[Segment]) -> None:
+def _claim_turns(report: Report, checked: Checked, parts: Sequence[TranscriptSegment]) -> None:
     """A line opens with a dash where the speaker changes: at least once for each change."""
     changes = sum(before.speaker != after.speaker for before, after in pairwise(parts))
     dashes = sum(line.dash for cue in checked.cues for line in cue.lines)
     report.claim(
         "changes of speaker, lines marked with a dash",
-        wanted="no fewer than changes",
+        expected="no fewer than changes",
         measured=f"{changes}, {dashes}",
         holds=0 < changes <= dashes,
     )

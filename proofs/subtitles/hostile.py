@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.subtitles import store_subtitles
 from proofs.stage.report import Report
-from proofs.stage.subtitle_parsers import FORMS, Written
+from proofs.stage.subtitle_parsers import FORMATS, SubtitleFiles
 from proofs.subtitles.rendering import (
     HEIGHT,
     SHOWN_SECONDS,
@@ -82,27 +82,27 @@ async def write_hostile(stage: Stage, video_id: str) -> None:
     )
 
 
-def prove_hostile(report: Report, written: Written) -> bool:
+def prove_hostile(report: Report, written: SubtitleFiles) -> bool:
     """Whether every text is read and painted as text, in both formats."""
     read_wrong = [*_read_wrong(written)]
     for each in read_wrong:
         report.note(f"hostile text read in another way: {each}")
     report.claim(
         f"hostile texts that pysubs2, webvtt-py and FFmpeg read as text, of {len(CASES)} in two formats",
-        wanted="all",
+        expected="all",
         measured=f"{len(read_wrong)} otherwise",
         holds=not read_wrong,
     )
     judge = Judge.open()
     wrong = 0
-    for form in FORMS:
+    for form in FORMATS:
         faults = judge.faults(painted(written.of(form), form, slots=len(CASES)), CASES)
         wrong += len(faults)
         for case, fault in faults.items():
             report.note(f"hostile text in {form}: {_short(case.text)!r} {fault}")
     report.claim(
         f"hostile texts that libass paints as text, of {len(CASES)} in two formats",
-        wanted="all",
+        expected="all",
         measured=f"{wrong} otherwise",
         holds=wrong == 0,
     )
@@ -110,7 +110,7 @@ def prove_hostile(report: Report, written: Written) -> bool:
     caught = judge.faults(painted(raw_srt([case.text for case in acting]), "srt", slots=len(acting)), acting)
     report.claim(
         "such texts written as they are: seen to move, hide, colour or turn",
-        wanted=f"all {len(acting)}",
+        expected=f"all {len(acting)}",
         measured=len(caught),
         holds=len(caught) == len(acting),
     )
@@ -147,18 +147,18 @@ class Judge:
         return ", ".join(fault for fault, holds in checks.items() if not holds)
 
 
-def _segment(slot: int, text: str, *, deleted: bool = False) -> Segment:
+def _segment(slot: int, text: str, *, deleted: bool = False) -> TranscriptSegment:
     start = float(slot * SLOT_SECONDS)
-    return Segment(start, start + SHOWN_SECONDS, "speaker_1", text, (), deleted)
+    return TranscriptSegment(start, start + SHOWN_SECONDS, "speaker_1", text, (), deleted)
 
 
-def _read_wrong(written: Written) -> list[str]:
-    wanted = [(number * SLOT_SECONDS * 1000, (case.shown,)) for number, case in enumerate(CASES)]
+def _read_wrong(written: SubtitleFiles) -> list[str]:
+    expected = [(number * SLOT_SECONDS * 1000, (case.shown,)) for number, case in enumerate(CASES)]
     found = []
-    for reader, shown in written.readings().items():
+    for reader, shown in written.parse_all().items():
         read = [(each.start, each.lines) for each in shown]
-        found += [f"{reader}: {each} is not there" for each in wanted if each not in read]
-        found += [f"{reader}: {each} was not written" for each in read if each not in wanted]
+        found += [f"{reader}: {each} is not there" for each in expected if each not in read]
+        found += [f"{reader}: {each} was not written" for each in read if each not in expected]
     return found
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from proofs.stage.subtitle_parsers import Form
+from proofs.stage.subtitle_parsers import SubtitleFormat
 
 WIDTH, HEIGHT = 640, 360
 SLOT_SECONDS = 10  # each text has a stretch of time of its own
@@ -47,7 +47,7 @@ def raw_srt(texts: Sequence[str]) -> bytes:
     return "\n".join(blocks).encode()
 
 
-def painted(data: bytes, form: Form, *, slots: int) -> list[Picture]:
+def painted(data: bytes, form: SubtitleFormat, *, slots: int) -> list[Picture]:
     """One picture for each slot."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, f"paint.{form}").write_bytes(data)

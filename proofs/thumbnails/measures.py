@@ -12,7 +12,7 @@ import numpy as np
 
 from cutroom.engines.types import Box
 from cutroom.engines.vision.port import FaceDetector
-from tests.support.ocr import Line, of_headline, read_lines, read_text, small, word_accuracy
+from tests.support.ocr import OcrLine, headline_lines, preview, read_lines, read_text, word_accuracy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Image
 
 SIZE = (1280, 720)
-SURE = 0.6  # from which the finder means a person, as its own suite has it: cats come close to that
+SURE = 0.6  # from which the detector means a person, as its own suite has it: cats come close to that
 EDGE = 0.004  # of the width: nearer than this a face is cut
 HASH_SIDE = 8
 
@@ -38,14 +38,14 @@ class Looked:
     text_over_faces: int
 
 
-def look(path: Path, headline: str | None, finder: FaceDetector) -> Looked:
+def look(path: Path, headline: str | None, detector: FaceDetector) -> Looked:
     picture = load(path)
-    lines = of_headline(headline, read_lines(picture)) if headline else []
-    faces = [face.box for face in finder.find(picture) if face.score >= SURE]
+    lines = headline_lines(headline, read_lines(picture)) if headline else []
+    faces = [face.box for face in detector.detect(picture) if face.score >= SURE]
     return Looked(
         size=(picture.shape[1], picture.shape[0]),
         read_full=word_accuracy(headline, read_text(picture)) if headline else 1.0,
-        read_small=word_accuracy(headline, read_text(small(picture))) if headline else 1.0,
+        read_small=word_accuracy(headline, read_text(preview(picture))) if headline else 1.0,
         contrast=min((contrast_of(picture, line.box) for line in lines), default=None),
         faces=len(faces),
         faces_cut=sum(_is_cut(box) for box in faces),
@@ -104,4 +104,4 @@ def _hash(picture: "Image") -> "NDArray[np.bool_]":
     return np.asarray(low > np.median(low))
 
 
-__all__ = ["SIZE", "Line", "Looked", "least_distance", "load", "look"]
+__all__ = ["SIZE", "Looked", "OcrLine", "least_distance", "load", "look"]

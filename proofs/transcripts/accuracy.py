@@ -12,11 +12,19 @@ from cutroom.engines.diarization.clustering import Turn
 from cutroom.engines.types import SAMPLE_RATE
 from dev.fixtures.speech_clips import clips_folder, ensure_clips, music, noise, sentences, silence, two_cities
 from proofs.stage.report import Report
-from proofs.stage.transcript_stage import THREADS, Told, make_mute_film, read, reader, send, write_wav
+from proofs.stage.transcript_stage import (
+    THREADS,
+    TranscriptResult,
+    make_silent_video,
+    open_client,
+    upload_file,
+    wait_for_transcript,
+    write_wav,
+)
 from proofs.stage.word_comparison import WordErrors, compare_words, start_errors
 from proofs.transcripts.dialogue import ENGLISH, converse_in_english
 from proofs.transcripts.music import music_track
-from tests.support.dialogue import DIALOGUE, PAUSE_SECONDS, converse, score
+from tests.support.dialogue import DIALOGUE, PAUSE_SECONDS, build_conversation, score
 from tests.support.stage import Stage, open_stage
 
 MODEL = "whisper-base"
@@ -36,7 +44,7 @@ async def prove_accuracy(report: Report, folder: Path, *, short: bool) -> None:
     paths = {clip.name: clips / f"{clip.name}.wav" for clip in spoken}
     paths["dialogue"] = write_wav(folder / "dialogue.wav", converse_in_english().samples)
     if not short:
-        paths["mixed"] = write_wav(folder / "mixed.wav", converse(DIALOGUE).samples)
+        paths["mixed"] = write_wav(folder / "mixed.wav", build_conversation(DIALOGUE).samples)
     without_words = _without_words(folder)
     async with open_stage("proof_transcripts", folder / "accuracy", asr_engines=MODEL, speech_threads=THREADS) as stage:
         told = await _transcripts(stage, {**paths, **without_words})
@@ -50,15 +58,17 @@ async def prove_accuracy(report: Report, folder: Path, *, short: bool) -> None:
     _claim_empty(report, {name: told[name] for name in without_words})
     flaws = sum(each.flaws for each in told.values())
     claim = "words out of order, without a length, or lost between segments and word file"
-    report.claim(claim, wanted="0", measured=flaws, holds=flaws == 0)
+    report.claim(claim, expected="0", measured=flaws, holds=flaws == 0)
     longest = max(word["end"] - word["start"] for each in told.values() for word in each.words)
     report.figures(word_flaws=flaws, longest_word_seconds=round(longest, 2))
 
 
-async def _transcripts(stage: Stage, paths: Mapping[str, Path]) -> dict[str, Told]:
-    async with reader(stage) as client:
-        ids = {name: await send(client, path) for name, path in paths.items()}
-        found = await asyncio.gather(*(read(stage, client, each, seconds=WAIT_SECONDS) for each in ids.values()))
+async def _transcripts(stage: Stage, paths: Mapping[str, Path]) -> dict[str, TranscriptResult]:
+    async with open_client(stage) as client:
+        ids = {name: await upload_file(client, path) for name, path in paths.items()}
+        found = await asyncio.gather(
+            *(wait_for_transcript(stage, client, each, seconds=WAIT_SECONDS) for each in ids.values())
+        )
     return dict(zip(ids, found, strict=True))
 
 
@@ -71,7 +81,7 @@ def _without_words(folder: Path) -> dict[str, Path]:
     }
     made = {name: write_wav(folder / f"{name}.wav", samples) for name, samples in sounds.items()}
     made["music"] = music_track(clips_folder())
-    made["a film without sound"] = make_mute_film(folder / "mute.mp4", seconds=8)
+    made["a film without sound"] = make_silent_video(folder / "mute.mp4", seconds=8)
     return made
 
 
@@ -81,7 +91,9 @@ def _claim_words(report: Report, *, librivox: Sequence[WordErrors], dickens: Seq
         wrong, said = sum(each.wrong for each in errors), sum(each.said for each in errors)
         rates[name] = round(wrong / said, 4)
         measured = f"{rates[name]:.1%} ({wrong} of {said})"
-        report.claim(f"words wrong, {name}, {MODEL}", wanted="<= 5 %", measured=measured, holds=rates[name] <= MAX_WER)
+        report.claim(
+            f"words wrong, {name}, {MODEL}", expected="<= 5 %", measured=measured, holds=rates[name] <= MAX_WER
+        )
     report.figures(wer=rates["both"], wer_librivox=rates["LibriVox"], wer_dickens=rates["Dickens"])
 
 
@@ -91,20 +103,20 @@ def _claim_starts(report: Report, errors: Sequence[float], *, words: int) -> Non
     shift = round(float(np.median(errors)) * 1000, 1)
     claim = f"word starts beside forced alignment, median of {len(errors)} of {words} words, ms"
     measured = f"{median} (nine of ten within {most}; median with its sign {shift})"
-    report.claim(claim, wanted=f"<= {MAX_START_MS:.0f}", measured=measured, holds=median <= MAX_START_MS)
+    report.claim(claim, expected=f"<= {MAX_START_MS:.0f}", measured=measured, holds=median <= MAX_START_MS)
     report.figures(word_start_ms=median, word_start_p90_ms=most, words_aligned=len(errors))
 
 
-def _claim_speakers(report: Report, told: Told) -> None:
+def _claim_speakers(report: Report, told: TranscriptResult) -> None:
     truth, found = converse_in_english().truth, turns_of(told.words)
     heard = _claim_number(report, told, truth, f"speakers in {len(ENGLISH)} turns, all in English")
     collared, bare = score(truth, found, collar_seconds=COLLAR_SECONDS), score(truth, found)
     confusion = max(collared.confusion, bare.confusion)
     claim = "... speech given to another, with or without a collar"
-    report.claim(claim, wanted="<= 2 %", measured=f"{confusion:.1%}", holds=confusion <= MAX_CONFUSION)
+    report.claim(claim, expected="<= 2 %", measured=f"{confusion:.1%}", holds=confusion <= MAX_CONFUSION)
     claim = f"... diarization error by words, collar {COLLAR_SECONDS} s"
     measured = f"{collared.error:.1%} (without a collar {bare.error:.1%})"
-    report.claim(claim, wanted="<= 12 %", measured=measured, holds=collared.error <= MAX_DER)
+    report.claim(claim, expected="<= 12 %", measured=measured, holds=collared.error <= MAX_DER)
     report.figures(
         speakers=heard,
         confusion=round(confusion, 4),
@@ -114,19 +126,19 @@ def _claim_speakers(report: Report, told: Told) -> None:
     )
 
 
-def _claim_mixed(report: Report, told: Told) -> None:
+def _claim_mixed(report: Report, told: TranscriptResult) -> None:
     """One of the four speaks another language. His words are not to be had, so that error by words says little."""
-    truth = converse(DIALOGUE).truth
+    truth = build_conversation(DIALOGUE).truth
     heard = _claim_number(report, told, truth, f"speakers in {len(DIALOGUE)} turns, one of them not in English")
     confusion = score(truth, turns_of(told.words)).confusion
     claim = "... speech given to another, without a collar"
-    report.claim(claim, wanted="<= 2 %", measured=f"{confusion:.1%}", holds=confusion <= MAX_CONFUSION)
+    report.claim(claim, expected="<= 2 %", measured=f"{confusion:.1%}", holds=confusion <= MAX_CONFUSION)
     report.figures(mixed_speakers=heard, mixed_confusion=round(confusion, 4))
 
 
-def _claim_number(report: Report, told: Told, truth: Sequence[Turn], claim: str) -> int:
-    wanted, heard = len({turn.speaker for turn in truth}), len(told.transcript["speakers"])
-    report.claim(claim, wanted=str(wanted), measured=heard, holds=heard == wanted)
+def _claim_number(report: Report, told: TranscriptResult, truth: Sequence[Turn], claim: str) -> int:
+    expected, heard = len({turn.speaker for turn in truth}), len(told.transcript["speakers"])
+    report.claim(claim, expected=str(expected), measured=heard, holds=heard == expected)
     return heard
 
 
@@ -144,8 +156,8 @@ def turns_of(words: Sequence[Mapping[str, Any]]) -> list[Turn]:
     return found
 
 
-def _claim_empty(report: Report, told: Mapping[str, Told]) -> None:
+def _claim_empty(report: Report, told: Mapping[str, TranscriptResult]) -> None:
     invented = {name: each.text or "segments" for name, each in told.items() if not each.is_empty}
     claim = f"words where nobody speaks: {', '.join(told)}"
-    report.claim(claim, wanted="ready and empty", measured=invented or "ready and empty", holds=not invented)
+    report.claim(claim, expected="ready and empty", measured=invented or "ready and empty", holds=not invented)
     report.figures(empty_files=len(told), invented=sum(len(told[name].words) for name in invented))

@@ -16,8 +16,8 @@ from tests.support.dialogue import (
     Conversation,
     Line,
     Samples,
-    loud_spans,
     recording,
+    speech_spans,
 )
 
 DAVID = "david"  # who recorded what PocketSphinx is tested with; in the same package as the reader of Austen
@@ -50,7 +50,7 @@ def converse_in_english(*, seed: int = 7) -> Conversation:
         said = said * np.float32(LEVEL / np.sqrt(np.square(said).mean()))
         at = sum(map(len, parts)) / SAMPLE_RATE
         speaker = numbers.setdefault(line.speaker, len(numbers))
-        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in loud_spans(said)]
+        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in speech_spans(said)]
         parts += [said, np.zeros(round(line.pause_seconds * SAMPLE_RATE), np.float32)]
     samples = np.concatenate(parts)
     samples += np.random.default_rng(seed).normal(0, ROOM_LEVEL, len(samples)).astype(np.float32)

@@ -8,35 +8,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proofs.stage.report import Report
-from proofs.stage.transcript_stage import Told, read, reader, send
+from proofs.stage.transcript_stage import TranscriptResult, open_client, upload_file, wait_for_transcript
 from tests.support.stage import Stage, WorkerProcess
 
-LINE = "recognising a piece"
+LINE = "transcribing chunk"
 SOON_SECONDS = (0.5, 2.0)  # after a piece was begun: it is under way, and not done
 
 
 async def prove_kills(
-    report: Report, stage: Stage, path: Path, *, undisturbed: Told, at_pieces: Sequence[int], seconds: float
+    report: Report, stage: Stage, path: Path, *, undisturbed: TranscriptResult, at_pieces: Sequence[int], seconds: float
 ) -> None:
     """Kill the worker while it is at the pieces of these numbers, in the order in which they are begun."""
-    async with reader(stage) as client:
-        video_id = await send(client, path)
+    async with open_client(stage) as client:
+        video_id = await upload_file(client, path)
         killer = Killer(stage.worker, f"transcript_{video_id}", at_pieces)
-        told = await read(stage, client, video_id, seconds=seconds, meanwhile=killer.look)
+        told = await wait_for_transcript(stage, client, video_id, seconds=seconds, meanwhile=killer.look)
     lives = killer.lives()
     redone = count_redone(lives)
     kills, pieces = len(killer.kills), len({piece for life in lives for piece in life})
     claim = f"worker killed with -9 in the middle of {pieces} pieces"
-    report.claim(claim, wanted=f"{len(at_pieces)} times", measured=kills, holds=kills == len(at_pieces))
+    report.claim(claim, expected=f"{len(at_pieces)} times", measured=kills, holds=kills == len(at_pieces))
     # A piece that is begun twice in the last life was lost without a kill.
     holds = max(redone) <= 1 and redone[-1] == 0 and sum(redone) > 0
     measured = ", ".join(map(str, redone[:-1]))
     report.claim(
-        "... pieces done again after each", wanted="1 at most, 1 at least once", measured=measured, holds=holds
+        "... pieces done again after each", expected="1 at most, 1 at least once", measured=measured, holds=holds
     )
     same = told.same_as(undisturbed)
     claim = "... words, times, speakers and segments beside the undisturbed run"
-    report.claim(claim, wanted="the same", measured="the same" if same else _difference(told, undisturbed), holds=same)
+    report.claim(
+        claim, expected="the same", measured="the same" if same else _difference(told, undisturbed), holds=same
+    )
     report.figures(redone_pieces=sum(redone), worker_kills=kills, pieces=pieces, same_after_kills=same)
 
 
@@ -86,7 +88,7 @@ def count_redone(lives: Sequence[Sequence[int]]) -> list[int]:
     return redone
 
 
-def _difference(told: Told, undisturbed: Told) -> str:
+def _difference(told: TranscriptResult, undisturbed: TranscriptResult) -> str:
     texts = "the same text" if told.text == undisturbed.text else "another text"
     pairs = zip(told.words, undisturbed.words, strict=False)
     first = next((f"{ours} / {theirs}" for ours, theirs in pairs if ours != theirs), "none in common words")

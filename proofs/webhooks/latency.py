@@ -30,10 +30,10 @@ async def prove_promptness(report: Report, stage: Stage, client: Client, *, even
     lost = len(committed.keys() - heard.keys())
     waits = sorted((heard[event_id] - at) * 1000 for event_id, at in committed.items() if event_id in heard)
     p95 = round(statistics.quantiles(waits, n=20)[-1])
-    report.claim(f"of {events} events, heard", wanted=str(events), measured=events - lost, holds=lost == 0)
+    report.claim(f"of {events} events, heard", expected=str(events), measured=events - lost, holds=lost == 0)
     report.claim(
         "from commit to arrival, p95 (median) ms",
-        wanted=f"< {MOST_P95_MS}",
+        expected=f"< {MOST_P95_MS}",
         measured=f"{p95} ({round(statistics.median(waits))})",
         holds=p95 < MOST_P95_MS,
     )
@@ -44,7 +44,7 @@ async def prove_promptness(report: Report, stage: Stage, client: Client, *, even
 def _heard(stage: Stage) -> dict[str, float]:
     """When each message first arrived and was verified."""
     first: dict[str, float] = {}
-    for arrival in stage.receiver.arrivals:
-        if arrival.verified:
-            first.setdefault(arrival.message_id, arrival.at)
+    for delivery in stage.receiver.deliveries:
+        if delivery.verified:
+            first.setdefault(delivery.message_id, delivery.at)
     return first

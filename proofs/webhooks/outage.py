@@ -6,7 +6,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
-from cutroom.webhooks.rules import PAUSES
+from cutroom.webhooks.rules import RETRY_DELAYS
 from dev.probe import program_beside_python
 from proofs.stage.report import Report
 from proofs.webhooks.stage import Customer, Stage
@@ -46,14 +46,14 @@ async def _receiver_away(report: Report, stage: Stage, skipping: WorkflowEnviron
     lost = len(announced.keys() - arrived)
     report.claim(
         f"receiver away for 24 h ({lasted.total_seconds() / 3600:.1f} h of skipped time): events lost",
-        wanted=f"0 of {events}",
+        expected=f"0 of {events}",
         measured=f"{lost}, ended {sorted(set(outcomes))}",
         holds=lost == 0 and set(outcomes) == {"delivered"} and lasted > OUTAGE,
     )
     refused = {row["outcome"] for row in missed}
     report.claim(
         "... attempts recorded during the outage, for each event",
-        wanted="7, unreachable",
+        expected="7, unreachable",
         measured=f"{len(missed) / events:g}, {', '.join(refused)}",
         holds=len(missed) == 7 * events and refused == {"unreachable"},
     )
@@ -66,13 +66,13 @@ async def _receiver_never_takes(report: Report, stage: Stage, skipping: Workflow
     await _relay_all(stage, skipping.client)
     await skipping.sleep(ALL_ATTEMPTS)
     (outcome,) = await _results(skipping.client, {event_id: customer})
-    attempts, arrivals = len(await stage.attempts(customer)), len(stage.receiver.at(customer.path))
-    wanted = 1 + len(PAUSES)
+    attempts, deliveries = len(await stage.attempts(customer)), len(stage.receiver.at(customer.path))
+    expected = 1 + len(RETRY_DELAYS)
     report.claim(
         "a receiver that answers 500 for four days: attempts, recorded, end",
-        wanted=f"{wanted}, {wanted}, refused",
-        measured=f"{arrivals}, {attempts}, {outcome}",
-        holds=(arrivals, attempts, outcome) == (wanted, wanted, "refused"),
+        expected=f"{expected}, {expected}, refused",
+        measured=f"{deliveries}, {attempts}, {outcome}",
+        holds=(deliveries, attempts, outcome) == (expected, expected, "refused"),
     )
 
 

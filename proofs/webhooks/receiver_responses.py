@@ -24,22 +24,24 @@ class Case:
     does: str
     status: int | None
     outcome: str
-    arrivals: int
+    deliveries: int
     least_pause_seconds: float = 0
     cut_off: bool = False
 
 
 CASES = (
-    Case("takes", "answers 200", status=200, outcome="delivered", arrivals=1),
-    Case("fails", "answers 500", status=500, outcome="refused", arrivals=2, least_pause_seconds=SECOND_PAUSE_SECONDS),
-    Case("moves", "answers 302", status=302, outcome="refused", arrivals=2, least_pause_seconds=SECOND_PAUSE_SECONDS),
-    Case("leaves", "answers 410", status=410, outcome="gone", arrivals=1),
-    Case("busy", "answers 429, later", status=429, outcome="refused", arrivals=2, least_pause_seconds=BUSY_SECONDS),
-    Case("hangs", "hangs", status=None, outcome="unreachable", arrivals=2, cut_off=True),
-    Case("resets", "resets", status=None, outcome="unreachable", arrivals=2, least_pause_seconds=SECOND_PAUSE_SECONDS),
-    Case("drips", "drips its body", status=None, outcome="unreachable", arrivals=2, cut_off=True),
-    Case("drips-headers", "drips its headers", status=None, outcome="unreachable", arrivals=2, cut_off=True),
-    Case("floods", "sends 10 GB", status=200, outcome="delivered", arrivals=1),
+    Case("takes", "answers 200", status=200, outcome="delivered", deliveries=1),
+    Case("fails", "answers 500", status=500, outcome="refused", deliveries=2, least_pause_seconds=SECOND_PAUSE_SECONDS),
+    Case("moves", "answers 302", status=302, outcome="refused", deliveries=2, least_pause_seconds=SECOND_PAUSE_SECONDS),
+    Case("leaves", "answers 410", status=410, outcome="gone", deliveries=1),
+    Case("busy", "answers 429, later", status=429, outcome="refused", deliveries=2, least_pause_seconds=BUSY_SECONDS),
+    Case("hangs", "hangs", status=None, outcome="unreachable", deliveries=2, cut_off=True),
+    Case(
+        "resets", "resets", status=None, outcome="unreachable", deliveries=2, least_pause_seconds=SECOND_PAUSE_SECONDS
+    ),
+    Case("drips", "drips its body", status=None, outcome="unreachable", deliveries=2, cut_off=True),
+    Case("drips-headers", "drips its headers", status=None, outcome="unreachable", deliveries=2, cut_off=True),
+    Case("floods", "sends 10 GB", status=200, outcome="delivered", deliveries=1),
 )
 
 
@@ -64,7 +66,7 @@ async def prove_answers(report: Report, stage: Stage, client: Client) -> None:
     sent = len(stage.receiver.at(deleted.path))
     report.claim(
         "an endpoint deleted between two attempts: sent, workflow ends",
-        wanted="1, withdrawn",
+        expected="1, withdrawn",
         measured=f"{sent}, {ended}",
         holds=sent == 1 and ended == "withdrawn",
     )
@@ -75,25 +77,25 @@ def _case(behaviour: str) -> Case:
 
 
 async def _claim_case(report: Report, stage: Stage, case: Case, customer: Customer) -> None:
-    attempts, arrivals = await stage.attempts(customer), stage.receiver.at(customer.path)
+    attempts, deliveries = await stage.attempts(customer), stage.receiver.at(customer.path)
     recorded = {(row["status"], row["outcome"]) for row in attempts}
-    pauses = [after.at - before.at for before, after in pairwise(arrivals)]
+    pauses = [after.at - before.at for before, after in pairwise(deliveries)]
     longest = max((row["milliseconds"] for row in attempts), default=0)
     shortest, most = ATTEMPT_MILLISECONDS
     holds = (
         recorded == {(case.status, case.outcome)}
-        and len(arrivals) == case.arrivals
+        and len(deliveries) == case.deliveries
         # One that is being cut off when we look has arrived, and is recorded a moment later.
-        and len(attempts) in ({case.arrivals, case.arrivals - 1} if case.cut_off else {case.arrivals})
+        and len(attempts) in ({case.deliveries, case.deliveries - 1} if case.cut_off else {case.deliveries})
         and all(pause >= case.least_pause_seconds - 0.05 for pause in pauses)
         and (shortest <= longest <= most if case.cut_off else longest < shortest)
-        and len({arrival.message_id for arrival in arrivals}) == 1
+        and len({delivery.message_id for delivery in deliveries}) == 1
     )
     said = ", ".join(f"{pause:.1f} s" for pause in pauses) or "none"
     report.claim(
         f"a receiver that {case.does}",
-        wanted=f"{case.arrivals} x {case.status or 'no status'} {case.outcome}",
-        measured=f"{len(arrivals)} x {recorded}, longest {longest} ms, pauses {said}",
+        expected=f"{case.deliveries} x {case.status or 'no status'} {case.outcome}",
+        measured=f"{len(deliveries)} x {recorded}, longest {longest} ms, pauses {said}",
         holds=holds,
     )
 
@@ -102,12 +104,12 @@ def _claim_limits(report: Report, stage: Stage) -> None:
     flooded = stage.receiver.flooded_bytes
     report.claim(
         "of 10 GB the receiver got rid of, bytes",
-        wanted=f"< {MOST_FLOODED_BYTES}",
+        expected=f"< {MOST_FLOODED_BYTES}",
         measured=flooded,
         holds=0 < flooded < MOST_FLOODED_BYTES,
     )
     followed = len(stage.receiver.at("/takes/moved"))
-    report.claim("redirects followed", wanted="0", measured=followed, holds=followed == 0)
+    report.claim("redirects followed", expected="0", measured=followed, holds=followed == 0)
 
 
 async def _claim_ends(report: Report, stage: Stage, gone: Customer) -> None:
@@ -115,10 +117,10 @@ async def _claim_ends(report: Report, stage: Stage, gone: Customer) -> None:
         "SELECT disabled_at, disabled_reason FROM webhook_endpoints WHERE id = $1", gone.endpoint_id
     )
     disabled = row is not None and row["disabled_at"] is not None and bool(row["disabled_reason"])
-    arrivals = len(stage.receiver.at(gone.path))
+    deliveries = len(stage.receiver.at(gone.path))
     report.claim(
         "after 410: endpoint disabled with a reason, sent of the next event",
-        wanted="True, 0",
-        measured=f"{disabled}, {arrivals - 1}",
-        holds=disabled and arrivals == 1,
+        expected="True, 0",
+        measured=f"{disabled}, {deliveries - 1}",
+        holds=disabled and deliveries == 1,
     )

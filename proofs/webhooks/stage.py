@@ -19,7 +19,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import Queue
+from cutroom.platform.temporal import TaskQueue
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.schemas import NewWebhookEndpoint
@@ -56,22 +56,22 @@ class Stage:
     settings: Settings
     accounts: Accounts
     database: Database
-    secrecy: SecretBox
+    secret_box: SecretBox
     receiver: Receiver
 
     async def customer(self, behaviour: str) -> Customer:
         """Somebody whose endpoint behaves so."""
         key = await self.accounts.key(await self.accounts.person())
-        doorkeeper = Authenticator(secrecy=self.secrecy, plans=load_plans(self.settings.plans_file))
+        authenticator = Authenticator(secret_box=self.secret_box, plans=load_plans(self.settings.plans_file))
         async with self.database.connection() as connection:
-            principal = await doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+            principal = await authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
         path = f"/{behaviour}/{principal.library_id}"
         async with self.database.transaction(principal.library_id) as connection:
             made = await service.create_endpoint(
                 connection,
                 principal,
                 NewWebhookEndpoint(url=f"https://{self.receiver.host}{path}"),
-                secrecy=self.secrecy,
+                secret_box=self.secret_box,
                 now=system_clock(),
             )
         self.receiver.secrets[path] = made.secret
@@ -79,7 +79,7 @@ class Stage:
 
     async def announce(self, customer: Customer) -> str:
         async with self.database.transaction(customer.library_id) as connection:
-            return await service.announce(
+            return await service.publish_event(
                 connection, customer.library_id, type="job.ready", data=JOB, now=system_clock()
             )
 
@@ -97,11 +97,11 @@ class Stage:
 
     def worker(self, client: Client) -> Worker:
         acting = DeliveryActivities(
-            database=self.database, secrecy=self.secrecy, sender=self.receiver.sender, clock=system_clock
+            database=self.database, secret_box=self.secret_box, sender=self.receiver.sender, clock=system_clock
         )
         return Worker(
             client,
-            task_queue=Queue.EGRESS,
+            task_queue=TaskQueue.EGRESS,
             workflows=[DeliverWebhookWorkflow],
             activities=[acting.attempt_delivery],
         )

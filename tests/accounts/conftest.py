@@ -1,11 +1,11 @@
-"""People's credentials as they lie in the database."""
+"""Fixtures: OAuth tokens inserted directly."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 import pytest
 
-from cutroom.accounts.keys import TOKEN_PREFIX, mint_credential
+from cutroom.accounts.keys import TOKEN_PREFIX, generate_credential
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE
 from cutroom.accounts.scopes import Scope
 from cutroom.platform.clock import system_clock
@@ -20,18 +20,18 @@ MakeToken = Callable[..., Awaitable[Keyring]]
 
 @pytest.fixture
 def make_token(accounts: Accounts, runtime: Runtime, person: Person) -> MakeToken:
-    """An access token of the person, as the OAuth server will write it."""
+    """Insert an access token of the user, as the OAuth server does."""
 
     async def make(
         *, expires_at: datetime | None = None, revoked_at: datetime | None = None, library_id: str | None = None
     ) -> Keyring:
-        secret, token_id = mint_credential(TOKEN_PREFIX), new_id()
+        secret, token_id = generate_credential(TOKEN_PREFIX), new_id()
         row = {
             "id": token_id,
             "library_id": library_id or person.library_id,
             "user_id": person.user_id,
             "client_id": "editor",
-            "hash": runtime.secrecy.keyed_hash(CREDENTIAL_PURPOSE, secret),
+            "hash": runtime.secret_box.keyed_hash(CREDENTIAL_PURPOSE, secret),
             "scopes": [Scope.TTS_READ.value],
             "created_at": system_clock(),
             "expires_at": expires_at or system_clock() + timedelta(hours=1),

@@ -1,8 +1,8 @@
-"""Where codes may go, what can be asked for, and how a verifier fits its challenge."""
+"""Redirect URI rules, grantable scopes and PKCE verification."""
 
 import pytest
 
-from cutroom.accounts.oauth import GRANTABLE, OAuthError, _matches, fault_in_redirect, is_challenge, read_scopes
+from cutroom.accounts.oauth import GRANTABLE, OAuthError, _matches, is_challenge, parse_scopes, redirect_uri_error
 from cutroom.accounts.scopes import Scope
 
 # From RFC 7636, appendix B.
@@ -20,8 +20,8 @@ CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
         "http://localhost/callback",
     ],
 )
-def test_codes_go_to_tls_and_to_the_person_s_own_machine(uri: str) -> None:
-    assert fault_in_redirect(uri) is None
+def test_https_and_loopback_redirects_are_allowed(uri: str) -> None:
+    assert redirect_uri_error(uri) is None
 
 
 @pytest.mark.parametrize(
@@ -43,19 +43,19 @@ def test_codes_go_to_tls_and_to_the_person_s_own_machine(uri: str) -> None:
         "",
     ],
 )
-def test_codes_go_nowhere_else(uri: str) -> None:
-    assert fault_in_redirect(uri) is not None
+def test_other_redirects_are_rejected(uri: str) -> None:
+    assert redirect_uri_error(uri) is not None
 
 
-def test_only_speech_can_be_granted_and_nothing_named_means_all_of_it() -> None:
-    assert read_scopes("") == GRANTABLE
-    assert read_scopes("tts:read") == {Scope.TTS_READ}
-    for asked in ("videos:read", "tts:read videos:read", "everything"):
+def test_only_speech_scopes_are_grantable() -> None:
+    assert parse_scopes("") == GRANTABLE
+    assert parse_scopes("tts:read") == {Scope.TTS_READ}
+    for requested in ("videos:read", "tts:read videos:read", "everything"):
         with pytest.raises(OAuthError):
-            read_scopes(asked)
+            parse_scopes(requested)
 
 
-def test_a_verifier_fits_its_own_challenge_only() -> None:
+def test_verifier_matches_only_its_challenge() -> None:
     assert is_challenge(CHALLENGE)
     assert _matches(VERIFIER, CHALLENGE)
     assert not _matches(VERIFIER[:-1] + "l", CHALLENGE)

@@ -1,4 +1,4 @@
-"""Plans are data; a file that does not say everything is refused before anything is served."""
+"""Loading and validation of plans files."""
 
 import re
 from collections.abc import Callable
@@ -32,13 +32,11 @@ def write(tmp_path: Path) -> Write:
         ("business", True, True, True, "full"),
     ],
 )
-def test_a_bundled_plan_allows_what_the_contract_says(
-    name: str, *, speech: bool, hosting: bool, usage_billing: bool, download: str
-) -> None:
+def test_bundled_plans(name: str, *, speech: bool, hosting: bool, usage_billing: bool, download: str) -> None:
     assert load_plans()[name] == Plan(
         name=PlanName(name),
         requests_per_minute=600,
-        requests_at_once=32,
+        concurrent_requests=32,
         unfinished_jobs=50,
         speech=speech,
         hosting=hosting,
@@ -47,13 +45,13 @@ def test_a_bundled_plan_allows_what_the_contract_says(
     )
 
 
-def test_an_installation_replaces_the_file(write: Write) -> None:
+def test_custom_plans_file_is_used(write: Write) -> None:
     plans = load_plans(write(BUNDLED.replace("requests_per_minute = 600", "requests_per_minute = 7", 1)))
     assert (plans["free"].requests_per_minute, plans["pro"].requests_per_minute) == (7, 600)
 
 
 def table(name: str) -> str:
-    """What stands below a plan's heading."""
+    """Return the body of a plan's table."""
     return BUNDLED.partition(f"[{name}]")[2].partition("[")[0]
 
 
@@ -73,7 +71,7 @@ BAD_FILES = {
         f"without {field}": re.sub(rf"^{field} = .*\n", "", BUNDLED, count=1, flags=re.MULTILINE)
         for field in (
             "requests_per_minute",
-            "requests_at_once",
+            "concurrent_requests",
             "unfinished_jobs",
             "speech",
             "hosting",
@@ -82,32 +80,32 @@ BAD_FILES = {
         )
     },
 }
-# Each of these would let the API start and then fail at the first request of that plan.
+# Values that would otherwise fail at the plan's first request.
 BAD_VALUES = {
-    "no requests a minute": ("requests_per_minute = 600", "requests_per_minute = 0"),
-    "less than none": ("requests_per_minute = 600", "requests_per_minute = -1"),
-    "a number in quotes": ("requests_per_minute = 600", 'requests_per_minute = "600"'),
-    "half a request": ("requests_at_once = 32", "requests_at_once = 0.5"),
-    "nothing at once": ("requests_at_once = 32", "requests_at_once = 0"),
-    "fewer jobs than none": ("unfinished_jobs = 50", "unfinished_jobs = -1"),
-    "speech as a word": ("speech = false", 'speech = "false"'),
+    "no requests per minute": ("requests_per_minute = 600", "requests_per_minute = 0"),
+    "negative": ("requests_per_minute = 600", "requests_per_minute = -1"),
+    "a quoted number": ("requests_per_minute = 600", 'requests_per_minute = "600"'),
+    "a fraction": ("concurrent_requests = 32", "concurrent_requests = 0.5"),
+    "no concurrent requests": ("concurrent_requests = 32", "concurrent_requests = 0"),
+    "negative jobs": ("unfinished_jobs = 50", "unfinished_jobs = -1"),
+    "speech as a string": ("speech = false", 'speech = "false"'),
     "an unknown tier": ('download = "sample"', 'download = "some"'),
 }
 
 
 @pytest.mark.parametrize("text", BAD_FILES.values(), ids=BAD_FILES)
-def test_a_file_that_misses_something_or_has_too_much_is_refused(write: Write, text: str) -> None:
+def test_missing_or_unknown_entries_are_rejected(write: Write, text: str) -> None:
     with pytest.raises((ValueError, TypeError)):
         load_plans(write(text))
 
 
 @pytest.mark.parametrize(("good", "bad"), BAD_VALUES.values(), ids=BAD_VALUES)
-def test_a_file_with_an_impossible_value_is_refused(write: Write, good: str, bad: str) -> None:
+def test_invalid_value_is_rejected(write: Write, good: str, bad: str) -> None:
     assert good in BUNDLED
     with pytest.raises((ValueError, TypeError)):
         load_plans(write(BUNDLED.replace(good, bad, 1)))
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_missing_plans_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load_plans(tmp_path / "plans.toml")

@@ -1,4 +1,4 @@
-"""Users, workspaces, members and keys, made as the operator makes them."""
+"""Users, workspaces, members and API keys."""
 
 import pytest
 
@@ -16,8 +16,8 @@ from tests.accounts.conftest import NOON
 
 
 @pytest.fixture
-def minter(runtime: Runtime) -> service.KeyMinter:
-    return service.KeyMinter(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+def issuer(runtime: Runtime) -> service.KeyIssuer:
+    return service.KeyIssuer(secret_box=runtime.secret_box, plans=runtime.authenticator.plans)
 
 
 async def roles(accounts: Accounts, library_id: str) -> dict[str, str]:
@@ -25,19 +25,19 @@ async def roles(accounts: Accounts, library_id: str) -> dict[str, str]:
     return {row["user_id"]: row["role"] for row in rows}
 
 
-async def test_a_user_comes_with_a_personal_library_of_the_plan(accounts: Accounts) -> None:
-    made = await service.create_user(
+async def test_new_user_has_personal_library(accounts: Accounts) -> None:
+    created = await service.create_user(
         accounts.connection, f"{new_id()}@example.com", name="Ada", plan=PlanName.PRO, now=NOON
     )
-    library = await accounts.connection.fetchrow("SELECT * FROM libraries WHERE id = $1", made.library_id)
+    library = await accounts.connection.fetchrow("SELECT * FROM libraries WHERE id = $1", created.library_id)
     assert library is not None
     assert (library["kind"], library["plan"], library["suspended_at"]) == ("personal", "pro", None)
     assert library["created_at"] == NOON
-    assert await roles(accounts, made.library_id) == {made.user_id: "owner"}
+    assert await roles(accounts, created.library_id) == {created.user_id: "owner"}
 
 
 @pytest.mark.parametrize("spelling", ["{}@example.com", "{}@EXAMPLE.com", "  {}@example.com ", "{}@Example.Com\n"])
-async def test_an_e_mail_address_is_taken_however_it_is_written(accounts: Accounts, spelling: str) -> None:
+async def test_email_is_unique_ignoring_case(accounts: Accounts, spelling: str) -> None:
     name = f"a{new_id()}"
     await service.create_user(
         accounts.connection, f"{name.upper()}@example.com", name="Ada", plan=PlanName.FREE, now=NOON
@@ -49,7 +49,7 @@ async def test_an_e_mail_address_is_taken_however_it_is_written(accounts: Accoun
     assert [row["name"] for row in stored] == ["Ada"]
 
 
-async def test_a_workspace_is_a_library_with_its_maker_as_owner(accounts: Accounts, person: Person) -> None:
+async def test_workspace_creator_is_owner(accounts: Accounts, person: Person) -> None:
     workspace_id = await service.create_workspace(
         accounts.connection, "Team", owner_id=person.user_id, plan=PlanName.BUSINESS, now=NOON
     )
@@ -58,16 +58,14 @@ async def test_a_workspace_is_a_library_with_its_maker_as_owner(accounts: Accoun
     assert await roles(accounts, workspace_id) == {person.user_id: "owner"}
 
 
-async def test_putting_a_member_lets_them_in_and_putting_again_changes_the_role(
-    accounts: Accounts, person: Person
-) -> None:
+async def test_upsert_member_adds_and_updates(accounts: Accounts, person: Person) -> None:
     guest, workspace_id = await accounts.person(), await accounts.workspace(person)
     for role in (Role.VIEWER, Role.ADMIN, Role.ADMIN, Role.EDITOR):
-        await service.put_member(accounts.connection, workspace_id, user_id=guest.user_id, role=role, now=NOON)
+        await service.upsert_member(accounts.connection, workspace_id, user_id=guest.user_id, role=role, now=NOON)
         assert await roles(accounts, workspace_id) == {person.user_id: "owner", guest.user_id: role.value}
 
 
-async def test_a_removed_member_is_gone_and_cannot_be_removed_twice(accounts: Accounts, person: Person) -> None:
+async def test_removing_member_twice_is_not_found(accounts: Accounts, person: Person) -> None:
     guest, workspace_id = await accounts.person(), await accounts.workspace(person)
     await accounts.member(workspace_id, guest, role=Role.EDITOR)
     await service.remove_member(accounts.connection, workspace_id, user_id=guest.user_id)
@@ -77,33 +75,33 @@ async def test_a_removed_member_is_gone_and_cannot_be_removed_twice(accounts: Ac
     assert refused.value.code is Code.NOT_FOUND
 
 
-async def test_nobody_is_let_into_a_personal_library(accounts: Accounts, person: Person) -> None:
+async def test_personal_library_rejects_members(accounts: Accounts, person: Person) -> None:
     guest = await accounts.person()
     with pytest.raises(CutroomError) as refused:
-        await service.put_member(
+        await service.upsert_member(
             accounts.connection, person.library_id, user_id=guest.user_id, role=Role.EDITOR, now=NOON
         )
     assert refused.value.code is Code.NOT_FOUND
     assert await roles(accounts, person.library_id) == {person.user_id: "owner"}
 
 
-async def test_a_key_for_a_library_that_the_user_is_no_member_of_is_not_found(
-    accounts: Accounts, person: Person, minter: service.KeyMinter
+async def test_key_for_foreign_library_is_not_found(
+    accounts: Accounts, person: Person, issuer: service.KeyIssuer
 ) -> None:
-    stranger = await accounts.person()
-    for library_id in (stranger.library_id, await accounts.workspace(stranger), new_id()):
+    other_user = await accounts.person()
+    for library_id in (other_user.library_id, await accounts.workspace(other_user), new_id()):
         with pytest.raises(CutroomError) as refused:
-            await minter.create_key(
+            await issuer.create_key(
                 accounts.connection, library_id, user_id=person.user_id, name="k", scopes=[], now=NOON
             )
         assert refused.value.code is Code.NOT_FOUND
     assert await accounts.connection.fetchval("SELECT count(*) FROM api_keys WHERE user_id = $1", person.user_id) == 0
 
 
-async def test_a_new_key_is_stored_with_its_hash_hint_and_scopes(
-    accounts: Accounts, runtime: Runtime, person: Person, minter: service.KeyMinter
+async def test_new_key_stores_hash_hint_and_scopes(
+    accounts: Accounts, runtime: Runtime, person: Person, issuer: service.KeyIssuer
 ) -> None:
-    made = await minter.create_key(
+    created = await issuer.create_key(
         accounts.connection,
         person.library_id,
         user_id=person.user_id,
@@ -111,17 +109,17 @@ async def test_a_new_key_is_stored_with_its_hash_hint_and_scopes(
         scopes=[Scope.VIDEOS_READ, Scope.JOBS_READ],
         now=NOON,
     )
-    assert is_well_formed(made.secret, KEY_PREFIX)
-    assert made.scopes == {"videos:read", "jobs:read"}
-    stored = await accounts.connection.fetchrow("SELECT * FROM api_keys WHERE id = $1", made.key_id)
+    assert is_well_formed(created.secret, KEY_PREFIX)
+    assert created.scopes == {"videos:read", "jobs:read"}
+    stored = await accounts.connection.fetchrow("SELECT * FROM api_keys WHERE id = $1", created.key_id)
     assert stored is not None
     assert dict(stored) == {
-        "id": made.key_id,
+        "id": created.key_id,
         "library_id": person.library_id,
         "user_id": person.user_id,
         "name": "laptop",
-        "hash": runtime.secrecy.keyed_hash(CREDENTIAL_PURPOSE, made.secret),
-        "hint": made.secret[-4:],
+        "hash": runtime.secret_box.keyed_hash(CREDENTIAL_PURPOSE, created.secret),
+        "hint": created.secret[-4:],
         "scopes": ["jobs:read", "videos:read"],
         "legacy_speech": False,
         "created_at": NOON,
@@ -130,22 +128,22 @@ async def test_a_new_key_is_stored_with_its_hash_hint_and_scopes(
     }
 
 
-async def test_a_key_minted_without_scopes_stores_all_thirteen_on_the_free_plan_too(
-    accounts: Accounts, minter: service.KeyMinter
+async def test_key_without_requested_scopes_gets_all_on_free_plan(
+    accounts: Accounts, issuer: service.KeyIssuer
 ) -> None:
     free = await accounts.person(PlanName.FREE)
-    made = await minter.create_key(
+    created = await issuer.create_key(
         accounts.connection, free.library_id, user_id=free.user_id, name="k", scopes=[], now=NOON
     )
-    assert made.scopes == ALL_SCOPES
-    stored = await accounts.connection.fetchval("SELECT scopes FROM api_keys WHERE id = $1", made.key_id)
+    assert created.scopes == ALL_SCOPES
+    stored = await accounts.connection.fetchval("SELECT scopes FROM api_keys WHERE id = $1", created.key_id)
     assert set(stored) == set(ALL_SCOPES)
 
 
-async def test_a_speech_key_is_not_minted_on_the_free_plan(accounts: Accounts, minter: service.KeyMinter) -> None:
+async def test_speech_key_is_refused_on_free_plan(accounts: Accounts, issuer: service.KeyIssuer) -> None:
     free = await accounts.person(PlanName.FREE)
     with pytest.raises(CutroomError) as refused:
-        await minter.create_key(
+        await issuer.create_key(
             accounts.connection,
             free.library_id,
             user_id=free.user_id,
@@ -157,27 +155,25 @@ async def test_a_speech_key_is_not_minted_on_the_free_plan(accounts: Accounts, m
     assert await accounts.connection.fetchval("SELECT count(*) FROM api_keys WHERE user_id = $1", free.user_id) == 0
 
 
-async def test_a_keys_secret_is_nowhere_in_the_database(
-    accounts: Accounts, person: Person, minter: service.KeyMinter
-) -> None:
-    made = await minter.create_key(
+async def test_key_secret_is_not_stored(accounts: Accounts, person: Person, issuer: service.KeyIssuer) -> None:
+    created = await issuer.create_key(
         accounts.connection, person.library_id, user_id=person.user_id, name="k", scopes=[], now=NOON
     )
     tables = await accounts.connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     assert "api_keys" in {table["tablename"] for table in tables}
-    secret = made.secret.removeprefix(KEY_PREFIX)
+    secret = created.secret.removeprefix(KEY_PREFIX)
     for table in tables:
-        # A row as text shows bytea in hexadecimal.
+        # Casting a row to text shows bytea as hexadecimal.
         holding = await accounts.connection.fetchval(
             f"SELECT count(*) FROM {table['tablename']} t WHERE t::text LIKE ANY ($1::text[])",  # noqa: S608
             [f"%{secret[:12]}%", f"%{secret.encode().hex()[:24]}%"],
         )
         assert holding == 0, table["tablename"]
-    found = await accounts.connection.fetchval("SELECT t::text FROM api_keys t WHERE id = $1", made.key_id)
-    assert made.secret[-4:] in found  # the search above would have found it
+    found = await accounts.connection.fetchval("SELECT t::text FROM api_keys t WHERE id = $1", created.key_id)
+    assert created.secret[-4:] in found  # proves that the search works
 
 
-async def test_a_revoked_key_keeps_its_time_and_cannot_be_revoked_twice(accounts: Accounts, person: Person) -> None:
+async def test_key_cannot_be_revoked_twice(accounts: Accounts, person: Person) -> None:
     key = await accounts.key(person)
     await service.revoke_key(accounts.connection, key.id, now=NOON)
     for key_id in (key.id, new_id()):

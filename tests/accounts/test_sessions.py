@@ -1,10 +1,10 @@
-"""People sign up, choose among their libraries, and found workspaces."""
+"""Sign-up, sessions and library selection."""
 
 import pytest
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
-from cutroom.accounts.sessions import Known, SessionService, change_password, found_workspace, sign_up
+from cutroom.accounts.sessions import AuthenticatedUser, SessionService, change_password, create_workspace, sign_up
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
@@ -15,19 +15,19 @@ PASSWORD = "a long enough phrase"
 
 
 @pytest.fixture
-def reception(runtime: Runtime) -> SessionService:
-    return SessionService(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+def session_service(runtime: Runtime) -> SessionService:
+    return SessionService(secret_box=runtime.secret_box, plans=runtime.authenticator.plans)
 
 
-async def test_whoever_signs_up_has_a_library_and_is_recognised(runtime: Runtime, reception: SessionService) -> None:
+async def test_signed_up_user_can_authenticate(runtime: Runtime, session_service: SessionService) -> None:
     email = f"{new_id()}@Example.com"
     async with runtime.database.connection() as connection:
-        known = await sign_up(connection, email, name="Ada", password=PASSWORD, plan=PlanName.CREATOR, now=NOON)
-        assert await reception.recognise(connection, email.upper(), PASSWORD) == known
-        assert await reception.recognise(connection, email, PASSWORD + " ") is None
-        choices = await reception.libraries(connection, known.user_id)
+        user = await sign_up(connection, email, name="Ada", password=PASSWORD, plan=PlanName.CREATOR, now=NOON)
+        assert await session_service.authenticate(connection, email.upper(), PASSWORD) == user
+        assert await session_service.authenticate(connection, email, PASSWORD + " ") is None
+        choices = await session_service.list_libraries(connection, user.user_id)
     assert [(each.id, each.is_workspace, each.role, each.plan.name) for each in choices] == [
-        (known.library_id, False, Role.OWNER, PlanName.CREATOR)
+        (user.library_id, False, Role.OWNER, PlanName.CREATOR)
     ]
 
 
@@ -42,33 +42,31 @@ async def test_whoever_signs_up_has_a_library_and_is_recognised(runtime: Runtime
         ("ada@example.com", "x" * 201, Code.INVALID_ARGUMENT),
     ],
 )
-async def test_what_is_no_address_or_no_password_is_refused(
-    runtime: Runtime, email: str, password: str, code: Code
-) -> None:
+async def test_invalid_email_or_password_is_rejected(runtime: Runtime, email: str, password: str, code: Code) -> None:
     async with runtime.database.connection() as connection:
         with pytest.raises(CutroomError) as refused:
             await sign_up(connection, email, name="Ada", password=password, plan=PlanName.FREE, now=NOON)
     assert refused.value.code is code
 
 
-async def test_an_address_signs_up_once(runtime: Runtime, person: Person) -> None:
+async def test_email_can_sign_up_once(runtime: Runtime, person: Person) -> None:
     async with runtime.database.connection() as connection:
         with pytest.raises(CutroomError) as refused:
             await sign_up(connection, person.email, name="Eve", password=PASSWORD, plan=PlanName.FREE, now=NOON)
     assert refused.value.code is Code.ALREADY_EXISTS
 
 
-async def test_a_session_is_in_the_library_that_was_chosen_and_falls_back_when_removed(
-    runtime: Runtime, reception: SessionService, accounts: Accounts, person: Person
+async def test_session_uses_selected_library_and_falls_back(
+    runtime: Runtime, session_service: SessionService, accounts: Accounts, person: Person
 ) -> None:
     workspace_id = await accounts.workspace(await accounts.person())
     async with runtime.database.connection() as connection:
-        token = await reception.begin(connection, Known(person.user_id, person.library_id), now=NOON)
-        assert not await reception.choose(connection, token, workspace_id)
+        token = await session_service.create(connection, AuthenticatedUser(person.user_id, person.library_id), now=NOON)
+        assert not await session_service.switch_library(connection, token, workspace_id)
     await accounts.member(workspace_id, person, role=Role.VIEWER)
     async with runtime.database.connection() as connection:
-        assert await reception.choose(connection, token, workspace_id)
-        inside = await reception.enter(connection, token, now=NOON)
+        assert await session_service.switch_library(connection, token, workspace_id)
+        inside = await session_service.load(connection, token, now=NOON)
         assert inside is not None
         assert (inside.principal.library_id, inside.principal.role) == (workspace_id, Role.VIEWER)
         assert await connection.fetchval("SELECT current_setting('cutroom.library_id')") == workspace_id
@@ -76,25 +74,29 @@ async def test_a_session_is_in_the_library_that_was_chosen_and_falls_back_when_r
         "DELETE FROM members WHERE library_id = $1 AND user_id = $2", workspace_id, person.user_id
     )
     async with runtime.database.connection() as connection:
-        back = await reception.enter(connection, token, now=NOON)
+        back = await session_service.load(connection, token, now=NOON)
     assert back is not None
     assert back.principal.library_id == person.library_id
 
 
-async def test_a_workspace_belongs_to_its_founder(runtime: Runtime, reception: SessionService, person: Person) -> None:
+async def test_workspace_creator_owns_workspace(
+    runtime: Runtime, session_service: SessionService, person: Person
+) -> None:
     async with runtime.database.connection() as connection:
-        made = await found_workspace(connection, "  The   team ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON)
-        choices = {each.id: each for each in await reception.libraries(connection, person.user_id)}
+        made = await create_workspace(
+            connection, "  The   team ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON
+        )
+        choices = {each.id: each for each in await session_service.list_libraries(connection, person.user_id)}
         with pytest.raises(CutroomError):
-            await found_workspace(connection, " ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON)
+            await create_workspace(connection, " ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON)
     assert (choices[made].name, choices[made].role, choices[made].is_workspace) == ("The team", Role.OWNER, True)
 
 
-async def test_a_changed_password_ends_sessions(runtime: Runtime, reception: SessionService, person: Person) -> None:
+async def test_password_change_ends_sessions(runtime: Runtime, session_service: SessionService, person: Person) -> None:
     async with runtime.database.connection() as connection:
         await change_password(connection, person.user_id, PASSWORD, now=NOON)
-        token = await reception.begin(connection, Known(person.user_id, person.library_id), now=NOON)
-        assert await reception.enter(connection, token, now=NOON) is not None
+        token = await session_service.create(connection, AuthenticatedUser(person.user_id, person.library_id), now=NOON)
+        assert await session_service.load(connection, token, now=NOON) is not None
     async with runtime.database.connection() as connection:
         await change_password(connection, person.user_id, PASSWORD + "!", now=NOON)
-        assert await reception.enter(connection, token, now=NOON) is None
+        assert await session_service.load(connection, token, now=NOON) is None

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from cutroom.accounts.passwords import hash_password
-from cutroom.accounts.sessions import Known, SessionService
+from cutroom.accounts.sessions import AuthenticatedUser, SessionService
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -81,11 +81,11 @@ def sign_in(new_browser: NewBrowser, accounts: Accounts, hashed: str, runtime: R
     """A browser in which this person is signed in."""
 
     async def enter(person: Person) -> Browser:
-        await accounts.connection.execute("SELECT put_password($1, $2, now())", person.user_id, hashed)
-        reception = SessionService(secrecy=runtime.secrecy, plans=runtime.doorkeeper.plans)
+        await accounts.connection.execute("SELECT set_password($1, $2, now())", person.user_id, hashed)
+        session_service = SessionService(secret_box=runtime.secret_box, plans=runtime.authenticator.plans)
         async with runtime.database.connection() as connection:
-            known = Known(person.user_id, person.library_id)
-            token = await reception.begin(connection, known, now=runtime.clock())
+            known = AuthenticatedUser(person.user_id, person.library_id)
+            token = await session_service.create(connection, known, now=runtime.clock())
         browser = new_browser()
         browser.client.cookies.set("cutroom-session", token)
         return browser

@@ -1,4 +1,4 @@
-"""A library with its money, as the application moves it and as the schema's owner sees it."""
+"""Fixtures: a library's ledger, accessed as the application and as the schema owner."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,10 +11,10 @@ import pytest
 
 from cutroom.credits import escrow, ledger
 from cutroom.credits.activities import CreditActivities, ReservationTimer
-from cutroom.credits.escrow import NewLines, price_all, put_lines
-from cutroom.credits.ledger import Funds
-from cutroom.credits.pricing import Action, Work, load_prices
-from cutroom.credits.rules import Bill
+from cutroom.credits.escrow import NewEscrowLines, create_lines, price_items
+from cutroom.credits.ledger import AccountBalances
+from cutroom.credits.pricing import Action, BillableItem, load_prices
+from cutroom.credits.rules import Charge
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -23,14 +23,14 @@ from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 
 PRICES = load_prices()
-SPEECH = Work(Action.SPEECH, "speech")
+SPEECH = BillableItem(Action.SPEECH, "speech")
 DAY = timedelta(days=1)
 
 AddVideo = Callable[..., Awaitable[str]]
 Act = Callable[[Connection], Awaitable[Any]]
 
 
-class Accountancy(NamedTuple):
+class LedgerAccounts(NamedTuple):
     """The four accounts, in milli-credits."""
 
     wallet: int
@@ -40,15 +40,15 @@ class Accountancy(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Books:
-    """The money of one library."""
+class LibraryLedger:
+    """The ledger of one library."""
 
     runtime: Runtime
-    owner: Connection  # of the schema: nothing is closed to it
+    owner: Connection  # the schema owner, which bypasses row-level security
     library_id: str
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:
-        """As the application, inside this library."""
+        """Open a transaction as the application role, scoped to this library."""
         return self.runtime.database.transaction(self.library_id)
 
     async def grant(self, millicredits: int, reference: str | None = None) -> str:
@@ -60,15 +60,15 @@ class Books:
             now=system_clock(),
         )
 
-    async def put(
+    async def hold_lines(
         self,
         *millicredits: int,
         holder: str | None = None,
         reservation_id: str | None = None,
         expires_at: datetime | None = None,
     ) -> list[str]:
-        """Hold so many milli-credits, a line each; for a holder unless a reservation is named."""
-        lines = NewLines(
+        """Hold amounts in milli-credits, one line each, for a holder or a reservation."""
+        lines = NewEscrowLines(
             [(SPEECH, amount) for amount in millicredits],
             video_id=None,
             duration=None,
@@ -78,24 +78,24 @@ class Books:
             expires_at=expires_at,
         )
         if lines.holder is not None:
-            await self.add_work(lines.holder, *(work for work, _ in lines.priced))
+            await self.add_job(lines.holder, *(item for item, _ in lines.priced))
         async with self.transaction() as connection:
-            return await put_lines(connection, self.library_id, lines, now=system_clock())
+            return await create_lines(connection, self.library_id, lines, now=system_clock())
 
-    async def add_work(self, holder: str, *works: Work) -> None:
-        """Have a job whose attempt this is, with a bill for these works; a job of the test's own stays as it is."""
+    async def add_job(self, holder: str, *items: BillableItem) -> None:
+        """Insert the job of a holder with a charge for these items, unless the test created it."""
         job_id, _, attempt = holder.partition(".")
         async with self.transaction() as connection:
             await connection.execute(
-                """INSERT INTO jobs (library_id, id, type, status, attempt, plan, depends_on, bill, progress,
+                """INSERT INTO jobs (library_id, id, type, status, attempt, plan, depends_on, charge, progress,
                        created_at, updated_at)
-                   VALUES ($1, $2, 'transcript', 'processing', $3, '{"made": true}', '{}', $4, 0, now(), now())
-                   ON CONFLICT (library_id, id) DO UPDATE SET attempt = excluded.attempt, bill = excluded.bill
-                       WHERE jobs.plan ? 'made'""",
+                   VALUES ($1, $2, 'transcript', 'processing', $3, '{"fixture": true}', '{}', $4, 0, now(), now())
+                   ON CONFLICT (library_id, id) DO UPDATE SET attempt = excluded.attempt, charge = excluded.charge
+                       WHERE jobs.plan ? 'fixture'""",
                 self.library_id,
                 job_id,
                 int(attempt or 1),
-                Bill(works, is_subscriber=False).as_json(),
+                Charge(items, is_subscriber=False).as_json(),
             )
 
     async def capture(self, holder: str) -> None:
@@ -110,12 +110,12 @@ class Books:
         async with self.transaction() as connection:
             return await escrow.expire(connection, self.library_id, reservation_id=reservation_id, now=now)
 
-    async def funds(self) -> Funds:
+    async def balances(self) -> AccountBalances:
         async with self.transaction() as connection:
-            return await ledger.funds(connection, self.library_id)
+            return await ledger.get_balances(connection, self.library_id)
 
-    async def allow_debt(self, millicredits: int) -> None:
-        """Usage billing, down to so far below zero."""
+    async def set_overdraft(self, millicredits: int) -> None:
+        """Enable usage billing with this overdraft."""
         await self.owner.execute(
             "UPDATE ledger_balances SET overdraft = $2 WHERE library_id = $1", self.library_id, millicredits
         )
@@ -123,11 +123,11 @@ class Books:
     async def freeze(self) -> None:
         await self.owner.execute("UPDATE ledger_balances SET frozen_at = now() WHERE library_id = $1", self.library_id)
 
-    async def accounts(self) -> Accountancy:
+    async def accounts(self) -> LedgerAccounts:
         row = await self.owner.fetchrow(
             "SELECT wallet, escrow, revenue, granted FROM ledger_balances WHERE library_id = $1", self.library_id
         )
-        return Accountancy(*row) if row is not None else Accountancy(0, 0, 0, 0)
+        return LedgerAccounts(*row) if row is not None else LedgerAccounts(0, 0, 0, 0)
 
     async def entries(self) -> list[tuple[str, str, int]]:
         rows = await self.owner.fetch(
@@ -138,7 +138,7 @@ class Books:
         return [tuple(row) for row in rows]
 
     async def kinds(self) -> list[str]:
-        """The movements there were, by kind."""
+        """Return the kinds of all transactions, sorted."""
         rows = await self.owner.fetch(
             "SELECT kind FROM ledger_transactions WHERE library_id = $1 ORDER BY kind", self.library_id
         )
@@ -157,10 +157,12 @@ class Books:
 
 
 @pytest.fixture
-async def books(runtime: Runtime, accounts: Accounts, person: Person, clock: MovableClock) -> AsyncIterator[Books]:
-    """A library without credits; whatever a test does with it, its books are right at the end."""
-    assert not clock.shift  # the API's time is the system's, until a test moves it
-    opened = Books(runtime, accounts.connection, person.library_id)
+async def library_ledger(
+    runtime: Runtime, accounts: Accounts, person: Person, clock: MovableClock
+) -> AsyncIterator[LibraryLedger]:
+    """A library without credits; its ledger must be consistent after the test."""
+    assert not clock.shift  # the API uses the system time until a test shifts it
+    opened = LibraryLedger(runtime, accounts.connection, person.library_id)
     yield opened
     clock.shift = timedelta()
     assert await opened.faults() == []
@@ -168,7 +170,7 @@ async def books(runtime: Runtime, accounts: Accounts, person: Person, clock: Mov
 
 @pytest.fixture
 def add_video(accounts: Accounts, person: Person) -> AddVideo:
-    """Put a video into a library, past the API; its duration need not be known."""
+    """Insert a video directly; its duration may be unknown."""
 
     async def add(duration_seconds: float | None, library_id: str | None = None) -> str:
         video_id = new_id()
@@ -186,13 +188,15 @@ def add_video(accounts: Accounts, person: Person) -> AddVideo:
     return add
 
 
-async def hold(books: Books, bill: Bill, holder: str, video_id: str | None = None, now: datetime | None = None) -> bool:
-    await books.add_work(holder, *bill.works)
-    async with books.transaction() as connection:
+async def hold(
+    library_ledger: LibraryLedger, charge: Charge, holder: str, video_id: str | None = None, now: datetime | None = None
+) -> bool:
+    await library_ledger.add_job(holder, *charge.items)
+    async with library_ledger.transaction() as connection:
         return await escrow.hold(
             connection,
-            books.library_id,
-            bill,
+            library_ledger.library_id,
+            charge,
             holder=holder,
             video_id=video_id,
             prices=PRICES,
@@ -200,53 +204,61 @@ async def hold(books: Books, bill: Bill, holder: str, video_id: str | None = Non
         )
 
 
-async def ensure(books: Books, bill: Bill, holder: str, video_id: str | None = None) -> None:
-    await books.add_work(holder, *bill.works)
-    async with books.transaction() as connection:
+async def ensure_held_for(
+    library_ledger: LibraryLedger, charge: Charge, holder: str, video_id: str | None = None
+) -> None:
+    await library_ledger.add_job(holder, *charge.items)
+    async with library_ledger.transaction() as connection:
         await escrow.ensure_held(
-            connection, books.library_id, bill, holder=holder, video_id=video_id, prices=PRICES, now=system_clock()
+            connection,
+            library_ledger.library_id,
+            charge,
+            holder=holder,
+            video_id=video_id,
+            prices=PRICES,
+            now=system_clock(),
         )
 
 
 async def reserve(
-    books: Books, video_id: str, *works: Work, seconds: int = 60, lasts: timedelta = DAY
+    library_ledger: LibraryLedger, video_id: str, *items: BillableItem, seconds: int = 60, lifetime: timedelta = DAY
 ) -> tuple[str, list[str]]:
-    """The reservation's id and those of its lines."""
+    """Create a reservation; return its id and its line ids."""
     reservation_id, now = new_id(), system_clock()
-    priced = price_all(works, prices=PRICES, duration=seconds * 1000, is_subscriber=False)
-    lines = NewLines(
+    priced = price_items(items, prices=PRICES, duration=seconds * 1000, is_subscriber=False)
+    lines = NewEscrowLines(
         priced,
         video_id=video_id,
         duration=seconds * 1000,
         pricing_version=PRICES.version,
         reservation_id=reservation_id,
-        expires_at=now + lasts,
+        expires_at=now + lifetime,
     )
-    async with books.transaction() as connection:
-        return reservation_id, await put_lines(connection, books.library_id, lines, now=now)
+    async with library_ledger.transaction() as connection:
+        return reservation_id, await create_lines(connection, library_ledger.library_id, lines, now=now)
 
 
-def paying(*works: Work, reservation: str | None = None, lines: tuple[str, ...] = ()) -> Bill:
-    return Bill(works, is_subscriber=False, reservation_id=reservation, line_ids=lines)
+def charge_for(*items: BillableItem, reservation: str | None = None, lines: tuple[str, ...] = ()) -> Charge:
+    return Charge(items, is_subscriber=False, reservation_id=reservation, line_ids=lines)
 
 
-async def at_once(books: Books, first: Act, second: Act) -> list[Any]:
-    """Two transactions that overlap: the second begins while the first has acted and not committed."""
+async def run_overlapping(library_ledger: LibraryLedger, first: Act, second: Act) -> list[Any]:
+    """Run two overlapping transactions: the second starts before the first commits."""
 
-    async def follow() -> Any:  # noqa: ANN401 (whatever it gives)
-        async with books.transaction() as connection:
+    async def follow() -> Any:  # noqa: ANN401 (the result of the action)
+        async with library_ledger.transaction() as connection:
             return await second(connection)
 
-    async with books.transaction() as connection:
-        given = await first(connection)
+    async with library_ledger.transaction() as connection:
+        result = await first(connection)
         following = asyncio.create_task(follow())
         await asyncio.wait({following}, timeout=0.2)
-    return [given, *await asyncio.gather(following, return_exceptions=True)]
+    return [result, *await asyncio.gather(following, return_exceptions=True)]
 
 
 @dataclass
-class SetClock:
-    """A clock that stands still until it is set."""
+class FixedClock:
+    """A clock that only changes when set."""
 
     now: datetime
 
@@ -255,31 +267,33 @@ class SetClock:
 
 
 @pytest.fixture
-def hand() -> SetClock:
-    return SetClock(system_clock())
+def fixed_clock() -> FixedClock:
+    return FixedClock(system_clock())
 
 
 @pytest.fixture
-def credit(books: Books, hand: SetClock) -> CreditActivities:
-    return CreditActivities(database=books.runtime.database, clock=hand)
+def credit_activities(library_ledger: LibraryLedger, fixed_clock: FixedClock) -> CreditActivities:
+    return CreditActivities(database=library_ledger.runtime.database, clock=fixed_clock)
 
 
-async def reserve_until(books: Books, *millicredits: int, expires_at: datetime) -> tuple[ReservationTimer, list[str]]:
+async def reserve_until(
+    library_ledger: LibraryLedger, *millicredits: int, expires_at: datetime
+) -> tuple[ReservationTimer, list[str]]:
     reservation_id = new_id()
-    lines = await books.put(*millicredits, reservation_id=reservation_id, expires_at=expires_at)
-    return ReservationTimer(books.library_id, reservation_id, expires_at), lines
+    lines = await library_ledger.hold_lines(*millicredits, reservation_id=reservation_id, expires_at=expires_at)
+    return ReservationTimer(library_ledger.library_id, reservation_id, expires_at), lines
 
 
-async def use(books: Books, line_id: str, holder: str) -> None:
-    """As work does that consumes a line."""
-    await books.add_work(holder, SPEECH)
-    await books.owner.execute("UPDATE escrow_lines SET holder = $2 WHERE id = $1", line_id, holder)
+async def claim_line(library_ledger: LibraryLedger, line_id: str, holder: str) -> None:
+    """Assign a line to a holder."""
+    await library_ledger.add_job(holder, SPEECH)
+    await library_ledger.owner.execute("UPDATE escrow_lines SET holder = $2 WHERE id = $1", line_id, holder)
 
 
-async def state_of(books: Books) -> tuple[datetime | None, datetime | None]:
-    """When the books were checked, and since when they are frozen."""
-    row = await books.owner.fetchrow(
-        "SELECT checked_at, frozen_at FROM ledger_balances WHERE library_id = $1", books.library_id
+async def check_times(library_ledger: LibraryLedger) -> tuple[datetime | None, datetime | None]:
+    """Return `checked_at` and `frozen_at`."""
+    row = await library_ledger.owner.fetchrow(
+        "SELECT checked_at, frozen_at FROM ledger_balances WHERE library_id = $1", library_ledger.library_id
     )
     assert row is not None
     return row["checked_at"], row["frozen_at"]

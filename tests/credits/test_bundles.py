@@ -1,4 +1,4 @@
-"""What is in a bundle, for how long, what is refused; and a reservation costs what was quoted."""
+"""Bundles: lines, durations, validation, and reservations that match quotes."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from cutroom.accounts.plans import PlanName
 from cutroom.credits.pricing import load_prices
 from dev.scratch import Accounts
-from tests.credits.calls import code, lines_of, quote, reserve
-from tests.credits.conftest import AddVideo, Books
+from tests.credits.api_calls import code, lines_of, quote, reserve
+from tests.credits.conftest import AddVideo, LibraryLedger
 
-# What is in a bundle.
+# Lines.
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from tests.credits.conftest import AddVideo, Books
         ({"shorts": {"kind": "promo", "includeSoundtrack": True}}, [("promo", 12.0)]),
         ({"shorts": {"kind": "clips", "includeSoundtrack": True}}, [("longclip", 5.0)]),
         ({"shorts": {"kind": "clips", "numClips": 4}}, [("longclip", 5.0)] * 4),
-        ({"shorts": {"kind": "clips", "numClips": 7}}, [("longclip", 5.0)] * 4),  # four is what it makes at most
+        ({"shorts": {"kind": "clips", "numClips": 7}}, [("longclip", 5.0)] * 4),  # capped at four
         (
             {"shorts": {"kind": "clips", "numClips": 2, "includeGeneratedThumbnail": True}},
             [("longclip", 10.0)] * 2,
@@ -46,28 +46,28 @@ from tests.credits.conftest import AddVideo, Books
         ),
     ],
 )
-async def test_a_bundle_has_these_lines_on_a_minute(
+async def test_bundle_lines_for_one_minute(
     api: httpx.AsyncClient,
-    books: Books,
+    library_ledger: LibraryLedger,
     add_video: AddVideo,
     bundle: dict[str, Any],
     lines: list[tuple[str, float]],
 ) -> None:
-    await books.grant(100_000)
+    await library_ledger.grant(100_000)
     video_id = await add_video(60.0)
-    told = await quote(api, video_id, **bundle)
-    assert [(each["actionKey"], each["credits"]) for each in told["breakdown"]] == lines
-    assert told["total"] == sum(amount for _, amount in lines)
+    quoted = await quote(api, video_id, **bundle)
+    assert [(each["actionKey"], each["credits"]) for each in quoted["breakdown"]] == lines
+    assert quoted["total"] == sum(amount for _, amount in lines)
     if lines:
-        made = await reserve(api, video_id, **bundle)
-        assert [(each["actionKey"], each["credits"]) for each in made["lineItems"]] == lines
+        reserved = await reserve(api, video_id, **bundle)
+        assert [(each["actionKey"], each["credits"]) for each in reserved["lineItems"]] == lines
 
 
 @pytest.mark.parametrize("hint", [True, False])
 @pytest.mark.parametrize(
     ("plan", "credits_"), [(PlanName.FREE, 3.0), (PlanName.CREATOR, 2.0), (PlanName.BUSINESS, 2.0)]
 )
-async def test_the_rebate_of_a_subscriber_follows_from_the_plan_and_not_from_the_hint(
+async def test_subscriber_discount_follows_plan_not_request(
     anonymous: httpx.AsyncClient,
     accounts: Accounts,
     add_video: AddVideo,
@@ -79,13 +79,13 @@ async def test_the_rebate_of_a_subscriber_follows_from_the_plan_and_not_from_the
     person = await accounts.person(plan)
     video_id = await add_video(60.0, person.library_id)
     anonymous.headers.update((await accounts.key(person)).headers)
-    told = await quote(anonymous, video_id, shorts={"kind": "shorts", "isSubscriber": hint})
-    assert told["total"] == credits_
+    quoted = await quote(anonymous, video_id, shorts={"kind": "shorts", "isSubscriber": hint})
+    assert quoted["total"] == credits_
 
 
 @pytest.mark.parametrize("duration_seconds", [None, 60.0])
-async def test_an_empty_bundle_costs_nothing_and_cannot_be_reserved(
-    api: httpx.AsyncClient, books: Books, add_video: AddVideo, duration_seconds: float | None
+async def test_empty_bundle_is_free_and_not_reservable(
+    api: httpx.AsyncClient, library_ledger: LibraryLedger, add_video: AddVideo, duration_seconds: float | None
 ) -> None:
     video_id = await add_video(duration_seconds)
     assert await quote(api, video_id) == {
@@ -99,10 +99,10 @@ async def test_an_empty_bundle_costs_nothing_and_cannot_be_reserved(
         "breakdown": [],
     }
     for empty in ({}, {"zeroPromptThumbnail": {"enabled": False}}):
-        answer = await api.post(f"/videos/{video_id}/reservations", json=empty)
-        assert code(answer) == (400, "INVALID_ARGUMENT")
-        assert [field["path"] for field in answer.json()["error"]["details"]["fields"]] == ["body"]
-    assert await books.kinds() == []
+        response = await api.post(f"/videos/{video_id}/reservations", json=empty)
+        assert code(response) == (400, "INVALID_ARGUMENT")
+        assert [field["path"] for field in response.json()["error"]["details"]["fields"]] == ["body"]
+    assert await library_ledger.kinds() == []
 
 
 # Durations.
@@ -121,23 +121,28 @@ async def test_an_empty_bundle_costs_nothing_and_cannot_be_reserved(
         ({"zeroPromptThumbnail": {"enabled": True, "translateLanguageCodes": ["de"]}}, False),
     ],
 )
-async def test_only_work_by_the_minute_needs_the_duration(
-    api: httpx.AsyncClient, books: Books, add_video: AddVideo, bundle: dict[str, Any], *, needs_duration: bool
+async def test_only_per_minute_items_need_duration(
+    api: httpx.AsyncClient,
+    library_ledger: LibraryLedger,
+    add_video: AddVideo,
+    bundle: dict[str, Any],
+    *,
+    needs_duration: bool,
 ) -> None:
-    await books.grant(100_000)
+    await library_ledger.grant(100_000)
     video_id = await add_video(None)
     for path, status in (("quote", 200), ("reservations", 201)):
-        answer = await api.post(f"/videos/{video_id}/{path}", json=bundle)
+        response = await api.post(f"/videos/{video_id}/{path}", json=bundle)
         if needs_duration:
-            assert code(answer) == (422, "DURATION_UNKNOWN")
+            assert code(response) == (422, "DURATION_UNKNOWN")
         else:
-            assert (answer.status_code, answer.json()["durationSeconds"]) == (status, 0.0)
+            assert (response.status_code, response.json()["durationSeconds"]) == (status, 0.0)
         given_duration = await api.post(f"/videos/{video_id}/{path}", json={**bundle, "durationSeconds": 61})
         assert (given_duration.status_code, given_duration.json()["durationSeconds"]) == (status, 61.0)
 
 
 @pytest.mark.parametrize(
-    ("video", "told", "billed", "total"),
+    ("video", "requested", "billed", "total"),
     [
         (60.0, None, 60.0, 0.5),
         (60.0, 120, 120.0, 1.0),
@@ -151,23 +156,23 @@ async def test_only_work_by_the_minute_needs_the_duration(
         (None, 10_000_000, 10_000_000.0, 83_333.35),
     ],
 )
-async def test_the_duration_in_the_body_wins_and_is_told_as_it_was_billed(
+async def test_duration_in_body_takes_precedence(
     api: httpx.AsyncClient,
-    books: Books,
+    library_ledger: LibraryLedger,
     add_video: AddVideo,
     video: float | None,
-    told: float | None,
+    requested: float | None,
     billed: float,
     total: float,
 ) -> None:
-    await books.grant(10**9)
+    await library_ledger.grant(10**9)
     video_id = await add_video(video)
-    bundle = {"transcriptOnly": True} | ({"durationSeconds": told} if told is not None else {})
-    for answer in (await quote(api, video_id, **bundle), await reserve(api, video_id, **bundle)):
-        assert (answer["durationSeconds"], answer["total"]) == (billed, total)
+    bundle = {"transcriptOnly": True} | ({"durationSeconds": requested} if requested is not None else {})
+    for response in (await quote(api, video_id, **bundle), await reserve(api, video_id, **bundle)):
+        assert (response["durationSeconds"], response["total"]) == (billed, total)
 
 
-# What is refused.
+# Validation.
 
 LONG = [f"{first}{second}" for first in "abc" for second in "abcdefghijklmnopqrstuvwxyz"]
 
@@ -190,7 +195,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"captionLanguageCodes": "fr"}, "captionLanguageCodes"),
     ({"transcriptOnly": "perhaps"}, "transcriptOnly"),
     ({"shorts": {}}, "shorts.kind"),
-    ({"shorts": {"kind": "films"}}, "shorts.kind"),
+    ({"shorts": {"kind": "movies"}}, "shorts.kind"),
     ({"shorts": {"kind": "shorts", "numClips": 0}}, "shorts.numClips"),
     ({"shorts": {"kind": "shorts", "numClips": 101}}, "shorts.numClips"),
     ({"shorts": {"kind": "shorts", "numClips": 1.5}}, "shorts.numClips"),
@@ -209,19 +214,19 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("bundle", "path"), INVALID)
-async def test_a_bundle_that_makes_no_sense_is_refused_where_it_is_wrong(
-    api: httpx.AsyncClient, books: Books, add_video: AddVideo, bundle: dict[str, Any], path: str
+async def test_invalid_bundle_is_rejected_with_field(
+    api: httpx.AsyncClient, library_ledger: LibraryLedger, add_video: AddVideo, bundle: dict[str, Any], path: str
 ) -> None:
-    await books.grant(100_000)
+    await library_ledger.grant(100_000)
     video_id = await add_video(60.0)
     for kind in ("quote", "reservations"):
-        answer = await api.post(f"/videos/{video_id}/{kind}", json=bundle)
-        assert code(answer) == (400, "INVALID_ARGUMENT")
-        assert [field["path"] for field in answer.json()["error"]["details"]["fields"]] == [path]
-    assert await books.kinds() == ["grant"]
+        response = await api.post(f"/videos/{video_id}/{kind}", json=bundle)
+        assert code(response) == (400, "INVALID_ARGUMENT")
+        assert [field["path"] for field in response.json()["error"]["details"]["fields"]] == [path]
+    assert await library_ledger.kinds() == ["grant"]
 
 
-# The quote is the charge.
+# Quote and reservation.
 
 LANGUAGES = st.lists(st.sampled_from(LONG), unique=True, max_size=6)
 SECONDS = st.integers(1, 36_000_000).map(lambda milliseconds: milliseconds / 1000)
@@ -229,7 +234,7 @@ SECONDS = st.integers(1, 36_000_000).map(lambda milliseconds: milliseconds / 100
 
 @st.composite
 def bundles(draw: st.DrawFn) -> dict[str, Any]:
-    """Whatever the schema takes, within reason."""
+    """Generate valid bundles."""
     bundle: dict[str, Any] = {"durationSeconds": draw(SECONDS)} if draw(st.booleans()) else {}
     dubs = [{"product": product, "languages": draw(LANGUAGES)} for product in ("plus", "premium")]
     bundle["dubs"] = [dub for dub in dubs if dub["languages"]]
@@ -256,7 +261,7 @@ def bundles(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def charge(bundle: dict[str, Any], video_seconds: float) -> int:
-    """The price of a bundle in milli-credits on a paid plan, counted again from the prices as they were set."""
+    """Compute the price of a bundle on a paid plan independently, in milli-credits."""
     tenths = -(-round(bundle.get("durationSeconds", video_seconds) * 1000) // 6_000)
     total: int = sum(
         {"plus": 200, "premium": 400}[dub["product"]] * tenths * len(dub["languages"]) for dub in bundle["dubs"]
@@ -277,25 +282,33 @@ def charge(bundle: dict[str, Any], video_seconds: float) -> int:
 
 @settings(
     max_examples=200,
-    deadline=None,  # a busy machine is no fault of ours
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # one library serves them all
+    deadline=None,  # slow machines must not fail the test
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # all examples share one library
 )
 @given(bundle=bundles(), video_seconds=SECONDS)
-async def test_a_reservation_costs_what_was_quoted_to_the_millicredit(
-    api: httpx.AsyncClient, books: Books, add_video: AddVideo, bundle: dict[str, Any], video_seconds: float
+async def test_reservation_matches_quote_exactly(
+    api: httpx.AsyncClient,
+    library_ledger: LibraryLedger,
+    add_video: AddVideo,
+    bundle: dict[str, Any],
+    video_seconds: float,
 ) -> None:
-    await books.grant(10**9)
-    video_id, before = await add_video(video_seconds), await books.accounts()
+    await library_ledger.grant(10**9)
+    video_id, before = await add_video(video_seconds), await library_ledger.accounts()
     expected = charge(bundle, video_seconds)
-    told = await quote(api, video_id, **bundle)
-    assert told["total"] == expected / 1000
-    answer = await api.post(f"/videos/{video_id}/reservations", json=bundle)
+    quoted = await quote(api, video_id, **bundle)
+    assert quoted["total"] == expected / 1000
+    response = await api.post(f"/videos/{video_id}/reservations", json=bundle)
     if not expected:
-        assert (told["breakdown"], code(answer)) == ([], (400, "INVALID_ARGUMENT"))
+        assert (quoted["breakdown"], code(response)) == ([], (400, "INVALID_ARGUMENT"))
         return
-    made = answer.json()
-    assert (answer.status_code, made["total"], made["durationSeconds"]) == (201, told["total"], told["durationSeconds"])
-    assert lines_of(made["lineItems"]) == lines_of(told["breakdown"])
-    assert sum(round(each["credits"] * 1000) for each in made["lineItems"]) == expected
-    after = await books.accounts()
+    reserved = response.json()
+    assert (response.status_code, reserved["total"], reserved["durationSeconds"]) == (
+        201,
+        quoted["total"],
+        quoted["durationSeconds"],
+    )
+    assert lines_of(reserved["lineItems"]) == lines_of(quoted["breakdown"])
+    assert sum(round(each["credits"] * 1000) for each in reserved["lineItems"]) == expected
+    after = await library_ledger.accounts()
     assert (before.wallet - after.wallet, after.escrow - before.escrow) == (expected, expected)

@@ -1,4 +1,4 @@
-"""The ledger on the real database: balanced, append-only, once per reference, and moved through one door only."""
+"""The ledger on PostgreSQL: balanced, append-only, idempotent, and changed only through its functions."""
 
 import asyncio
 from typing import Any
@@ -7,13 +7,13 @@ import asyncpg
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.credits.ledger import Funds, Movement
+from cutroom.credits.ledger import AccountBalances, TransactionKind
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, insert, register_json_codec
 from cutroom.platform.ids import new_id
 from dev.scratch import Accounts
-from tests.credits.conftest import Accountancy, Books
+from tests.credits.conftest import LedgerAccounts, LibraryLedger
 
 MAX_BIGINT = 2**63 - 1
 MOVE = "SELECT move_credits($1, $2, $3, $4, $5, now())"
@@ -21,7 +21,7 @@ POST = "SELECT post_movement($1, $2, $3, $4, $5, now())"
 
 
 async def grant_alone(accounts: Accounts, library_id: str, millicredits: int, reference: str) -> str:
-    """A grant over a connection of its own, so that several can be under way."""
+    """Grant on a separate connection, so that grants can run concurrently."""
     assert accounts.settings.owner_database_url is not None
     connection = await asyncpg.connect(accounts.settings.owner_database_url.get_secret_value())
     try:
@@ -34,7 +34,7 @@ async def grant_alone(accounts: Accounts, library_id: str, millicredits: int, re
 
 
 async def post(connection: Connection, library_id: str, sides: dict[str, int], kind: str = "grant") -> None:
-    """Entries as raw rows, past the code that knows how."""
+    """Insert raw ledger rows, bypassing the functions."""
     transaction_id = new_id()
     row = {
         "library_id": library_id,
@@ -57,114 +57,116 @@ async def post(connection: Connection, library_id: str, sides: dict[str, int], k
 # Grants.
 
 
-async def test_a_library_without_grants_has_nothing(books: Books) -> None:
-    assert await books.funds() == Funds(wallet=0, escrow=0, overdraft=0, is_frozen=False)
+async def test_balance_without_grants_is_zero(library_ledger: LibraryLedger) -> None:
+    assert await library_ledger.balances() == AccountBalances(wallet=0, escrow=0, overdraft=0, is_frozen=False)
 
 
-async def test_a_grant_has_two_sides_that_cancel_out(books: Books) -> None:
-    granted = await books.grant(12_345)
-    assert await books.entries() == [(granted, "grant", -12_345), (granted, "wallet", 12_345)]
-    assert await books.accounts() == Accountancy(wallet=12_345, escrow=0, revenue=0, granted=-12_345)
+async def test_grant_entries_balance(library_ledger: LibraryLedger) -> None:
+    granted = await library_ledger.grant(12_345)
+    assert await library_ledger.entries() == [(granted, "grant", -12_345), (granted, "wallet", 12_345)]
+    assert await library_ledger.accounts() == LedgerAccounts(wallet=12_345, escrow=0, revenue=0, granted=-12_345)
 
 
-async def test_the_balance_is_the_sum_of_all_grants(books: Books) -> None:
+async def test_balance_is_sum_of_grants(library_ledger: LibraryLedger) -> None:
     amounts = [1, 999, 1_000, 250_000, 10**12, 1]
     for amount in amounts:
-        await books.grant(amount)
-    async with books.transaction() as connection:
-        assert await ledger.balance(connection, books.library_id) == sum(amounts)
+        await library_ledger.grant(amount)
+    async with library_ledger.transaction() as connection:
+        assert await ledger.wallet_balance(connection, library_ledger.library_id) == sum(amounts)
 
 
-async def test_a_reference_grants_once(books: Books) -> None:
-    await books.grant(500, "invoice-1")
+async def test_duplicate_grant_reference_is_rejected(library_ledger: LibraryLedger) -> None:
+    await library_ledger.grant(500, "invoice-1")
     with pytest.raises(CutroomError) as refused:
-        await books.grant(700, "invoice-1")
+        await library_ledger.grant(700, "invoice-1")
     assert (refused.value.code, refused.value.details) == (Code.ALREADY_EXISTS, {"reference": "invoice-1"})
-    assert (await books.funds()).wallet == 500
+    assert (await library_ledger.balances()).wallet == 500
 
 
-async def test_a_refused_grant_leaves_the_rest_of_its_transaction_usable(books: Books) -> None:
-    await books.grant(500, "invoice-1")
-    async with books.owner.transaction():
+async def test_rejected_grant_keeps_outer_transaction_usable(library_ledger: LibraryLedger) -> None:
+    await library_ledger.grant(500, "invoice-1")
+    async with library_ledger.owner.transaction():
         for reference in ("invoice-1", "invoice-2"):
             try:
-                await books.grant(7, reference)
+                await library_ledger.grant(7, reference)
             except CutroomError:
                 continue
-    assert (await books.funds()).wallet == 507
+    assert (await library_ledger.balances()).wallet == 507
 
 
-async def test_two_libraries_may_use_one_reference(books: Books, accounts: Accounts) -> None:
-    other = Books(books.runtime, books.owner, (await accounts.person()).library_id)
-    for each in (books, other):
+async def test_grant_references_are_scoped_to_library(library_ledger: LibraryLedger, accounts: Accounts) -> None:
+    other = LibraryLedger(library_ledger.runtime, library_ledger.owner, (await accounts.person()).library_id)
+    for each in (library_ledger, other):
         await each.grant(500, "welcome")
-        assert await each.accounts() == Accountancy(wallet=500, escrow=0, revenue=0, granted=-500)
+        assert await each.accounts() == LedgerAccounts(wallet=500, escrow=0, revenue=0, granted=-500)
 
 
 @pytest.mark.parametrize("millicredits", [0, -1, -(10**9)])
-async def test_a_grant_of_nothing_or_less_is_refused(books: Books, millicredits: int) -> None:
+async def test_non_positive_grant_is_rejected(library_ledger: LibraryLedger, millicredits: int) -> None:
     with pytest.raises(ValueError, match="positive"):
-        await books.grant(millicredits)
-    assert await books.entries() == []
+        await library_ledger.grant(millicredits)
+    assert await library_ledger.entries() == []
 
 
-async def test_a_balance_that_would_overflow_is_refused_whole(books: Books) -> None:
-    await books.grant(MAX_BIGINT)
+async def test_overflowing_grant_is_rejected(library_ledger: LibraryLedger) -> None:
+    await library_ledger.grant(MAX_BIGINT)
     with pytest.raises(asyncpg.NumericValueOutOfRangeError):
-        await books.grant(1)
-    assert (await books.funds()).wallet == MAX_BIGINT
+        await library_ledger.grant(1)
+    assert (await library_ledger.balances()).wallet == MAX_BIGINT
 
 
-async def test_concurrent_grants_to_one_wallet_add_up(books: Books, accounts: Accounts) -> None:
-    grants = (grant_alone(accounts, books.library_id, amount, new_id()) for amount in range(1, 16))
+async def test_concurrent_grants_are_summed(library_ledger: LibraryLedger, accounts: Accounts) -> None:
+    grants = (grant_alone(accounts, library_ledger.library_id, amount, new_id()) for amount in range(1, 16))
     await asyncio.gather(*grants)
-    assert (await books.funds()).wallet == sum(range(1, 16))
+    assert (await library_ledger.balances()).wallet == sum(range(1, 16))
 
 
-async def test_concurrent_grants_with_one_reference_happen_once(books: Books, accounts: Accounts) -> None:
+async def test_concurrent_grants_with_same_reference_apply_once(
+    library_ledger: LibraryLedger, accounts: Accounts
+) -> None:
     outcomes = await asyncio.gather(
-        *(grant_alone(accounts, books.library_id, 100, "invoice-1") for _ in range(10)), return_exceptions=True
+        *(grant_alone(accounts, library_ledger.library_id, 100, "invoice-1") for _ in range(10)), return_exceptions=True
     )
     refused = [outcome for outcome in outcomes if isinstance(outcome, CutroomError)]
     assert [error.code for error in refused] == [Code.ALREADY_EXISTS] * 9
-    assert await books.accounts() == Accountancy(wallet=100, escrow=0, revenue=0, granted=-100)
+    assert await library_ledger.accounts() == LedgerAccounts(wallet=100, escrow=0, revenue=0, granted=-100)
 
 
-# Each movement has two sides.
+# Transactions balance.
 
 
 @pytest.mark.parametrize(
     ("movement", "sides", "left"),
     [
-        (Movement.CAPTURE, {"escrow": -300, "revenue": 300}, Accountancy(700, 0, 300, -1_000)),
-        (Movement.RELEASE, {"escrow": -300, "wallet": 300}, Accountancy(1_000, 0, 0, -1_000)),
+        (TransactionKind.CAPTURE, {"escrow": -300, "revenue": 300}, LedgerAccounts(700, 0, 300, -1_000)),
+        (TransactionKind.RELEASE, {"escrow": -300, "wallet": 300}, LedgerAccounts(1_000, 0, 0, -1_000)),
     ],
 )
-async def test_a_settlement_moves_out_of_escrow_and_cancels_out(
-    books: Books, movement: Movement, sides: dict[str, int], left: Accountancy
+async def test_settlement_entries_balance(
+    library_ledger: LibraryLedger, movement: TransactionKind, sides: dict[str, int], left: LedgerAccounts
 ) -> None:
-    await books.grant(1_000)
-    (line_id,) = await books.put(300, holder="work")
-    await (books.capture if movement is Movement.CAPTURE else books.release)("work")
-    rows = await books.owner.fetch(
+    await library_ledger.grant(1_000)
+    (line_id,) = await library_ledger.hold_lines(300, holder="job")
+    await (library_ledger.capture if movement is TransactionKind.CAPTURE else library_ledger.release)("job")
+    rows = await library_ledger.owner.fetch(
         """SELECT e.account, e.millicredits FROM ledger_entries e
            JOIN ledger_transactions t ON t.library_id = e.library_id AND t.id = e.transaction_id
            WHERE t.library_id = $1 AND t.kind = $2 AND t.reference = $3""",
-        books.library_id,
+        library_ledger.library_id,
         movement.value,
         line_id,
     )
     assert {row["account"]: row["millicredits"] for row in rows} == sides
-    assert await books.accounts() == left
+    assert await library_ledger.accounts() == left
 
 
-async def test_a_hold_moves_into_escrow_in_one_movement_for_all_its_lines(books: Books) -> None:
-    granted = await books.grant(1_000)
-    line_ids = await books.put(300, 200, 1, holder="work")
-    assert await books.accounts() == Accountancy(wallet=499, escrow=501, revenue=0, granted=-1_000)
-    held = [entry for entry in await books.entries() if entry[0] != granted]
+async def test_hold_uses_one_transaction_for_all_lines(library_ledger: LibraryLedger) -> None:
+    granted = await library_ledger.grant(1_000)
+    line_ids = await library_ledger.hold_lines(300, 200, 1, holder="job")
+    assert await library_ledger.accounts() == LedgerAccounts(wallet=499, escrow=501, revenue=0, granted=-1_000)
+    held = [entry for entry in await library_ledger.entries() if entry[0] != granted]
     assert [entry[1:] for entry in held] == [("escrow", 501), ("wallet", -501)]
-    assert await books.kinds() == ["grant", "hold"]
+    assert await library_ledger.kinds() == ["grant", "hold"]
     assert len(set(line_ids)) == 3
 
 
@@ -179,24 +181,26 @@ UNBALANCED = [
 
 
 @pytest.mark.parametrize("sides", UNBALANCED)
-async def test_an_unbalanced_transaction_is_refused_at_commit_even_for_the_owner(
-    books: Books, sides: dict[str, int]
+async def test_unbalanced_transaction_is_rejected_at_commit(
+    library_ledger: LibraryLedger, sides: dict[str, int]
 ) -> None:
-    transaction = books.owner.transaction()
+    transaction = library_ledger.owner.transaction()
     await transaction.start()
-    await post(books.owner, books.library_id, sides)  # each side by itself is no fault yet
+    await post(library_ledger.owner, library_ledger.library_id, sides)  # checked at commit
     with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="does not sum to zero"):
         await transaction.commit()
-    assert await books.entries() == []
+    assert await library_ledger.entries() == []
 
 
 @pytest.mark.parametrize(
     ("sides", "kind"), [({"": 1, "wallet": -1}, "grant"), ({"Wallet": 1, "wallet": -1}, "grant"), ({}, "gift")]
 )
-async def test_an_unknown_account_or_kind_is_refused(books: Books, sides: dict[str, int], kind: str) -> None:
+async def test_unknown_account_or_kind_is_rejected(
+    library_ledger: LibraryLedger, sides: dict[str, int], kind: str
+) -> None:
     async def pay() -> None:
-        async with books.owner.transaction():
-            await post(books.owner, books.library_id, sides, kind)
+        async with library_ledger.owner.transaction():
+            await post(library_ledger.owner, library_ledger.library_id, sides, kind)
 
     with pytest.raises(asyncpg.CheckViolationError):
         await pay()
@@ -214,47 +218,48 @@ async def test_an_unknown_account_or_kind_is_refused(books: Books, sides: dict[s
         "overdraft = -1",
     ],
 )
-async def test_the_row_of_balances_keeps_its_own_rules_even_for_the_owner(books: Books, change: str) -> None:
-    await books.grant(1_000)
+async def test_balance_constraints_apply_to_schema_owner(library_ledger: LibraryLedger, change: str) -> None:
+    await library_ledger.grant(1_000)
+    statement = f"UPDATE ledger_balances SET {change} WHERE library_id = $1"  # noqa: S608
     with pytest.raises(asyncpg.CheckViolationError):
-        await books.owner.execute(f"UPDATE ledger_balances SET {change} WHERE library_id = $1", books.library_id)  # noqa: S608
-    assert await books.accounts() == Accountancy(wallet=1_000, escrow=0, revenue=0, granted=-1_000)
+        await library_ledger.owner.execute(statement, library_ledger.library_id)
+    assert await library_ledger.accounts() == LedgerAccounts(wallet=1_000, escrow=0, revenue=0, granted=-1_000)
 
 
 @pytest.mark.parametrize("first", ["capture", "release"])
 @pytest.mark.parametrize("second", ["capture", "release"])
-async def test_the_database_itself_settles_a_line_once(books: Books, first: str, second: str) -> None:
-    """Whatever the code above believes: a line that was captured cannot be released, nor captured again."""
-    await books.grant(1_000)
-    (line_id,) = await books.put(300, holder="work")
-    await books.put(500)  # there is enough in escrow for a mistake
-    await (books.capture if first == "capture" else books.release)("work")
-    before = await books.accounts()
+async def test_database_rejects_second_settlement(library_ledger: LibraryLedger, first: str, second: str) -> None:
+    """A captured line can be neither released nor captured again, even by direct SQL."""
+    await library_ledger.grant(1_000)
+    (line_id,) = await library_ledger.hold_lines(300, holder="job")
+    await library_ledger.hold_lines(500)  # enough escrow for a second settlement
+    await (library_ledger.capture if first == "capture" else library_ledger.release)("job")
+    before = await library_ledger.accounts()
 
     async def again() -> None:
-        async with books.transaction() as connection:
-            await connection.execute(MOVE, books.library_id, new_id(), second, line_id, 300)
+        async with library_ledger.transaction() as connection:
+            await connection.execute(MOVE, library_ledger.library_id, new_id(), second, line_id, 300)
 
     with pytest.raises(asyncpg.UniqueViolationError):
         await again()
-    assert await books.accounts() == before
+    assert await library_ledger.accounts() == before
 
 
-async def test_a_movement_id_is_used_once(books: Books) -> None:
-    await books.grant(1_000)
-    await books.put(300)
-    (hold_id,) = [row[0] for row in await books.entries() if row[1:] == ("escrow", 300)]
+async def test_transaction_id_is_unique(library_ledger: LibraryLedger) -> None:
+    await library_ledger.grant(1_000)
+    await library_ledger.hold_lines(300)
+    (hold_id,) = [row[0] for row in await library_ledger.entries() if row[1:] == ("escrow", 300)]
 
     async def again() -> None:
-        async with books.transaction() as connection:
-            await connection.execute(MOVE, books.library_id, hold_id, "hold", new_id(), 300)
+        async with library_ledger.transaction() as connection:
+            await connection.execute(MOVE, library_ledger.library_id, hold_id, "hold", new_id(), 300)
 
     with pytest.raises(asyncpg.UniqueViolationError):
         await again()
 
 
-async def test_the_owner_moves_by_the_same_rules(books: Books) -> None:
-    await books.grant(1_000)
-    arguments: tuple[Any, ...] = (books.library_id, new_id(), "hold", new_id(), 1_001)
-    assert await books.owner.fetchval(POST, *arguments) is None
-    assert await books.accounts() == Accountancy(wallet=1_000, escrow=0, revenue=0, granted=-1_000)
+async def test_move_credits_rules_apply_to_schema_owner(library_ledger: LibraryLedger) -> None:
+    await library_ledger.grant(1_000)
+    arguments: tuple[Any, ...] = (library_ledger.library_id, new_id(), "hold", new_id(), 1_001)
+    assert await library_ledger.owner.fetchval(POST, *arguments) is None
+    assert await library_ledger.accounts() == LedgerAccounts(wallet=1_000, escrow=0, revenue=0, granted=-1_000)

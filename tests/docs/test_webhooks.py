@@ -1,4 +1,4 @@
-"""The code that docs/webhooks.md gives to receivers, run as it stands there."""
+"""Runs the signature verification code in docs/webhooks.md."""
 
 import re
 from collections.abc import Callable
@@ -34,26 +34,26 @@ def _without_package(secret: str, body: bytes, headers: dict[str, str]) -> bool:
 
 @pytest.mark.parametrize("verifies", [_with_package, _without_package])
 class TestReceiver:
-    def test_takes_what_we_signed(self, verifies: Verifies) -> None:
+    def test_accepts_our_signature(self, verifies: Verifies) -> None:
         headers = signed_headers([SECRET], BODY, message_id="event_1", at=datetime.now(UTC))
         assert verifies(SECRET, BODY, headers)
 
-    def test_takes_what_was_signed_with_two_secrets(self, verifies: Verifies) -> None:
+    def test_accepts_rotated_secrets(self, verifies: Verifies) -> None:
         headers = signed_headers([OTHER, SECRET], BODY, message_id="event_1", at=datetime.now(UTC))
         assert verifies(SECRET, BODY, headers)
 
-    def test_refuses_another_body(self, verifies: Verifies) -> None:
+    def test_rejects_other_body(self, verifies: Verifies) -> None:
         headers = signed_headers([SECRET], BODY, message_id="event_1", at=datetime.now(UTC))
         assert not verifies(SECRET, BODY + b" ", headers)
 
-    def test_refuses_another_secret(self, verifies: Verifies) -> None:
+    def test_rejects_other_secret(self, verifies: Verifies) -> None:
         headers = signed_headers([OTHER], BODY, message_id="event_1", at=datetime.now(UTC))
         assert not verifies(SECRET, BODY, headers)
 
-    def test_refuses_another_id(self, verifies: Verifies) -> None:
+    def test_rejects_other_id(self, verifies: Verifies) -> None:
         headers = signed_headers([SECRET], BODY, message_id="event_1", at=datetime.now(UTC))
         assert not verifies(SECRET, BODY, {**headers, "webhook-id": "event_2"})
 
-    def test_refuses_what_is_old(self, verifies: Verifies) -> None:
+    def test_rejects_old_timestamp(self, verifies: Verifies) -> None:
         headers = signed_headers([SECRET], BODY, message_id="event_1", at=datetime.now(UTC) - timedelta(hours=1))
         assert not verifies(SECRET, BODY, headers)

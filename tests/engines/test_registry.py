@@ -1,4 +1,4 @@
-"""Settings name the engines that speak; nothing heavy is loaded before one is asked for."""
+"""Settings select the engines; no model or heavy dependency is loaded before first use."""
 
 import subprocess
 import sys
@@ -9,8 +9,8 @@ import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.registry import Engines
-from cutroom.engines.synthesis.openai import OpenAiCloner, OpenAiSynthesizer
-from cutroom.engines.thumbnails.openai import OpenAiImages
+from cutroom.engines.synthesis.openai import OpenAiSynthesizer, OpenAiVoiceCloner
+from cutroom.engines.thumbnails.openai import OpenAiThumbnailRenderer
 from cutroom.engines.writing.chat import ChatWriter
 from cutroom.engines.writing.chat_ranker import ChatRanker
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
@@ -20,97 +20,97 @@ from tests.engines.recognition.recognizer_suite import model_folder
 REMOTE = {"remote_tts_url": "http://127.0.0.1:1/v1", "remote_tts_voices": "alloy:en-US:female"}
 
 
-def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - of several types
+def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - settings have several types
     secrets: dict[str, Any] = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "none")
     return Engines(Settings(**secrets, secret_key="k" * 32, models_dir=folder, **settings))
 
 
-def test_a_remote_server_speaks_and_clones(tmp_path: Path) -> None:
-    made = engines(tmp_path, tts_engines="remote", voice_cloner="remote", **REMOTE)
-    assert isinstance(made.speaker(), OpenAiSynthesizer)
-    assert made.speaker() is made.speaker()
-    assert isinstance(made.cloner(), OpenAiCloner)
+def test_remote_server_synthesizes_and_clones(tmp_path: Path) -> None:
+    built = engines(tmp_path, tts_engines="remote", voice_cloner="remote", **REMOTE)
+    assert isinstance(built.synthesizer(), OpenAiSynthesizer)
+    assert built.synthesizer() is built.synthesizer()
+    assert isinstance(built.voice_cloner(), OpenAiVoiceCloner)
 
 
-def test_the_next_speaker_is_taken_where_the_first_cannot_be_made(tmp_path: Path) -> None:
-    assert isinstance(engines(tmp_path, tts_engines="kokoro,remote", **REMOTE).speaker(), OpenAiSynthesizer)
+def test_synthesizer_falls_back_to_next_engine(tmp_path: Path) -> None:
+    assert isinstance(engines(tmp_path, tts_engines="kokoro,remote", **REMOTE).synthesizer(), OpenAiSynthesizer)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({}, "kokoro-int8 is not installed"),
-        ({"tts_engines": ""}, "No speaker"),
+        ({"tts_engines": ""}, "No speech synthesis engine"),
         ({"tts_engines": "parrot"}, "parrot"),
         ({"tts_engines": "remote"}, "CUTROOM_REMOTE_TTS_URL"),
     ],
 )
-def test_without_what_it_needs_no_speaker_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
-    with pytest.raises(EngineUnavailableError, match=told):
-        engines(tmp_path, **settings).speaker()
+def test_synthesizer_unavailable_without_requirements(tmp_path: Path, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=message):
+        engines(tmp_path, **settings).synthesizer()
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({}, "kokoro-int8 is not installed"),
-        ({"voice_cloner": "none"}, "not cloned"),
+        ({"voice_cloner": "none"}, "Voice cloning is disabled"),
         ({"voice_cloner": "parrot"}, "parrot"),
         ({"voice_cloner": "remote"}, "CUTROOM_REMOTE_TTS_URL"),
     ],
 )
-def test_without_what_it_needs_no_cloner_is_there(tmp_path: Path, settings: dict[str, str], told: str) -> None:
-    with pytest.raises(EngineUnavailableError, match=told):
-        engines(tmp_path, **settings).cloner()
+def test_voice_cloner_unavailable_without_requirements(tmp_path: Path, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=message):
+        engines(tmp_path, **settings).voice_cloner()
 
 
-def test_without_its_model_there_is_no_embedder_and_that_is_no_fault(tmp_path: Path) -> None:
-    assert engines(tmp_path).embedder() is None
-    assert engines(tmp_path, embedder="none").embedder() is None
+def test_text_embedder_is_none_without_its_model(tmp_path: Path) -> None:
+    assert engines(tmp_path).text_embedder() is None
+    assert engines(tmp_path, embedder="none").text_embedder() is None
     with pytest.raises(EngineUnavailableError, match="parrot"):
-        engines(tmp_path, embedder="parrot").embedder()
+        engines(tmp_path, embedder="parrot").text_embedder()
 
 
-def test_a_damaged_embedder_is_told(tmp_path: Path) -> None:
+def test_damaged_text_embedder_raises(tmp_path: Path) -> None:
     (tmp_path / "minilm-l6-v2").mkdir()
     (tmp_path / "minilm-l6-v2" / "tokenizer.json").write_text("{}")
     with pytest.raises(EngineUnavailableError, match="damaged"):
-        engines(tmp_path).embedder()
+        engines(tmp_path).text_embedder()
 
 
-def test_a_ranker_is_there_where_it_is_set(tmp_path: Path) -> None:
+def test_ranker_is_built_only_if_configured(tmp_path: Path) -> None:
     assert engines(tmp_path).ranker() is None
-    made = engines(tmp_path, ranker="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k").ranker()
-    assert isinstance(made, ChatRanker)
-    for settings, told in (({"ranker": "chat"}, "CUTROOM_CHAT_URL"), ({"ranker": "parrot"}, "parrot")):
-        with pytest.raises(EngineUnavailableError, match=told):
+    built = engines(tmp_path, ranker="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k").ranker()
+    assert isinstance(built, ChatRanker)
+    for settings, message in (({"ranker": "chat"}, "CUTROOM_CHAT_URL"), ({"ranker": "parrot"}, "parrot")):
+        with pytest.raises(EngineUnavailableError, match=message):
             engines(tmp_path, **settings).ranker()
 
 
-def test_thumbnails_are_made_here_or_by_a_server(tmp_path: Path) -> None:
+def test_thumbnail_renderer_is_local_or_remote(tmp_path: Path) -> None:
     store = model_folder("yunet").parent
-    made = engines(store).thumbnail_engine()
-    assert made.name == "compositor"
+    built = engines(store).thumbnail_renderer()
+    assert built.name == "compositor"
     remote = {"thumbnail_engine": "remote", "remote_images_url": "http://127.0.0.1:1/v1"}
-    assert isinstance(engines(store, **remote).thumbnail_engine(), OpenAiImages)
+    assert isinstance(engines(store, **remote).thumbnail_renderer(), OpenAiThumbnailRenderer)
     with pytest.raises(EngineUnavailableError, match="yunet"):
-        engines(tmp_path).thumbnail_engine()
-    for settings, told in (
+        engines(tmp_path).thumbnail_renderer()
+    for settings, message in (
         ({"thumbnail_engine": "remote"}, "REMOTE_IMAGES_URL"),
         ({"thumbnail_engine": "parrot"}, "parrot"),
     ):
-        with pytest.raises(EngineUnavailableError, match=told):
-            engines(store, **settings).thumbnail_engine()
+        with pytest.raises(EngineUnavailableError, match=message):
+            engines(store, **settings).thumbnail_renderer()
 
 
-def test_subjects_stay_in_their_pictures_where_nobody_cuts_them_out(tmp_path: Path) -> None:
+def test_background_remover_is_none_without_its_model(tmp_path: Path) -> None:
     assert engines(tmp_path).background_remover() is None
     assert engines(model_folder("isnet-small").parent, background_remover="none").background_remover() is None
     with pytest.raises(EngineUnavailableError, match="parrot"):
         engines(tmp_path, background_remover="parrot").background_remover()
 
 
-def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
+def test_importing_registry_loads_no_engine() -> None:
     code = (
         "import sys, cutroom.engines.registry\n"
         "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'openai', 'httpx2', 'numpy', 'pyworld'}\n"
@@ -121,11 +121,11 @@ def test_the_registry_loads_no_engine_when_it_is_imported() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_writer_works_by_rules_unless_a_model_is_set(tmp_path: Path) -> None:
+def test_writer_is_extractive_unless_chat_is_configured(tmp_path: Path) -> None:
     assert isinstance(engines(tmp_path).writer(), ExtractiveWriter)
-    asking = engines(tmp_path, writer="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k")
-    assert isinstance(asking.writer(), ChatWriter)
-    assert asking.writer() is asking.writer()
+    chat_engines = engines(tmp_path, writer="chat", chat_url="http://127.0.0.1:1/v1", chat_key="k")
+    assert isinstance(chat_engines.writer(), ChatWriter)
+    assert chat_engines.writer() is chat_engines.writer()
     with pytest.raises(EngineUnavailableError, match="CUTROOM_CHAT_URL"):
         engines(tmp_path, writer="chat").writer()
     with pytest.raises(EngineUnavailableError, match="parrot"):

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from cutroom.credits.pricing import Action, Work, load_prices
-from cutroom.credits.rules import Bill
+from cutroom.credits.pricing import Action, BillableItem, load_prices
+from cutroom.credits.rules import Charge
 from cutroom.entrypoints.admin import app
 from cutroom.jobs import lifecycle, service
 from cutroom.jobs.ids import DubProduct, JobKey, JobType
@@ -22,9 +22,9 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.credits.conftest import Books
+from tests.credits.conftest import LibraryLedger
 
-DUB = Work(Action.DUB, "plus", "de")
+DUB = BillableItem(Action.DUB, "plus", "de")
 SHIFTED = "UPDATE ledger_balances SET wallet = wallet + $2, escrow = escrow - $2 WHERE library_id = $1"
 NOTHING = {"balance": 0.0, "escrow": 0.0, "usageBillingLimit": 0.0, "frozen": False}
 
@@ -57,32 +57,32 @@ class Client:
 
     email: str
     user_id: str
-    books: Books
+    library_ledger: LibraryLedger
 
 
 async def add_client(runtime: Runtime, accounts: Accounts, environment: dict[str, str], plan: str) -> Client:
     email = f"{new_id()}@example.com"
     arguments = ["user", "create", email, "--plan", plan]
     made = json.loads((await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)).stdout)
-    return Client(email, made["userId"], Books(runtime, accounts.connection, made["libraryId"]))
+    return Client(email, made["userId"], LibraryLedger(runtime, accounts.connection, made["libraryId"]))
 
 
 @pytest.fixture
 async def client(runtime: Runtime, accounts: Accounts, environment: dict[str, str]) -> AsyncIterator[Client]:
-    """On the business plan; the books are right at the end."""
+    """On the business plan; the library_ledger are right at the end."""
     made = await add_client(runtime, accounts, environment, "business")
     yield made
-    assert await made.books.faults() == []
+    assert await made.library_ledger.faults() == []
 
 
 @asynccontextmanager
-async def wrong(books: Books) -> AsyncIterator[None]:
-    """Books with a fault that everybody sees, until the end of the block."""
-    await books.owner.execute(SHIFTED, books.library_id, 400)
+async def wrong(library_ledger: LibraryLedger) -> AsyncIterator[None]:
+    """LibraryLedger with a fault that everybody sees, until the end of the block."""
+    await library_ledger.owner.execute(SHIFTED, library_ledger.library_id, 400)
     try:
         yield
     finally:
-        await books.owner.execute(SHIFTED, books.library_id, -400)
+        await library_ledger.owner.execute(SHIFTED, library_ledger.library_id, -400)
 
 
 # Balances and statements.
@@ -91,10 +91,10 @@ async def wrong(books: Books) -> AsyncIterator[None]:
 async def test_the_balance_shows_wallet_escrow_limit_and_whether_it_is_frozen(admin: Admin, client: Client) -> None:
     assert await admin("balance", client.email) == Said(0, NOTHING, "")
     await admin("grant", client.email, "10.5")
-    await client.books.put(3_250)
+    await client.library_ledger.hold_lines(3_250)
     assert (await admin("balance", client.email)).shown == {**NOTHING, "balance": 7.25, "escrow": 3.25}
     await admin("usage-billing", client.email, "40")
-    await client.books.freeze()
+    await client.library_ledger.freeze()
     assert (await admin("balance", client.email)).shown == {
         "balance": 7.25,
         "escrow": 3.25,
@@ -107,13 +107,13 @@ async def test_the_statement_tells_movements_newest_first(admin: Admin, client: 
     assert (await admin("statement", client.email)).shown == {"movements": []}
     granted = await admin("grant", client.email, "10", "--reference", "invoice-1")
     await asyncio.sleep(0.002)  # ids of one millisecond have no order
-    (line_id,) = await client.books.put(3_000, holder="work")
+    (line_id,) = await client.library_ledger.hold_lines(3_000, holder="job")
     await asyncio.sleep(0.002)
-    await client.books.capture("work")
+    await client.library_ledger.capture("job")
     told = (await admin("statement", client.email)).shown["movements"]
     assert [(each["kind"], each["reference"], each["wallet"], each["escrow"]) for each in told] == [
         ("capture", line_id, 0.0, -3.0),
-        ("hold", "work", -3.0, 3.0),
+        ("hold", "job", -3.0, 3.0),
         ("grant", "invoice-1", 10.0, 0.0),
     ]
     assert told[-1]["transactionId"] == granted.shown["transactionId"]
@@ -144,15 +144,15 @@ async def test_a_workspace_has_its_own_money(admin: Admin, client: Client, envir
 async def run_job(runtime: Runtime, client: Client, principal: Any, video_id: str, *, ends: list[str]) -> str:  # noqa: ANN401
     """A dub that is asked for as often as it takes, each attempt with its end; its id."""
     key = JobKey(JobType.DUB, video_id, language="de", product=DubProduct.PLUS)
-    prices, library_id = load_prices(), client.books.library_id
+    prices, library_id = load_prices(), client.library_ledger.library_id
     for attempt, end in enumerate(ends, 1):
-        ref, bill = JobRef(library_id, key.id, attempt), Bill((DUB,), is_subscriber=True)
+        ref, charge = JobRef(library_id, key.id, attempt), Charge((DUB,), is_subscriber=True)
         async with runtime.database.transaction(library_id) as connection:
-            now, wanted = system_clock(), NewJob(key, video_id, bill=bill)
+            now, wanted = system_clock(), NewJob(key, video_id, charge=charge)
             await service.request_jobs(connection, principal, [wanted], prices=prices, now=now)
-            await lifecycle.begin(connection, ref, prices=prices, now=now)
+            await lifecycle.start(connection, ref, prices=prices, now=now)
             if end == "ready":
-                await lifecycle.finish(connection, ref, result={}, now=now)
+                await lifecycle.complete(connection, ref, result={}, now=now)
             elif end == "failed":
                 await lifecycle.fail(connection, ref, failure=Failure("INTERNAL", "It broke."), now=now)
     return key.id
@@ -165,12 +165,12 @@ async def test_a_receipt_shows_every_attempt_with_its_entries(
     made = await asyncio.to_thread(CliRunner().invoke, app, ["key", "create", client.email], env=environment)
     async with runtime.database.connection() as connection:
         secret = json.loads(made.stdout)["key"]
-        principal = await runtime.doorkeeper.admit(connection, secret, now=system_clock(), speech=False)
+        principal = await runtime.authenticator.authenticate(connection, secret, now=system_clock(), speech=False)
     video_id = new_id()
-    await client.books.owner.execute(
+    await client.library_ledger.owner.execute(
         """INSERT INTO videos (library_id, id, status, import_status, duration_seconds, created_at)
            VALUES ($1, $2, 'ready', 'ready', 60, now())""",
-        client.books.library_id,
+        client.library_ledger.library_id,
         video_id,
     )
     job_id = await run_job(runtime, client, principal, video_id, ends=["failed", "ready"])
@@ -181,11 +181,11 @@ async def test_a_receipt_shows_every_attempt_with_its_entries(
         for each in shown["attempts"]
     ] == [(1, 2.0, 2.0, 0.0, 2.0), (2, 2.0, 2.0, 2.0, 0.0)]
     entries = [entry for each in shown["attempts"] for line in each["lines"] for entry in line["entries"]]
-    known = {f"{transaction}/{account}" for transaction, account, _ in await client.books.entries()}
+    known = {f"{transaction}/{account}" for transaction, account, _ in await client.library_ledger.entries()}
     assert len(set(entries)) == 8
     assert set(entries) <= known
-    async with client.books.transaction() as connection:
-        job = await service.get_job(connection, client.books.library_id, job_id)
+    async with client.library_ledger.transaction() as connection:
+        job = await service.get_job(connection, client.library_ledger.library_id, job_id)
     assert job.result is not None
     assert {"attempt": 2, **job.result["receipt"]} == shown["attempts"][1]
 
@@ -211,7 +211,7 @@ async def test_usage_billing_needs_a_plan_that_has_it(
         assert (said.code, said.shown) == (1, None)
         assert "PERMISSION_DENIED" in said.error
         assert plan in said.error
-    assert (await made.books.funds()).overdraft == (25_000 if may else 0)
+    assert (await made.library_ledger.balances()).overdraft == (25_000 if may else 0)
     assert (await admin("usage-billing", made.email, "0")).code == 0  # off is always possible
 
 
@@ -219,13 +219,13 @@ async def test_usage_billing_lets_a_wallet_below_zero_and_shows_in_quotes(
     admin: Admin, client: Client, environment: dict[str, str], anonymous: httpx.AsyncClient
 ) -> None:
     await admin("usage-billing", client.email, "2.5")
-    await client.books.put(2_000)
+    await client.library_ledger.hold_lines(2_000)
     assert (await admin("balance", client.email)).shown["balance"] == -2.0
     made = await asyncio.to_thread(CliRunner().invoke, app, ["key", "create", client.email], env=environment)
     video_id = new_id()
-    await client.books.owner.execute(
+    await client.library_ledger.owner.execute(
         "INSERT INTO videos (library_id, id, status, created_at) VALUES ($1, $2, 'ready', now())",
-        client.books.library_id,
+        client.library_ledger.library_id,
         video_id,
     )
     answer = await anonymous.post(
@@ -239,18 +239,18 @@ async def test_usage_billing_lets_a_wallet_below_zero_and_shows_in_quotes(
 
 async def test_the_limit_cannot_go_below_the_debt(admin: Admin, client: Client) -> None:
     await admin("usage-billing", client.email, "10")
-    await client.books.put(4_000)
+    await client.library_ledger.hold_lines(4_000)
     for limit in ("3.999", "0"):
         said = await admin("usage-billing", client.email, limit)
         assert (said.code, said.shown) == (1, None)
         assert "CONFLICT" in said.error
         assert '"balance": -4.0' in said.error
-    assert (await client.books.funds()).overdraft == 10_000
+    assert (await client.library_ledger.balances()).overdraft == 10_000
     assert (await admin("usage-billing", client.email, "4")).code == 0
-    assert (await client.books.funds()).available == 0
+    assert (await client.library_ledger.balances()).available == 0
     await admin("grant", client.email, "4")
     assert (await admin("usage-billing", client.email, "0")).code == 0
-    assert not (await client.books.funds()).usage_billing
+    assert not (await client.library_ledger.balances()).usage_billing
 
 
 # The check.
@@ -259,17 +259,17 @@ async def test_the_limit_cannot_go_below_the_debt(admin: Admin, client: Client) 
 async def test_the_check_of_books_that_are_right_says_so(admin: Admin, client: Client) -> None:
     assert await admin("check", client.email) == Said(0, {"faults": []}, "")  # there is nothing yet
     await admin("grant", client.email, "10")
-    await client.books.put(1_000)
+    await client.library_ledger.hold_lines(1_000)
     assert await admin("check", client.email) == Said(0, {"faults": []}, "")
-    assert not (await client.books.funds()).is_frozen
+    assert not (await client.library_ledger.balances()).is_frozen
 
 
 async def test_the_check_of_books_that_are_wrong_says_how_and_freezes_until_they_are_mended(
     admin: Admin, client: Client
 ) -> None:
     await admin("grant", client.email, "10")
-    await client.books.put(1_000)
-    async with wrong(client.books):
+    await client.library_ledger.hold_lines(1_000)
+    async with wrong(client.library_ledger):
         said = await admin("check", client.email)
         assert said.code == 1
         assert {(each["fault"], each["subject"], each["expected"], each["found"]) for each in said.shown["faults"]} == {
@@ -281,12 +281,12 @@ async def test_the_check_of_books_that_are_wrong_says_how_and_freezes_until_they
         refused = await admin("unfreeze", client.email)
         assert (refused.code, refused.shown) == (1, None)
         assert "FAILED_PRECONDITION" in refused.error
-        assert (await client.books.funds()).is_frozen
+        assert (await client.library_ledger.balances()).is_frozen
     assert await admin("check", client.email) == Said(0, {"faults": []}, "")
-    assert (await client.books.funds()).is_frozen  # mended, and nobody said yet that it was looked at
+    assert (await client.library_ledger.balances()).is_frozen  # mended, and nobody said yet that it was looked at
     assert await admin("unfreeze", client.email) == Said(0, {"email": client.email, "frozen": False}, "")
-    assert not (await client.books.funds()).is_frozen
-    await client.books.put(1_000)
+    assert not (await client.library_ledger.balances()).is_frozen
+    await client.library_ledger.hold_lines(1_000)
 
 
 # Who is nobody, and what is no amount.
@@ -323,4 +323,4 @@ async def test_nobody_has_no_money(admin: Admin, client: Client, command: str, o
 async def test_a_wrong_argument_is_a_usage_error(admin: Admin, client: Client, arguments: tuple[str, ...]) -> None:
     said = await admin(*(argument.format(email=client.email) for argument in arguments))
     assert (said.code, said.shown) == (2, None)
-    assert await client.books.accounts() == (0, 0, 0, 0)
+    assert await client.library_ledger.accounts() == (0, 0, 0, 0)

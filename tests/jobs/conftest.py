@@ -1,4 +1,4 @@
-"""A principal with a video, as a job finds them."""
+"""Fixtures: a principal with a video."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from dev.scratch import Keyring
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Who asks, and about which video."""
+class JobContext:
+    """The principal and video of a job."""
 
     principal: Principal
     video_id: str
@@ -25,9 +25,9 @@ class Stage:
 
 
 @pytest.fixture
-async def stage(runtime: Runtime, key: Keyring) -> Stage:
+async def job_context(runtime: Runtime, key: Keyring) -> JobContext:
     async with runtime.database.connection() as connection:
-        principal = await runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+        principal = await runtime.authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
     video_id = new_id()
     async with runtime.database.transaction(principal.library_id) as connection:
         row = {
@@ -38,4 +38,4 @@ async def stage(runtime: Runtime, key: Keyring) -> Stage:
             "created_at": system_clock(),
         }
         await insert(connection, "videos", row)
-    return Stage(principal, video_id)
+    return JobContext(principal, video_id)

@@ -1,11 +1,11 @@
-"""Job ids follow from what a job is about, and lead back to it."""
+"""Job ids are built from their components and parsed back."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cutroom.jobs.ids import AutomationType, DubProduct, JobKey, JobType, parse_job_id
-from cutroom.jobs.states import LEGAL, TERMINAL, JobState, may_become
+from cutroom.jobs.states import TERMINAL, TRANSITIONS, JobState, can_transition
 
 VIDEO = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 
@@ -22,7 +22,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("key", "text"), CASES)
-def test_an_id_is_made_and_read_back(key: JobKey, text: str) -> None:
+def test_job_id_round_trips(key: JobKey, text: str) -> None:
     assert key.id == text
     assert parse_job_id(text) == key
 
@@ -41,7 +41,7 @@ def test_an_id_is_made_and_read_back(key: JobKey, text: str) -> None:
         f"dub_{VIDEO}_de",
         f"dub_{VIDEO}_de_gold",
         f"dub_{VIDEO}_d_plus",
-        f"dub_{VIDEO}_PT-br_plus",  # another spelling is another string, and no id
+        f"dub_{VIDEO}_PT-br_plus",  # not the canonical spelling
         f"captions_{VIDEO}_de_plus",
         f"packaging_{VIDEO}",
         f"packaging_{VIDEO}_nothing",
@@ -50,20 +50,20 @@ def test_an_id_is_made_and_read_back(key: JobKey, text: str) -> None:
         f"import_{VIDEO}\x00",
     ],
 )
-def test_what_no_job_can_be_called_is_not_read(text: str) -> None:
+def test_invalid_job_id_is_rejected(text: str) -> None:
     assert parse_job_id(text) is None
 
 
 @given(st.text(max_size=80))
-def test_reading_never_fails(text: str) -> None:
+def test_parsing_never_raises(text: str) -> None:
     key = parse_job_id(text)
     assert key is None or key.id == text
 
 
-def test_ends_are_ends_but_a_failed_job_may_be_asked_for_again() -> None:
-    assert LEGAL[JobState.READY] == {JobState.QUEUED}
-    assert LEGAL[JobState.FAILED] == {JobState.QUEUED}
+def test_only_finished_jobs_can_be_queued_again() -> None:
+    assert TRANSITIONS[JobState.READY] == {JobState.QUEUED}
+    assert TRANSITIONS[JobState.FAILED] == {JobState.QUEUED}
     assert {JobState.READY, JobState.FAILED} == TERMINAL
-    assert may_become(JobState.QUEUED, JobState.PROCESSING)
-    assert not may_become(JobState.QUEUED, JobState.READY)
-    assert not may_become(JobState.PROCESSING, JobState.QUEUED)
+    assert can_transition(JobState.QUEUED, JobState.PROCESSING)
+    assert not can_transition(JobState.QUEUED, JobState.READY)
+    assert not can_transition(JobState.PROCESSING, JobState.QUEUED)

@@ -1,4 +1,4 @@
-"""Around a step: whose fault a failure is decides whether it is tried again."""
+"""Errors inside job_step become job failures; their cause decides whether they are retried."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from cutroom.engines.errors import EngineError
 from cutroom.errors import not_found
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import TRIES, job_step
+from cutroom.jobs.steps import MAX_ATTEMPTS, job_step
 from cutroom.media.process import MediaError, Reason
 from cutroom.platform.clock import system_clock
 from cutroom.web.runtime import Runtime
@@ -29,30 +29,30 @@ async def failing(runtime: Runtime, library_id: str, error: Exception, *, attemp
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "first_is_last"),
+    ("error", "code", "is_final"),
     [
         (MediaError(Reason.UNREADABLE, "It cannot be read."), "UNSUPPORTED_SOURCE", True),
-        (EngineError("It said nothing."), "INTERNAL", True),
-        (not_found(), "NOT_FOUND", True),  # what the job was about is gone
-        (KeyError("nobody foresaw this"), "INTERNAL", False),
-        (TypeError("nor this"), "INTERNAL", False),
+        (EngineError("No output."), "INTERNAL", True),
+        (not_found(), "NOT_FOUND", True),  # the job's subject was deleted
+        (KeyError("unexpected"), "INTERNAL", False),
+        (TypeError("unexpected"), "INTERNAL", False),
     ],
 )
-async def test_every_failure_ends_by_itself(
-    runtime: Runtime, person: Person, error: Exception, code: str, *, first_is_last: bool
+async def test_errors_become_job_failures(
+    runtime: Runtime, person: Person, error: Exception, code: str, *, is_final: bool
 ) -> None:
     first = await failing(runtime, person.library_id, error, attempt=1)
-    assert (first.type, first.non_retryable) == (code, first_is_last)
-    last = await failing(runtime, person.library_id, error, attempt=TRIES)
+    assert (first.type, first.non_retryable) == (code, is_final)
+    last = await failing(runtime, person.library_id, error, attempt=MAX_ATTEMPTS)
     assert last.non_retryable
 
 
-async def test_what_nobody_foresaw_keeps_its_words_to_the_log(runtime: Runtime, person: Person) -> None:
-    told = await failing(runtime, person.library_id, ValueError("/secret/path"), attempt=TRIES)
-    assert "secret" not in str(told)
+async def test_unexpected_error_message_is_not_exposed(runtime: Runtime, person: Person) -> None:
+    error = await failing(runtime, person.library_id, ValueError("/secret/path"), attempt=MAX_ATTEMPTS)
+    assert "secret" not in str(error)
 
 
-async def test_a_part_that_is_away_is_waited_for(runtime: Runtime, person: Person) -> None:
+async def test_unavailable_service_is_retried_by_temporal(runtime: Runtime, person: Person) -> None:
     async def step() -> None:
         async with job_step(
             runtime.database, system_clock, JobRef(person.library_id, "job", 1), "job_step", progress=10
@@ -60,6 +60,6 @@ async def test_a_part_that_is_away_is_waited_for(runtime: Runtime, person: Perso
             raise ConnectionRefusedError
 
     environment = ActivityEnvironment()
-    environment.info = dataclasses.replace(environment.info, attempt=TRIES * 10)
-    with pytest.raises(ConnectionRefusedError):  # Temporal tries such a step again, for as long as it may take
+    environment.info = dataclasses.replace(environment.info, attempt=MAX_ATTEMPTS * 10)
+    with pytest.raises(ConnectionRefusedError):  # retried by Temporal
         await environment.run(step)

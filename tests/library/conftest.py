@@ -1,4 +1,4 @@
-"""Rows of a library, put there past the API: what ingest will do, it does not do yet."""
+"""Fixtures: library rows inserted directly."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,9 +15,9 @@ AddRow = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 def add(accounts: Accounts, person: Person) -> AddRow:
-    """Insert a row of a library and say its id; the person's own library unless told otherwise."""
+    """Insert a row and return its id; by default into the user's personal library."""
 
-    async def add(table: str, **columns: Any) -> str:  # noqa: ANN401 (whatever a column holds)
+    async def add(table: str, **columns: Any) -> str:  # noqa: ANN401 (column values)
         row = {"library_id": person.library_id, "id": new_id(), **columns}
         if table != "character_images":
             row.setdefault("created_at", system_clock())

@@ -1,4 +1,4 @@
-"""Signed playback paths: good for one video, until a time, in one spelling."""
+"""Playback tokens are bound to one video, expire and have one spelling."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,38 +16,38 @@ def token_of(url: str) -> str:
     return url.split("/")[4]
 
 
-def test_a_url_is_good_for_its_video_until_its_time() -> None:
+def test_url_is_valid_for_its_video_until_expiry() -> None:
     url = LINKS.url("library", "video", "master.m3u8", now=NOW)
     token = token_of(url)
     assert url == f"https://cutroom.example.com/media/{token}/library/video/master.m3u8"
-    assert LINKS.is_good(token, "library", "video", now=NOW + LIFETIME)
-    assert not LINKS.is_good(token, "library", "video", now=NOW + LIFETIME + timedelta(seconds=STEP_SECONDS))
+    assert LINKS.is_valid(token, "library", "video", now=NOW + LIFETIME)
+    assert not LINKS.is_valid(token, "library", "video", now=NOW + LIFETIME + timedelta(seconds=STEP_SECONDS))
 
 
-def test_urls_stay_the_same_for_a_while() -> None:
+def test_urls_are_stable_within_step() -> None:
     soon = NOW + timedelta(minutes=5)
     assert LINKS.url("l", "v", "x", now=NOW) == LINKS.url("l", "v", "x", now=soon)
 
 
-def test_a_token_opens_nothing_else() -> None:
+def test_token_is_bound_to_video() -> None:
     token = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW))
-    assert not LINKS.is_good(token, "library", "other", now=NOW)
-    assert not LINKS.is_good(token, "other", "video", now=NOW)
-    assert not PlaybackLinks(SecretBox("t" * 32), "").is_good(token, "library", "video", now=NOW)
+    assert not LINKS.is_valid(token, "library", "other", now=NOW)
+    assert not LINKS.is_valid(token, "other", "video", now=NOW)
+    assert not PlaybackLinks(SecretBox("t" * 32), "").is_valid(token, "library", "video", now=NOW)
 
 
 @pytest.mark.parametrize("change", ["", "pb_", "pb_zz", "x", "pb_ffffffff" + "0" * 32])
-def test_what_is_no_token_is_refused(change: str) -> None:
-    assert not LINKS.is_good(change, "library", "video", now=NOW)
+def test_malformed_token_is_rejected(change: str) -> None:
+    assert not LINKS.is_valid(change, "library", "video", now=NOW)
 
 
-def test_a_later_time_or_another_spelling_is_refused() -> None:
+def test_modified_token_is_rejected() -> None:
     token = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW))
     later = f"pb_{int(token[3:11], 16) + 3600:08x}{token[11:]}"
     for changed in (later, token.upper().replace("PB_", "pb_"), token.removeprefix("pb_"), token[:-1]):
-        assert changed == token or not LINKS.is_good(changed, "library", "video", now=NOW)
+        assert changed == token or not LINKS.is_valid(changed, "library", "video", now=NOW)
 
 
-def test_logs_leave_a_token_out() -> None:
+def test_logs_redact_token() -> None:
     url = LINKS.url("library", "video", "master.m3u8", now=NOW)
     assert token_of(url)[11:] not in redact(url)

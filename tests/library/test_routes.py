@@ -1,4 +1,4 @@
-"""The library's folders, characters and brand voices, on a real database and a real store."""
+"""Folder, character and brand voice routes."""
 
 from datetime import datetime
 from typing import Any
@@ -25,19 +25,19 @@ async def make(api: httpx.AsyncClient, name: str, parent_id: str | None = None) 
     return folder
 
 
-def check_refused(answer: httpx.Response, path: str) -> None:
-    assert answer.status_code == 400, answer.text
-    error = answer.json()["error"]
+def check_refused(response: httpx.Response, path: str) -> None:
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
     assert error["code"] == "INVALID_ARGUMENT"
     assert [field["path"] for field in error["details"]["fields"]] == [path]
 
 
-def check_not_found(answer: httpx.Response) -> None:
-    assert answer.status_code == 404, answer.text
-    assert answer.json() == {"error": {"code": "NOT_FOUND", "message": "Resource not found.", "details": {}}}
+def check_not_found(response: httpx.Response) -> None:
+    assert response.status_code == 404, response.text
+    assert response.json() == {"error": {"code": "NOT_FOUND", "message": "Resource not found.", "details": {}}}
 
 
-async def test_a_folder_is_created_listed_and_read(api: httpx.AsyncClient) -> None:
+async def test_folder_is_created_listed_and_read(api: httpx.AsyncClient) -> None:
     created = await api.post("/folders", json={"name": "  Interviews "})
     assert created.status_code == 201
     folder = created.json()
@@ -61,7 +61,7 @@ async def test_folders_nest_three_levels_and_no_deeper(api: httpx.AsyncClient) -
     assert len((await api.get("/folders")).json()["folders"]) == 3
 
 
-async def test_folders_are_listed_parents_first_whatever_their_age(api: httpx.AsyncClient) -> None:
+async def test_folders_are_listed_parents_first(api: httpx.AsyncClient) -> None:
     old = await make(api, "Old")
     below = await make(api, "Below", old["id"])
     new = await make(api, "New")
@@ -75,24 +75,22 @@ async def test_folders_are_listed_parents_first_whatever_their_age(api: httpx.As
         seen.add(folder["id"])
 
 
-async def test_two_folders_may_have_one_name(api: httpx.AsyncClient) -> None:
-    first, second = await make(api, "Twin"), await make(api, "Twin")
+async def test_folder_names_need_not_be_unique(api: httpx.AsyncClient) -> None:
+    first, second = await make(api, "Same"), await make(api, "Same")
     assert first["id"] != second["id"]
 
 
 @pytest.mark.parametrize("parent_id", ["nope", "01j9z3k4m5n6p7q8r9s0t1v2w3", "x" * 5_000, "ü", "' OR 1=1 --", "%00"])
-async def test_an_unknown_parent_is_not_found(api: httpx.AsyncClient, parent_id: str) -> None:
+async def test_unknown_parent_is_not_found(api: httpx.AsyncClient, parent_id: str) -> None:
     check_not_found(await api.post("/folders", json={"name": "New", "parentId": parent_id}))
 
 
-async def test_a_parent_in_another_library_is_not_found(
-    api: httpx.AsyncClient, accounts: Accounts, person: Person
-) -> None:
+async def test_parent_in_other_library_is_not_found(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     mine = await make(api, "Mine")
     other = await accounts.person()
     theirs = (await accounts.key(other)).headers
     team = (await accounts.key(person, library_id=await accounts.workspace(person))).headers
-    for headers in (theirs, team):  # a stranger's library, and another one of the same person
+    for headers in (theirs, team):  # another user's library, and another library of the same user
         body = {"name": "New", "parentId": mine["id"]}
         check_not_found(await api.post("/folders", json=body, headers=headers))
         check_not_found(await api.get(f"/folders/{mine['id']}", headers=headers))
@@ -100,7 +98,7 @@ async def test_a_parent_in_another_library_is_not_found(
 
 
 @pytest.mark.parametrize("parent_id", ["All Videos", "all videos", "ALL  VIDEOS"])
-async def test_the_whole_library_is_no_parent(api: httpx.AsyncClient, parent_id: str) -> None:
+async def test_reserved_folder_cannot_be_parent(api: httpx.AsyncClient, parent_id: str) -> None:
     check_refused(await api.post("/folders", json={"name": "New", "parentId": parent_id}), "parentId")
 
 
@@ -124,27 +122,27 @@ async def test_the_whole_library_is_no_parent(api: httpx.AsyncClient, parent_id:
         ("name", "body"),
     ],
 )
-async def test_a_malformed_folder_is_refused_by_field(api: httpx.AsyncClient, body: object, path: str) -> None:
+async def test_invalid_folder_is_rejected_with_field(api: httpx.AsyncClient, body: object, path: str) -> None:
     check_refused(await api.post("/folders", json=body), path)
     assert (await api.get("/folders")).json() == {"folders": []}
 
 
-async def test_a_name_that_is_no_unicode_is_refused(api: httpx.AsyncClient) -> None:
+async def test_invalid_unicode_name_is_rejected(api: httpx.AsyncClient) -> None:
     content = b'{"name": "half a pair \\ud83c"}'
-    answer = await api.post("/folders", content=content, headers={"Content-Type": "application/json"})
-    assert answer.status_code == 400, answer.text
-    assert answer.json()["error"]["code"] == "INVALID_ARGUMENT"
+    response = await api.post("/folders", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400, response.text
+    assert response.json()["error"]["code"] == "INVALID_ARGUMENT"
 
 
 @pytest.mark.parametrize(
     "name", ["a", "a" * 120, "🎬" * 120, "Überblick 字幕 ñ", "'; DROP TABLE folders; --", "a/b\\c"]
 )
-async def test_a_name_comes_back_as_it_was_given(api: httpx.AsyncClient, name: str) -> None:
+async def test_name_round_trips(api: httpx.AsyncClient, name: str) -> None:
     folder = await make(api, name)
     assert (await api.get(f"/folders/{folder['id']}")).json()["name"] == name
 
 
-async def test_everything_of_a_workspace_says_so(api: httpx.AsyncClient, accounts: Accounts, add: AddRow) -> None:
+async def test_workspace_resources_have_workspace_id(api: httpx.AsyncClient, accounts: Accounts, add: AddRow) -> None:
     owner = await accounts.person()
     workspace_id = await accounts.workspace(owner)
     api.headers.update((await accounts.key(owner, library_id=workspace_id)).headers)
@@ -153,7 +151,7 @@ async def test_everything_of_a_workspace_says_so(api: httpx.AsyncClient, account
     video_id = await add("videos", library_id=workspace_id, status="ready")
     await add("characters", library_id=workspace_id, name="Ada")
     await add("brand_voices", library_id=workspace_id, name="Calm", guidelines="Whisper.")
-    answers = [
+    responses = [
         (await api.get(f"/folders/{folder['id']}")).json(),
         *(await api.get("/folders")).json()["folders"],
         (await api.get(f"/videos/{video_id}")).json(),
@@ -161,7 +159,7 @@ async def test_everything_of_a_workspace_says_so(api: httpx.AsyncClient, account
         *(await api.get("/characters")).json()["characters"],
         *(await api.get("/brand-voices")).json()["brandVoices"],
     ]
-    assert [answer.get("workspaceId") for answer in answers] == [workspace_id] * 6
+    assert [response.get("workspaceId") for response in responses] == [workspace_id] * 6
 
 
 BAD_IDS = [
@@ -181,13 +179,11 @@ BAD_IDS = [
 
 
 @pytest.mark.parametrize("folder_id", BAD_IDS)
-async def test_a_folder_that_is_not_there_is_not_found(api: httpx.AsyncClient, folder_id: str) -> None:
+async def test_missing_folder_is_not_found(api: httpx.AsyncClient, folder_id: str) -> None:
     check_not_found(await api.get(f"/folders/{folder_id}"))
 
 
-async def test_a_library_holds_a_thousand_folders_and_lists_them_all(
-    api: httpx.AsyncClient, accounts: Accounts, person: Person
-) -> None:
+async def test_library_lists_up_to_1000_folders(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     rows = [(person.library_id, new_id(), f"Folder {n}", 1, system_clock()) for n in range(999)]
     await accounts.connection.copy_records_to_table(
         "folders", records=rows, columns=["library_id", "id", "name", "depth", "created_at"]
@@ -199,22 +195,22 @@ async def test_a_library_holds_a_thousand_folders_and_lists_them_all(
     check_refused(await api.post("/folders", json={"name": "One too many"}), "name")
 
 
-async def test_characters_are_listed_newest_first_with_pictures_that_download(
+async def test_characters_are_listed_newest_first_with_images(
     api: httpx.AsyncClient, runtime: Runtime, add: AddRow
 ) -> None:
     old = await add("characters", id=OLDER, name="Ada", created_at=CREATED)
-    new = await add("characters", id=NEWER, name="Bob without pictures", created_at=CREATED)
-    pictures: dict[str, bytes] = {}
-    for content in (b"first picture", b"second picture"):
+    new = await add("characters", id=NEWER, name="Bob without images", created_at=CREATED)
+    images: dict[str, bytes] = {}
+    for content in (b"first image", b"second image"):
         path = f"tests/{new_id()}.png"
         await obstore.put_async(runtime.storage.store, path, content)
-        pictures[await add("character_images", character_id=old, storage_path=path)] = content
-    answer = await api.get("/characters")
-    assert answer.status_code == 200
-    bob, ada = answer.json()["characters"]
+        images[await add("character_images", character_id=old, storage_path=path)] = content
+    response = await api.get("/characters")
+    assert response.status_code == 200
+    bob, ada = response.json()["characters"]
     assert bob == {
         "id": new,
-        "name": "Bob without pictures",
+        "name": "Bob without images",
         "referenceImages": [],
         "createdAt": "2026-05-04T03:02:01Z",
     }
@@ -227,12 +223,10 @@ async def test_characters_are_listed_newest_first_with_pictures_that_download(
     assert [set(image) for image in ada["referenceImages"]] == [{"id", "url"}] * 2
     async with httpx.AsyncClient() as browser:
         downloaded = {image["id"]: (await browser.get(image["url"])).content for image in ada["referenceImages"]}
-    assert list(downloaded.items()) == sorted(pictures.items())
+    assert list(downloaded.items()) == sorted(images.items())
 
 
-async def test_brand_voices_are_listed_newest_first_and_colours_only_when_there_are_some(
-    api: httpx.AsyncClient, add: AddRow
-) -> None:
+async def test_brand_voices_are_listed_newest_first_with_optional_colors(api: httpx.AsyncClient, add: AddRow) -> None:
     colors = ["#ff0000", "#00ff00"]
     old = await add("brand_voices", id=OLDER, name="Loud", guidelines="SHOUT.", colors=colors, created_at=CREATED)
     new = await add("brand_voices", id=NEWER, name="Calm", guidelines="Whisper.", created_at=CREATED)
@@ -259,7 +253,7 @@ async def test_brand_voices_are_listed_newest_first_and_colours_only_when_there_
         ("/brand-voices", {"brandVoices": []}),
     ],
 )
-async def test_a_list_shows_nothing_of_another_library(
+async def test_lists_exclude_other_libraries(
     api: httpx.AsyncClient, accounts: Accounts, add: AddRow, path: str, empty: dict[str, list[object]]
 ) -> None:
     other = (await accounts.person()).library_id
@@ -267,5 +261,5 @@ async def test_a_list_shows_nothing_of_another_library(
     await add("videos", library_id=other, status="ready")
     await add("characters", library_id=other, name="Theirs")
     await add("brand_voices", library_id=other, name="Theirs", guidelines="x")
-    answer = await api.get(path)
-    assert (answer.status_code, answer.json()) == (200, empty)
+    response = await api.get(path)
+    assert (response.status_code, response.json()) == (200, empty)

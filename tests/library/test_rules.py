@@ -1,8 +1,8 @@
-"""What a folder may be called."""
+"""Folder name rules."""
 
 import pytest
 
-from cutroom.library.rules import fault_in_name, is_reserved
+from cutroom.library.rules import folder_name_error, is_reserved
 
 RESERVED = [
     "All Videos",
@@ -21,15 +21,15 @@ FREE = ["AllVideos", "All Video", "All Videos 2", "All-Videos", "My All Videos",
 
 
 @pytest.mark.parametrize("name", RESERVED)
-def test_the_name_of_the_whole_library_is_reserved_however_it_is_written(name: str) -> None:
+def test_all_videos_is_reserved(name: str) -> None:
     assert is_reserved(name)
-    assert fault_in_name(name) == "`All Videos` is reserved."
+    assert folder_name_error(name) == "`All Videos` is reserved."
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_a_name_that_only_resembles_it_is_free(name: str) -> None:
+def test_similar_names_are_not_reserved(name: str) -> None:
     assert not is_reserved(name)
-    assert fault_in_name(name) is None
+    assert folder_name_error(name) is None
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,10 @@ def test_a_name_that_only_resembles_it_is_free(name: str) -> None:
         ("ü" * 121, False),
         ("字" * 120, True),
         ("字" * 121, False),
-        ("🎬" * 120, True),  # characters are counted, not bytes and not UTF-16 units
+        ("🎬" * 120, True),  # counts characters, not bytes or UTF-16 units
         ("🎬" * 121, False),
         ("Ça va? / \\ <b> 'x' \"y\" ; -- %", True),
     ],
 )
-def test_a_name_has_1_to_120_characters_of_any_script(name: str, *, acceptable: bool) -> None:
-    assert (fault_in_name(name) is None) is acceptable
+def test_name_length_is_limited(name: str, *, acceptable: bool) -> None:
+    assert (folder_name_error(name) is None) is acceptable

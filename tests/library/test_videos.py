@@ -1,4 +1,4 @@
-"""Videos on the wire: their shape, their pages, and the ids and tokens that are refused."""
+"""Video routes: fields, pagination and invalid ids and tokens."""
 
 import base64
 from datetime import datetime, timedelta
@@ -16,19 +16,19 @@ CREATED = datetime.fromisoformat("2026-05-04T03:02:01.250000+00:00")
 
 
 async def fill(add: AddRow, number: int, *, library_id: str | None = None) -> list[str]:
-    """Videos a minute apart; their ids, newest first."""
+    """Insert videos one minute apart; return their ids, newest first."""
     elsewhere = {"library_id": library_id} if library_id else {}
-    made = []
+    video_ids = []
     for minute in range(number):
         at = CREATED + timedelta(minutes=minute)
-        made.append(await add("videos", id=new_id(at.timestamp()), status="ready", created_at=at, **elsewhere))
-    return made[::-1]
+        video_ids.append(await add("videos", id=new_id(at.timestamp()), status="ready", created_at=at, **elsewhere))
+    return video_ids[::-1]
 
 
 async def page(api: httpx.AsyncClient, **parameters: str | int) -> dict[str, Any]:
-    answer = await api.get("/videos", params=parameters)
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
+    response = await api.get("/videos", params=parameters)
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
     return found
 
 
@@ -36,14 +36,14 @@ def ids(found: dict[str, Any]) -> list[str]:
     return [video["id"] for video in found["videos"]]
 
 
-async def test_a_bare_video_has_nothing_but_what_is_known(api: httpx.AsyncClient, add: AddRow) -> None:
+async def test_minimal_video_omits_unset_fields(api: httpx.AsyncClient, add: AddRow) -> None:
     video_id = await add("videos", status="queued", created_at=CREATED)
     bare = {"id": video_id, "status": "queued", "createdAt": "2026-05-04T03:02:01.250000Z"}
     assert (await api.get(f"/videos/{video_id}")).json() == bare
     assert await page(api) == {"videos": [bare]}
 
 
-async def test_a_full_video_has_every_field_that_is_stored(api: httpx.AsyncClient, add: AddRow) -> None:
+async def test_full_video_has_every_field(api: httpx.AsyncClient, add: AddRow) -> None:
     folders = [new_id(), new_id()]
     video_id = await add(
         "videos",
@@ -79,75 +79,73 @@ async def test_a_full_video_has_every_field_that_is_stored(api: httpx.AsyncClien
     assert await page(api) == {"videos": [full]}
 
 
-async def test_a_stage_without_a_known_language_leaves_it_out(api: httpx.AsyncClient, add: AddRow) -> None:
+async def test_unknown_stage_language_is_omitted(api: httpx.AsyncClient, add: AddRow) -> None:
     video_id = await add("videos", status="failed", import_status="failed", duration_seconds=0.0, title="")
     video = (await api.get(f"/videos/{video_id}")).json()
     assert video["import"] == {"status": "failed"}
     assert "transcript" not in video
-    assert (video["duration"], video["title"]) == (0.0, "")  # a value, though an empty one
+    assert (video["duration"], video["title"]) == (0.0, "")  # empty values are not omitted
 
 
 @pytest.mark.parametrize("status", ["queued", "processing", "ready", "failed"])
-async def test_every_state_reads_back(api: httpx.AsyncClient, add: AddRow, status: str) -> None:
+async def test_every_status_is_returned(api: httpx.AsyncClient, add: AddRow, status: str) -> None:
     video_id = await add("videos", status=status, import_status=status, transcript_status=status)
     video = (await api.get(f"/videos/{video_id}")).json()
     assert (video["status"], video["import"], video["transcript"]) == (status, {"status": status}, {"status": status})
 
 
 @pytest.mark.parametrize("video_id", BAD_IDS)
-async def test_a_video_that_is_not_there_is_not_found(api: httpx.AsyncClient, video_id: str) -> None:
+async def test_missing_video_is_not_found(api: httpx.AsyncClient, video_id: str) -> None:
     check_not_found(await api.get(f"/videos/{video_id}"))
 
 
-async def test_a_video_of_another_library_is_not_found(api: httpx.AsyncClient, accounts: Accounts, add: AddRow) -> None:
+async def test_video_of_other_library_is_not_found(api: httpx.AsyncClient, accounts: Accounts, add: AddRow) -> None:
     (theirs,) = await fill(add, 1, library_id=(await accounts.person()).library_id)
     check_not_found(await api.get(f"/videos/{theirs}"))
 
 
-async def test_a_page_has_20_videos_unless_asked_otherwise(api: httpx.AsyncClient, add: AddRow) -> None:
-    made = await fill(add, 21)
+async def test_default_page_size_is_20(api: httpx.AsyncClient, add: AddRow) -> None:
+    video_ids = await fill(add, 21)
     found = await page(api)
-    assert ids(found) == made[:20]
+    assert ids(found) == video_ids[:20]
     assert set(found) == {"videos", "nextPageToken"}
 
 
 @pytest.mark.parametrize(("limit", "pages"), [(1, 7), (2, 4), (3, 3), (6, 2), (7, 1), (8, 1), (100, 1)])
-async def test_paging_walks_every_video_once_newest_first(
-    api: httpx.AsyncClient, add: AddRow, limit: int, pages: int
-) -> None:
-    made = await fill(add, 7)
+async def test_paging_returns_every_video_once(api: httpx.AsyncClient, add: AddRow, limit: int, pages: int) -> None:
+    video_ids = await fill(add, 7)
     walked = [await page(api, limit=limit)]
     while "nextPageToken" in walked[-1]:
         walked.append(await page(api, limit=limit, pageToken=walked[-1]["nextPageToken"]))
-    assert [video_id for found in walked for video_id in ids(found)] == made
+    assert [video_id for found in walked for video_id in ids(found)] == video_ids
     assert len(walked) == pages
     assert set(walked[-1]) == {"videos"}
 
 
-async def test_a_walk_is_not_disturbed_by_what_is_added_or_removed_meanwhile(
+async def test_paging_is_stable_under_concurrent_changes(
     api: httpx.AsyncClient, accounts: Accounts, add: AddRow
 ) -> None:
-    made = await fill(add, 6)
+    video_ids = await fill(add, 6)
     first = await page(api, limit=3)
-    await add("videos", status="queued")  # newer than all
-    await accounts.connection.execute("DELETE FROM videos WHERE id = $1", made[2])  # the token's own video
+    await add("videos", status="queued")  # newest
+    await accounts.connection.execute("DELETE FROM videos WHERE id = $1", video_ids[2])  # the video in the page token
     rest = await page(api, limit=3, pageToken=first["nextPageToken"])
-    assert ids(rest) == made[3:]
+    assert ids(rest) == video_ids[3:]
 
 
-async def test_the_page_size_may_change_between_pages(api: httpx.AsyncClient, add: AddRow) -> None:
-    made = await fill(add, 5)
+async def test_page_size_can_change_between_pages(api: httpx.AsyncClient, add: AddRow) -> None:
+    video_ids = await fill(add, 5)
     first = await page(api, limit=1)
-    assert ids(await page(api, limit=100, pageToken=first["nextPageToken"])) == made[1:]
+    assert ids(await page(api, limit=100, pageToken=first["nextPageToken"])) == video_ids[1:]
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "abc", "", "1.5", "1e2", "9" * 30, "null", "0x10"])
-async def test_a_limit_out_of_bounds_is_refused(api: httpx.AsyncClient, limit: str) -> None:
+async def test_limit_out_of_range_is_rejected(api: httpx.AsyncClient, limit: str) -> None:
     check_refused(await api.get("/videos", params={"limit": limit}), "limit")
 
 
 @pytest.mark.parametrize("limit", [1, 100])
-async def test_the_bounds_of_the_limit_are_accepted(api: httpx.AsyncClient, limit: int) -> None:
+async def test_limit_bounds_are_accepted(api: httpx.AsyncClient, limit: int) -> None:
     assert await page(api, limit=limit) == {"videos": []}
 
 
@@ -168,11 +166,11 @@ async def test_the_bounds_of_the_limit_are_accepted(api: httpx.AsyncClient, limi
     ],
     ids=lambda token: repr(token[:20]),
 )
-async def test_a_page_token_of_ones_own_making_is_refused(api: httpx.AsyncClient, token: str) -> None:
+async def test_forged_page_token_is_rejected(api: httpx.AsyncClient, token: str) -> None:
     check_refused(await api.get("/videos", params={"pageToken": token}), "pageToken")
 
 
-async def test_a_page_token_changed_anywhere_is_refused(api: httpx.AsyncClient, add: AddRow) -> None:
+async def test_modified_page_token_is_rejected(api: httpx.AsyncClient, add: AddRow) -> None:
     await fill(add, 2)
     token = (await page(api, limit=1))["nextPageToken"]
     changed = [token[:at] + ("A" if kept != "A" else "B") + token[at + 1 :] for at, kept in enumerate(token)]
@@ -180,7 +178,7 @@ async def test_a_page_token_changed_anywhere_is_refused(api: httpx.AsyncClient, 
         check_refused(await api.get("/videos", params={"pageToken": bad}), "pageToken")
 
 
-async def test_a_page_token_of_another_library_is_refused(
+async def test_page_token_of_other_library_is_rejected(
     api: httpx.AsyncClient, accounts: Accounts, person: Person, add: AddRow
 ) -> None:
     await fill(add, 2)
@@ -193,10 +191,10 @@ async def test_a_page_token_of_another_library_is_refused(
         check_refused(await api.get("/videos", params={"pageToken": token}, headers=headers), "pageToken")
 
 
-async def test_a_page_token_is_good_for_another_key_of_the_same_library(
+async def test_page_token_works_with_other_key_of_library(
     api: httpx.AsyncClient, accounts: Accounts, person: Person, add: AddRow
 ) -> None:
-    made = await fill(add, 2)
+    video_ids = await fill(add, 2)
     token = (await page(api, limit=1))["nextPageToken"]
     api.headers.update((await accounts.key(person)).headers)
-    assert ids(await page(api, pageToken=token)) == made[1:]
+    assert ids(await page(api, pageToken=token)) == video_ids[1:]

@@ -1,4 +1,4 @@
-"""Small media files, made once a run by ffmpeg."""
+"""Small media files, encoded once per test session."""
 
 import subprocess
 from collections.abc import Callable
@@ -8,14 +8,14 @@ import pytest
 
 from cutroom.media.sandbox import Sandbox
 
-Encode = Callable[..., Path]
+EncodeFixture = Callable[..., Path]
 
 H264 = ("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p")
 
 
 @pytest.fixture(scope="session")
-def encode(tmp_path_factory: pytest.TempPathFactory) -> Encode:
-    """Make a file with these ffmpeg arguments, or give the one that was made before."""
+def encode(tmp_path_factory: pytest.TempPathFactory) -> EncodeFixture:
+    """Encodes a file with these ffmpeg arguments, cached by name."""
     folder = tmp_path_factory.mktemp("media")
 
     def make(name: str, *arguments: str) -> Path:
@@ -29,16 +29,18 @@ def encode(tmp_path_factory: pytest.TempPathFactory) -> Encode:
 
 
 @pytest.fixture(scope="session")
-def film(encode: Encode) -> Path:
-    """36 s at 29.97 frames a second; each second opens with a white flash and a beep."""
+def sample_video(encode: EncodeFixture) -> Path:
+    """36 s at 29.97 fps; each second starts with a white flash and a beep."""
     flash = "color=c=0x404040:s=320x180:r=30000/1001:d=36,drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
     beep = "sine=f=1000:r=48000:d=36,volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
-    return encode("film.mp4", "-f", "lavfi", "-i", flash, "-f", "lavfi", "-i", beep, *H264, "-g", "300", "-c:a", "aac")
+    return encode(
+        "sample_video.mp4", "-f", "lavfi", "-i", flash, "-f", "lavfi", "-i", beep, *H264, "-g", "300", "-c:a", "aac"
+    )
 
 
 @pytest.fixture(scope="session")
-def song(encode: Encode) -> Path:
-    return encode("song.mp3", "-f", "lavfi", "-i", "sine=f=440:d=3")
+def sample_audio(encode: EncodeFixture) -> Path:
+    return encode("sample_audio.mp3", "-f", "lavfi", "-i", "sine=f=440:d=3")
 
 
 @pytest.fixture

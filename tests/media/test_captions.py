@@ -1,4 +1,4 @@
-"""Captions are drawn in the sandbox, from files of any name, with the fonts that were measured."""
+"""Tests for caption rendering in the sandbox and for font selection and measurement."""
 
 import subprocess
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutroom.media.captions import captions_filter
-from cutroom.media.fonts import Font, Typeface, font_for, has_letters, measure, metrics
+from cutroom.media.fonts import Font, Typeface, has_glyphs, measure, metrics, select_font
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox, ffmpeg
 
@@ -29,15 +29,15 @@ BLACK = ["-f", "lavfi", "-i", "color=black:s=320x180:d=0.1"]
     "name",
     ["plain.ass", "it's.ass", "a:b.ass", "a,b;c.ass", "[x]=y.ass", "back\\slash.ass", "a 'b' \\'c.ass", "%d.ass"],
 )
-def test_any_file_name_reaches_libass(tmp_path: Path, name: str) -> None:
+def test_caption_file_names_are_escaped(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(ASS.format(family="Lato Black", bold=0))
     for path in (name, str(tmp_path / name)):
         command = ["ffmpeg", "-v", "error", *BLACK, "-vf", captions_filter(path), "-frames:v", "1", "-f", "null", "-"]
         subprocess.run(command, check=True, timeout=30, cwd=tmp_path)
 
 
-async def test_the_sandbox_shows_fonts_and_their_cache(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A cold cache would cost seconds in each run; complaints about it would be in the log as errors."""
+async def test_sandbox_exposes_fonts_and_their_cache(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A cold cache would cost seconds per run, and fontconfig would log errors."""
     (tmp_path / "captions.ass").write_text(ASS.format(family="Lato Black", bold=0))
     arguments = ["-v", "verbose", *BLACK, "-vf", captions_filter("captions.ass"), "-frames:v", "1", "-f", "null", "-"]
     started = time.monotonic()
@@ -66,48 +66,48 @@ async def test_the_sandbox_shows_fonts_and_their_cache(sandbox: Sandbox, tmp_pat
         ("안녕", Typeface.BLACK, "ko", "Noto Sans CJK KR"),
     ],
 )
-async def test_each_script_has_a_font_that_libass_finds_by_name(
+async def test_libass_finds_a_font_for_each_script(
     sandbox: Sandbox, tmp_path: Path, text: str, typeface: Typeface, language: str, family: str
 ) -> None:
-    font = font_for(text, typeface, language=language)
+    font = select_font(text, typeface, language=language)
     assert font.family == family
-    assert has_letters(font, text)
+    assert has_glyphs(font, text)
     (tmp_path / "captions.ass").write_text(ASS.format(family=family, bold=-1 if font.bold else 0))
     arguments = ["-v", "verbose", *BLACK, "-vf", captions_filter("captions.ass"), "-frames:v", "1", "-f", "null", "-"]
     finished = await sandbox.run("ffmpeg", arguments, inputs={}, output=tmp_path)
     assert f"-> {font.path}, {font.face}," in finished.stderr
 
 
-async def test_letters_are_as_wide_as_measured(sandbox: Sandbox, tmp_path: Path) -> None:
-    font = font_for("HELLO", Typeface.BLACK, language="en")
+async def test_rendered_text_matches_measured_size(sandbox: Sandbox, tmp_path: Path) -> None:
+    font = select_font("HELLO", Typeface.BLACK, language="en")
     (tmp_path / "captions.ass").write_text(ASS.format(family=font.family, bold=0))
     arguments = [*BLACK, "-vf", captions_filter("captions.ass"), "-frames:v", "1", "-pix_fmt", "gray"]
-    await ffmpeg(sandbox, [*arguments, "-f", "rawvideo", "seen"], inputs={}, output=tmp_path)
-    seen = (tmp_path / "seen").read_bytes()
-    columns = [x for x in range(320) if max(seen[x::320]) > 60]
-    rows = [y for y in range(180) if max(seen[y * 320 : y * 320 + 320]) > 60]
+    await ffmpeg(sandbox, [*arguments, "-f", "rawvideo", "decoded"], inputs={}, output=tmp_path)
+    decoded = (tmp_path / "decoded").read_bytes()
+    columns = [x for x in range(320) if max(decoded[x::320]) > 60]
+    rows = [y for y in range(180) if max(decoded[y * 320 : y * 320 + 320]) > 60]
     heights = metrics(font)
     em = 60 / (heights.ascent + heights.descent)
-    ink = measure("HELLO", font)
-    assert columns[-1] - columns[0] == pytest.approx(ink.advance * em, abs=0.16 * em)  # less the room at both sides
-    assert rows[-1] - rows[0] + 1 == pytest.approx((ink.top + ink.bottom) * em, abs=2)
+    extents = measure("HELLO", font)
+    assert columns[-1] - columns[0] == pytest.approx(extents.advance * em, abs=0.16 * em)  # minus side bearings
+    assert rows[-1] - rows[0] + 1 == pytest.approx((extents.top + extents.bottom) * em, abs=2)
 
 
-def test_kerning_and_joins_are_measured() -> None:
-    latin = font_for("AVATAR", Typeface.BLACK, language="en")
+def test_measurement_includes_kerning_and_joins() -> None:
+    latin = select_font("AVATAR", Typeface.BLACK, language="en")
     assert measure("AVATAR", latin).advance < sum(measure(each, latin).advance for each in "AVATAR") - 0.1
-    arabic = font_for("مرحبا", Typeface.BLACK, language="ar")
+    arabic = select_font("مرحبا", Typeface.BLACK, language="ar")
     assert measure("مرحبا", arabic).advance < sum(measure(each, arabic).advance for each in "مرحبا")
 
 
-def test_a_letter_that_no_font_has_still_takes_room() -> None:
-    font = font_for("A\U0001f600", Typeface.BLACK, language="en")
+def test_missing_glyph_has_a_width() -> None:
+    font = select_font("A\U0001f600", Typeface.BLACK, language="en")
     assert measure("\U0001f600", font).advance == pytest.approx(font.scale)
 
 
-def test_without_fonts_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_fonts_error_names_the_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Font, "path", property(lambda font: tmp_path / font.file))
-    with pytest.raises(MediaError) as refused:
-        font_for("\u1234 nowhere else", Typeface.BLACK, language="xx")
-    assert (refused.value.reason, refused.value.retryable) == (Reason.TOOL_MISSING, True)
-    assert "fonts-lato" in refused.value.detail
+    with pytest.raises(MediaError) as caught:
+        select_font("\u1234 uncovered", Typeface.BLACK, language="xx")
+    assert (caught.value.reason, caught.value.retryable) == (Reason.TOOL_MISSING, True)
+    assert "fonts-lato" in caught.value.detail

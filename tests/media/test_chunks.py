@@ -1,38 +1,38 @@
-"""Pieces cover the whole without gap or overlap."""
+"""Tests for splitting a timeline into chunks."""
 
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 
-from cutroom.media.chunks import MediaChunk, part_of, plan_pieces
+from cutroom.media.chunks import MediaChunk, chunk_progress, plan_chunks
 
 
 @pytest.mark.parametrize("duration", [0.001, 1, 59.9, 60, 61, 89, 91, 3600.5, 86_400])
 @pytest.mark.parametrize("rate", [Fraction(25), Fraction(30000, 1001), Fraction(48000)])
-def test_pieces_lie_end_to_end(duration: float, rate: Fraction) -> None:
-    pieces = plan_pieces(duration, rate=rate, piece_seconds=60)
-    assert pieces[0].start == 0
-    assert all(left.start + left.count == right.start for left, right in pairwise(pieces))
-    assert sum(piece.count for piece in pieces) == max(1, round(Fraction(duration) * rate))
-    assert max(piece.seconds for piece in pieces) <= 91
-    assert [piece.index for piece in pieces] == list(range(len(pieces)))
+def test_chunks_are_contiguous(duration: float, rate: Fraction) -> None:
+    chunks = plan_chunks(duration, rate=rate, chunk_seconds=60)
+    assert chunks[0].start == 0
+    assert all(left.start + left.count == right.start for left, right in pairwise(chunks))
+    assert sum(chunk.count for chunk in chunks) == max(1, round(Fraction(duration) * rate))
+    assert max(chunk.seconds for chunk in chunks) <= 91
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
 
 
-def test_joints_fall_on_multiples() -> None:
-    pieces = plan_pieces(1000, rate=Fraction(48000), piece_seconds=60, multiple_of=3072)
-    assert len(pieces) > 10
-    assert all(piece.start % 3072 == 0 for piece in pieces)
+def test_chunk_boundaries_are_multiples() -> None:
+    chunks = plan_chunks(1000, rate=Fraction(48000), chunk_seconds=60, multiple_of=3072)
+    assert len(chunks) > 10
+    assert all(chunk.start % 3072 == 0 for chunk in chunks)
 
 
-async def test_progress_of_a_piece_is_progress_of_the_whole() -> None:
-    told: list[float] = []
+async def test_chunk_progress_maps_to_overall_progress() -> None:
+    reported: list[float] = []
 
-    async def tell(fraction: float) -> None:
-        told.append(fraction)
+    async def report(fraction: float) -> None:
+        reported.append(fraction)
 
-    pieces = [MediaChunk(0, 0, 30, Fraction(1)), MediaChunk(1, 30, 10, Fraction(1))]
-    part = part_of(pieces[1], pieces, tell)
-    assert part is not None
-    await part(0.5)
-    assert told == [35 / 40]
+    chunks = [MediaChunk(0, 0, 30, Fraction(1)), MediaChunk(1, 30, 10, Fraction(1))]
+    on_chunk_fraction = chunk_progress(chunks[1], chunks, report)
+    assert on_chunk_fraction is not None
+    await on_chunk_fraction(0.5)
+    assert reported == [35 / 40]

@@ -1,4 +1,4 @@
-"""Programs are bounded and never left running."""
+"""Tests that subprocesses are bounded and never left running."""
 
 import asyncio
 import os
@@ -7,38 +7,46 @@ from pathlib import Path
 
 import pytest
 
-from cutroom.media.process import STDERR_TAIL_BYTES, Finished, MediaError, Progress, Reason, check, run
+from cutroom.media.process import (
+    STDERR_TAIL_BYTES,
+    FfmpegProgress,
+    FinishedProcess,
+    MediaError,
+    Reason,
+    check_exit,
+    run,
+)
 
 PLAIN = {"PATH": "/usr/bin"}
 
 
-async def test_what_a_program_prints_is_kept() -> None:
+async def test_stdout_is_returned() -> None:
     finished = await run(["/usr/bin/printf", "a b"], seconds=5, environment=PLAIN)
     assert (finished.exit_code, finished.stdout) == (0, b"a b")
 
 
-async def test_no_shell_reads_the_arguments() -> None:
+async def test_arguments_are_not_interpreted_by_a_shell() -> None:
     finished = await run(["/usr/bin/printf", "%s", "$(id);`id`|id"], seconds=5, environment=PLAIN)
     assert finished.stdout == b"$(id);`id`|id"
 
 
-async def test_a_missing_program_is_named_as_such() -> None:
+async def test_missing_program_is_reported() -> None:
     with pytest.raises(MediaError) as caught:
         await run(["/usr/bin/does-not-exist"], seconds=5, environment=PLAIN)
     assert caught.value.reason is Reason.TOOL_MISSING
     assert caught.value.retryable
 
 
-async def test_too_long_a_run_is_ended_with_all_its_children(tmp_path: Path) -> None:
+async def test_timeout_kills_the_process_group(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     script = f"sleep 60 & echo $! > {note}; wait"
     with pytest.raises(MediaError) as caught:
         await run(["/bin/sh", "-c", script], seconds=0.5, environment=PLAIN)
     assert caught.value.reason is Reason.TIMED_OUT
-    await _gone(int(note.read_text()))
+    await _wait_until_dead(int(note.read_text()))
 
 
-async def test_cancelling_ends_the_program_and_its_children(tmp_path: Path) -> None:
+async def test_cancellation_kills_the_process_group(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     task = asyncio.create_task(
         run(["/bin/sh", "-c", f"sleep 60 & echo $! > {note}; wait"], seconds=60, environment=PLAIN)
@@ -48,36 +56,36 @@ async def test_cancelling_ends_the_program_and_its_children(tmp_path: Path) -> N
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await _gone(int(note.read_text()))
+    await _wait_until_dead(int(note.read_text()))
 
 
-async def _gone(pid: int) -> None:
+async def _wait_until_dead(pid: int) -> None:
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):
             return
-        if state == "Z":  # dead, and waiting for an init process to say so
+        if state == "Z":  # a zombie not yet reaped by init
             return
         await asyncio.sleep(0.05)
     os.kill(pid, 9)
     pytest.fail("a child was left running")
 
 
-async def test_endless_output_is_cut_off() -> None:
+async def test_excessive_stdout_is_rejected() -> None:
     with pytest.raises(MediaError) as caught:
         await run(["/usr/bin/yes"], seconds=10, environment=PLAIN)
     assert caught.value.reason is Reason.TOO_MUCH_OUTPUT
 
 
-async def test_endless_complaints_are_cut_off() -> None:
+async def test_excessive_stderr_is_rejected() -> None:
     with pytest.raises(MediaError) as caught:
         await run(["/bin/sh", "-c", "yes >&2"], seconds=10, environment=PLAIN)
     assert caught.value.reason is Reason.UNREADABLE
 
 
-async def test_of_many_complaints_the_last_are_kept() -> None:
+async def test_end_of_stderr_is_kept() -> None:
     finished = await run(["/bin/sh", "-c", "seq 100000 >&2"], seconds=10, environment=PLAIN)
     assert finished.stderr.endswith("100000\n")
     assert len(finished.stderr) == STDERR_TAIL_BYTES
@@ -97,27 +105,27 @@ async def test_of_many_complaints_the_last_are_kept() -> None:
         (1, "Invalid data found", Reason.UNREADABLE),
     ],
 )
-def test_an_exit_code_becomes_a_reason(code: int, text: str, reason: Reason) -> None:
+def test_exit_code_maps_to_reason(code: int, text: str, reason: Reason) -> None:
     with pytest.raises(MediaError) as caught:
-        check(Finished(code, b"", text))
+        check_exit(FinishedProcess(code, b"", text))
     assert caught.value.reason is reason
 
 
-async def test_progress_is_time_written_by_time_wanted() -> None:
-    told: list[float] = []
+async def test_progress_is_a_fraction_of_the_duration() -> None:
+    reported: list[float] = []
 
-    async def tell(fraction: float) -> None:
-        told.append(fraction)
+    async def report(fraction: float) -> None:
+        reported.append(fraction)
 
-    progress = Progress(10.0, tell)
+    progress = FfmpegProgress(10.0, report)
     blocks = "out_time_us=N/A|progress=continue|frame=12|out_time_us=2500000|progress=continue"
     for line in f"{blocks}|out_time_us=11000000|progress=end".split("|"):
         await progress.read_line(line)
-    assert told == [0.0, 0.25, 1.0]
+    assert reported == [0.0, 0.25, 1.0]
     assert (progress.frames, progress.seconds) == (12, 11.0)
 
 
-async def test_an_error_while_telling_ends_the_program() -> None:
+async def test_callback_error_kills_the_program() -> None:
     async def fail(_line: str) -> None:
         raise LookupError
 

@@ -1,4 +1,4 @@
-"""The walls hold: nothing outside is seen, reached or changed."""
+"""Tests that sandboxed programs cannot read, reach or change anything outside."""
 
 import logging
 import os
@@ -10,99 +10,105 @@ from pathlib import Path
 import pytest
 
 from cutroom.media.process import MediaError, Reason
-from cutroom.media.sandbox import MIB, Limits, Mode, Sandbox, _walls, inside, require_file
+from cutroom.media.sandbox import MIB, Sandbox, SandboxLimits, SandboxMode, _bubblewrap_options, input_url, require_file
 
 
 @pytest.fixture
 def shell(sandbox: Sandbox) -> Sandbox:
-    """The same walls around a shell, which can try more than ffmpeg does."""
+    """The same sandbox around a shell, which can attempt more than ffmpeg."""
     return replace(sandbox, ffmpeg=Path("/usr/bin/sh"))
 
 
-async def say(shell: Sandbox, script: str, *, output: Path | None = None, limits: Limits | None = None) -> str:
+async def run_script(
+    shell: Sandbox, script: str, *, output: Path | None = None, limits: SandboxLimits | None = None
+) -> str:
     finished = await shell.run("ffmpeg", ["-c", script], inputs={}, output=output, limits=limits)
     return finished.stdout.decode().strip()
 
 
-async def test_an_input_is_readable_and_nothing_beside_it(shell: Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "film").write_text("film")
+async def test_only_the_input_is_readable(shell: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "sample_video").write_text("sample_video")
     (tmp_path / "secret").write_text("secret")
     script = f"cat /in/input; ls {tmp_path} /root /home /proc /sys /etc/passwd 2>/dev/null; ls /in"
-    finished = await shell.run("ffmpeg", ["-c", script + "; true"], inputs={"input": tmp_path / "film"})
+    finished = await shell.run("ffmpeg", ["-c", script + "; true"], inputs={"input": tmp_path / "sample_video"})
     assert finished.stdout == b"filminput\n"
 
 
 @pytest.mark.parametrize("path", ["/in/input", "/x", "/usr/x", "/dev/shm/x", "/dev/x", "/etc/x"])
-async def test_nothing_is_writable_but_the_output(shell: Sandbox, tmp_path: Path, path: str) -> None:
-    (tmp_path / "film").write_text("film")
+async def test_only_the_output_is_writable(shell: Sandbox, tmp_path: Path, path: str) -> None:
+    (tmp_path / "sample_video").write_text("sample_video")
     script = f"echo a > {path}"
     with pytest.raises(MediaError):
-        await shell.run("ffmpeg", ["-c", script], inputs={"input": tmp_path / "film"})
+        await shell.run("ffmpeg", ["-c", script], inputs={"input": tmp_path / "sample_video"})
 
 
-async def test_the_output_belongs_to_us(shell: Sandbox, tmp_path: Path) -> None:
-    await say(shell, "echo made > made.txt", output=tmp_path)
-    assert (tmp_path / "made.txt").read_text() == "made\n"
-    assert (tmp_path / "made.txt").stat().st_uid == os.getuid()
+async def test_output_files_belong_to_the_caller(shell: Sandbox, tmp_path: Path) -> None:
+    await run_script(shell, "echo encoded > encoded.txt", output=tmp_path)
+    assert (tmp_path / "encoded.txt").read_text() == "encoded\n"
+    assert (tmp_path / "encoded.txt").stat().st_uid == os.getuid()
 
 
-async def test_there_is_no_network_no_rights_and_no_environment(
-    shell: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_network_capabilities_or_environment(shell: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUTROOM_SECRET_KEY", "hidden")
-    said = await say(shell, "env; id -u; unshare -U true 2>/dev/null || echo walled; python3 -c 1 2>/dev/null; true")
-    assert "hidden" not in said
-    assert "65534\nwalled" in said
-    # bash opens /dev/tcp by itself; without a route the address is out of reach.
+    output_text = await run_script(
+        shell, "env; id -u; unshare -U true 2>/dev/null || echo denied; python3 -c 1 2>/dev/null; true"
+    )
+    assert "hidden" not in output_text
+    assert "65534\ndenied" in output_text
+    # bash implements /dev/tcp itself; without a route the address is unreachable.
     tried = "bash -c 'echo > /dev/tcp/127.0.0.1/22' 2>&1; bash -c 'echo > /dev/tcp/1.1.1.1/53' 2>&1; true"
-    assert "unreachable" in await say(shell, tried)
+    assert "unreachable" in await run_script(shell, tried)
 
 
 @pytest.mark.parametrize(
     ("limits", "script", "reason"),
     [
-        (Limits(cpu_seconds=1), "while :; do :; done", Reason.TOO_SLOW),
-        (Limits(wall_seconds=0.5), "sleep 30", Reason.TIMED_OUT),
-        (Limits(file_bytes=MIB), "head -c 5000000 /dev/zero > big", Reason.TOO_MUCH_OUTPUT),
-        (Limits(address_space_bytes=64 * MIB), "dd if=/dev/zero of=/dev/null bs=200M count=1", Reason.UNREADABLE),
+        (SandboxLimits(cpu_seconds=1), "while :; do :; done", Reason.TOO_SLOW),
+        (SandboxLimits(wall_seconds=0.5), "sleep 30", Reason.TIMED_OUT),
+        (SandboxLimits(file_bytes=MIB), "head -c 5000000 /dev/zero > big", Reason.TOO_MUCH_OUTPUT),
+        (
+            SandboxLimits(address_space_bytes=64 * MIB),
+            "dd if=/dev/zero of=/dev/null bs=200M count=1",
+            Reason.UNREADABLE,
+        ),
     ],
 )
-async def test_each_limit_ends_the_program(
-    shell: Sandbox, tmp_path: Path, limits: Limits, script: str, reason: Reason
+async def test_each_limit_stops_the_program(
+    shell: Sandbox, tmp_path: Path, limits: SandboxLimits, script: str, reason: Reason
 ) -> None:
     with pytest.raises(MediaError) as caught:
-        await say(shell, f"set -e; {script}", output=tmp_path, limits=limits)
+        await run_script(shell, f"set -e; {script}", output=tmp_path, limits=limits)
     assert caught.value.reason is reason
 
 
-async def test_without_bubblewrap_nothing_runs(sandbox: Sandbox, song: Path) -> None:
+async def test_without_bubblewrap_nothing_runs(sandbox: Sandbox, sample_audio: Path) -> None:
     broken = replace(sandbox, bubblewrap=Path("/usr/bin/no-bwrap"))
     with pytest.raises(MediaError) as caught:
-        await broken.run("ffprobe", ["-version"], inputs={"input": song})
+        await broken.run("ffprobe", ["-version"], inputs={"input": sample_audio})
     assert caught.value.reason is Reason.TOOL_MISSING
 
 
-async def test_walls_that_cannot_be_built_are_not_the_files_fault(sandbox: Sandbox, song: Path) -> None:
+async def test_sandbox_setup_failure_is_reported_as_such(sandbox: Sandbox, sample_audio: Path) -> None:
     with pytest.raises(MediaError) as caught:
-        await sandbox.run("ffprobe", ["-version"], inputs={"input": song}, output=Path("/does/not/exist"))
+        await sandbox.run("ffprobe", ["-version"], inputs={"input": sample_audio}, output=Path("/does/not/exist"))
     assert caught.value.reason is Reason.SANDBOX_UNAVAILABLE
 
 
-async def test_a_program_elsewhere_is_let_in_alone(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_program_outside_usr_is_bound(sandbox: Sandbox, tmp_path: Path) -> None:
     program = Path(shutil.copy("/usr/bin/true", tmp_path / "ffmpeg"))
     await replace(sandbox, ffmpeg=program).run("ffmpeg", [], inputs={})
 
 
-async def test_off_runs_the_same_and_says_so_loudly(song: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_disabled_sandbox_runs_and_logs_a_warning(sample_audio: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        bare = Sandbox(mode=Mode.OFF)
+        unsandboxed = Sandbox(mode=SandboxMode.OFF)
     assert "SANDBOX IS OFF" in caplog.text
-    arguments = ["-v", "error", "-show_entries", "format=format_name", "-of", "csv", "-i", inside()]
-    assert (await bare.run("ffprobe", arguments, inputs={"input": song})).stdout == b"format,mp3\n"
+    arguments = ["-v", "error", "-show_entries", "format=format_name", "-of", "csv", "-i", input_url()]
+    assert (await unsandboxed.run("ffprobe", arguments, inputs={"input": sample_audio})).stdout == b"format,mp3\n"
 
 
-def test_only_regular_files_are_opened(tmp_path: Path, song: Path) -> None:
-    (tmp_path / "link").symlink_to(song)
+def test_only_regular_files_are_opened(tmp_path: Path, sample_audio: Path) -> None:
+    (tmp_path / "link").symlink_to(sample_audio)
     os.mkfifo(tmp_path / "pipe")
     for name in ("link", "pipe", ".", "missing"):
         with pytest.raises(MediaError) as caught:
@@ -110,11 +116,11 @@ def test_only_regular_files_are_opened(tmp_path: Path, song: Path) -> None:
         assert caught.value.reason is Reason.NOT_A_FILE
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become someone else")
-def test_an_ordinary_user_gets_the_same_walls() -> None:
-    """The walls are the same for everybody, so that to run them as somebody else is the whole test."""
-    walls = _walls({}, None, scratch_bytes=MIB)
-    someone = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    command = [*someone, "bwrap", *walls, "--remount-ro", "/", "ffprobe", "-version"]
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become as_nobody else")
+def test_unprivileged_user_gets_the_same_sandbox() -> None:
+    """Sandbox options do not depend on the user, so running bwrap as another user is sufficient."""
+    options = _bubblewrap_options({}, None, scratch_bytes=MIB)
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = [*as_nobody, "bwrap", *options, "--remount-ro", "/", "ffprobe", "-version"]
     done = subprocess.run(command, check=False, capture_output=True, cwd="/", timeout=20)
     assert done.returncode == 0, done.stderr

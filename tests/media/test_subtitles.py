@@ -1,4 +1,4 @@
-"""Subtitle files say what the cues say, whatever the text, to every reader we have."""
+"""Tests that subtitle files are read back correctly, whatever the text, by several parsers."""
 
 import html
 import re
@@ -11,7 +11,16 @@ import webvtt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.media.subtitles import JOINER, Cue, Line, clean_text, srt_text, vtt_text, write_srt, write_vtt
+from cutroom.media.subtitles import (
+    JOINER,
+    SubtitleCue,
+    SubtitleLine,
+    clean_text,
+    srt_text,
+    vtt_text,
+    write_srt,
+    write_vtt,
+)
 
 HOSTILE = [
     r"{\an8}moved to the top",
@@ -43,23 +52,27 @@ HOSTILE = [
 EMBEDDING = re.compile("[\u202b\u202c]")
 
 
-def cues_of(texts: list[str]) -> list[Cue]:
+def cues_of(texts: list[str]) -> list[SubtitleCue]:
     return [
-        Cue(at * 2 + 0.001, at * 2 + 1.5, (Line(text, "A"), Line("7", "A"), Line(text, "B", dash=True)))
+        SubtitleCue(
+            at * 2 + 0.001,
+            at * 2 + 1.5,
+            (SubtitleLine(text, "A"), SubtitleLine("7", "A"), SubtitleLine(text, "B", dash=True)),
+        )
         for at, text in enumerate(texts)
     ]
 
 
-def expected(texts: list[str], written: dict[str, str]) -> list[str]:
-    return [f"{written[text]}\n7\n- {written[text]}" for text in texts]
+def expected(texts: list[str], rendered: dict[str, str]) -> list[str]:
+    return [f"{rendered[text]}\n7\n- {rendered[text]}" for text in texts]
 
 
-def converted(path: Path, form: str) -> str:
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", form, "-"]
+def converted(path: Path, extension: str) -> str:
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", extension, "-"]
     return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout.decode()
 
 
-def test_srt_is_read_back_by_pysubs2_as_it_was_meant(tmp_path: Path) -> None:
+def test_pysubs2_reads_srt_back(tmp_path: Path) -> None:
     cues = cues_of(HOSTILE)
     path = tmp_path / "x.srt"
     path.write_bytes(write_srt(cues).encode())
@@ -67,48 +80,48 @@ def test_srt_is_read_back_by_pysubs2_as_it_was_meant(tmp_path: Path) -> None:
     assert [(event.start, event.end) for event in read] == [
         (at * 2000 + 1, at * 2000 + 1500) for at in range(len(cues))
     ]
-    shown = [EMBEDDING.sub("", event.plaintext).replace(f"7{JOINER}\n", "7\n") for event in read]
-    assert shown == expected(HOSTILE, {text: srt_text(text) for text in HOSTILE})
+    displayed = [EMBEDDING.sub("", event.plaintext).replace(f"7{JOINER}\n", "7\n") for event in read]
+    assert displayed == expected(HOSTILE, {text: srt_text(text) for text in HOSTILE})
 
 
-def test_vtt_is_read_back_by_webvtt_as_it_was_meant(tmp_path: Path) -> None:
+def test_webvtt_reads_vtt_back(tmp_path: Path) -> None:
     cues = cues_of(HOSTILE)
     path = tmp_path / "x.vtt"
     path.write_bytes(write_vtt(cues, names={"A": "Ann <b> & Co\n\n-->", "B": ""}).encode())
     read = webvtt.read(str(path)).captions
     assert [each.start_in_seconds for each in read] == [at * 2 for at in range(len(cues))]
     assert [(each.start, each.end) for each in read][1] == ("00:00:02.001", "00:00:03.500")
-    plain = {text: _unapart(clean_text(text)) for text in HOSTILE}
+    plain = {text: _without_joiners(clean_text(text)) for text in HOSTILE}
     assert [_plain(each.text) for each in read] == expected(HOSTILE, plain)
     assert {_plain(each.voice or "") for each in read} == {"Ann <b> & Co -->"}
 
 
 def _plain(text: str) -> str:
-    """This reader takes tags away and leaves escapes as they are."""
-    return _unapart(html.unescape(EMBEDDING.sub("", text)))
+    """The webvtt package strips tags but does not unescape."""
+    return _without_joiners(html.unescape(EMBEDDING.sub("", text)))
 
 
-def _unapart(text: str) -> str:
+def _without_joiners(text: str) -> str:
     return text.replace(JOINER, "")
 
 
-@pytest.mark.parametrize("form", ["srt", "vtt"])
-def test_ffmpeg_reads_as_many_cues_with_the_same_times_and_text(form: str, tmp_path: Path) -> None:
-    path = tmp_path / f"x.{form}"
+@pytest.mark.parametrize("extension", ["srt", "vtt"])
+def test_ffmpeg_reads_all_cues_back(extension: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x.{extension}"
     cues = cues_of(HOSTILE)
-    path.write_bytes((write_srt(cues) if form == "srt" else write_vtt(cues)).encode())
+    path.write_bytes((write_srt(cues) if extension == "srt" else write_vtt(cues)).encode())
     events = pysubs2.SSAFile.from_string(converted(path, "ass"), format_="ass")
     assert len(events) == len(cues)
     for event, text, cue in zip(events, HOSTILE, cues, strict=True):
         assert abs(event.start - cue.start_seconds * 1000) <= 10  # ASS has hundredths
-        said = re.sub(r"\\([{}])", r"\1", EMBEDDING.sub("", event.text))
-        assert not re.search(r"\\(?!\u2060|N)", said)
-        lines = [line.replace(JOINER, "") for line in said.split(r"\N")]
-        wanted = srt_text(text) if form == "srt" else clean_text(text)
-        assert lines == [wanted.replace(JOINER, ""), "7", f"- {wanted}".replace(JOINER, "")]
+        displayed = re.sub(r"\\([{}])", r"\1", EMBEDDING.sub("", event.text))
+        assert not re.search(r"\\(?!\u2060|N)", displayed)
+        lines = [line.replace(JOINER, "") for line in displayed.split(r"\N")]
+        expected = srt_text(text) if extension == "srt" else clean_text(text)
+        assert lines == [expected.replace(JOINER, ""), "7", f"- {expected}".replace(JOINER, "")]
 
 
-def test_ffmpeg_turns_srt_into_webvtt_with_the_same_milliseconds(tmp_path: Path) -> None:
+def test_ffmpeg_conversion_keeps_milliseconds(tmp_path: Path) -> None:
     path = tmp_path / "x.srt"
     path.write_bytes(write_srt(cues_of(HOSTILE)).encode())
     heads = re.findall(r"^([\d:.]+) --> ([\d:.]+)$", converted(path, "webvtt"), re.MULTILINE)
@@ -118,30 +131,30 @@ def test_ffmpeg_turns_srt_into_webvtt_with_the_same_milliseconds(tmp_path: Path)
 
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=6))
 @settings(deadline=None)
-def test_no_text_makes_or_loses_a_cue(texts: list[str]) -> None:
+def test_arbitrary_text_never_adds_or_loses_cues(texts: list[str]) -> None:
     kept = [clean_text(text) for text in texts if clean_text(text)]
-    cues = [Cue(at + 0.0, at + 0.9, (Line(text),)) for at, text in enumerate(texts)]
+    cues = [SubtitleCue(at + 0.0, at + 0.9, (SubtitleLine(text),)) for at, text in enumerate(texts)]
     read = pysubs2.SSAFile.from_string(write_srt(cues), format_="srt")
     assert [EMBEDDING.sub("", event.plaintext) for event in read] == [srt_text(text) for text in kept]
     assert [_plain(each.text) for each in webvtt.from_string(write_vtt(cues)).captions] == [
-        _unapart(text) for text in kept
+        _without_joiners(text) for text in kept
     ]
 
 
 @given(st.text())
-def test_cleaning_twice_changes_nothing_more(text: str) -> None:
+def test_clean_text_is_idempotent(text: str) -> None:
     once = clean_text(text)
     assert clean_text(once) == once
     assert "\n" not in once
     once.encode()  # no lone surrogates
 
 
-# What libass paints: a still for each line of text, as grey values.
+# Frames rendered by libass, as gray values.
 FRAME = (640, 120)
 
 
-def painted(text: str, folder: Path, *, form: str = "srt") -> bytes:
-    path = folder / f"x.{form}"
+def render(text: str, folder: Path, *, extension: str = "srt") -> bytes:
+    path = folder / f"x.{extension}"
     path.write_text(text, encoding="utf-8")
     command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", f"color=black:s={FRAME[0]}x{FRAME[1]}:r=1:d=1"]
     command += [
@@ -158,9 +171,9 @@ def painted(text: str, folder: Path, *, form: str = "srt") -> bytes:
     return subprocess.run(command, check=True, capture_output=True, timeout=60, cwd=folder).stdout
 
 
-def rows_with_ink(picture: bytes) -> list[int]:
+def rows_with_ink(image: bytes) -> list[int]:
     width = FRAME[0]
-    return [row for row in range(FRAME[1]) if max(picture[row * width : (row + 1) * width]) > 60]
+    return [row for row in range(FRAME[1]) if max(image[row * width : (row + 1) * width]) > 60]
 
 
 def raw(text: str) -> str:
@@ -168,7 +181,7 @@ def raw(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("hostile", "looks_like"),
+    ("hostile", "expected_text"),
     [
         (r"{\an8}moved to the top", "\u2774\\\u2060an8\u2775moved to the top"),
         (r"C:\New\house", "C:\\\u2060New\\\u2060house"),
@@ -176,27 +189,27 @@ def raw(text: str) -> str:
         ("<i>slanted</i>", "<\u2060i>slanted<\u2060/i>"),
     ],
 )
-def test_libass_paints_hostile_text_as_text(hostile: str, looks_like: str, tmp_path: Path) -> None:
-    cue = Cue(0, 1, (Line(hostile),))
-    safe, unsafe = painted(write_srt([cue]), tmp_path), painted(raw(hostile), tmp_path)
-    assert safe != unsafe  # written as it is, the text does something
-    assert safe == painted(raw(looks_like), tmp_path)
+def test_libass_renders_hostile_text_literally(hostile: str, expected_text: str, tmp_path: Path) -> None:
+    cue = SubtitleCue(0, 1, (SubtitleLine(hostile),))
+    safe, unsafe = render(write_srt([cue]), tmp_path), render(raw(hostile), tmp_path)
+    assert safe != unsafe  # unescaped, the text is interpreted
+    assert safe == render(raw(expected_text), tmp_path)
     ink = rows_with_ink(safe)
     assert min(ink) > FRAME[1] / 2  # at the bottom
     assert max(ink) - min(ink) < 20  # on one line
-    webvtt_ink = rows_with_ink(painted(write_vtt([cue]), tmp_path, form="vtt"))
+    webvtt_ink = rows_with_ink(render(write_vtt([cue]), tmp_path, extension="vtt"))
     assert min(webvtt_ink) > FRAME[1] / 2
     assert max(webvtt_ink) - min(webvtt_ink) < 20
 
 
 def test_right_to_left_lines_are_embedded() -> None:
-    cue = Cue(0, 1, (Line("שלום, עולם!", dash=True), Line("Latin")))
-    for written in (write_srt([cue]), write_vtt([cue])):
-        assert "\u202b- שלום, עולם!\u202c\nLatin\n" in written
+    cue = SubtitleCue(0, 1, (SubtitleLine("שלום, עולם!", dash=True), SubtitleLine("Latin")))
+    for rendered in (write_srt([cue]), write_vtt([cue])):
+        assert "\u202b- שלום, עולם!\u202c\nLatin\n" in rendered
 
 
-def test_a_change_of_speaker_is_a_dash_and_in_webvtt_a_voice() -> None:
-    cue = Cue(0, 1.25, (Line("Yes.", "1", dash=True), Line("No.", "2", dash=True)))
+def test_speaker_change_is_a_dash_and_a_webvtt_voice() -> None:
+    cue = SubtitleCue(0, 1.25, (SubtitleLine("Yes.", "1", dash=True), SubtitleLine("No.", "2", dash=True)))
     assert write_srt([cue]) == "1\n00:00:00,000 --> 00:00:01,250\n- Yes.\n- No.\n"
     head = "WEBVTT\n\n00:00:00.000 --> 00:00:01.250\n"
     assert write_vtt([cue], names={"1": "Ann"}) == f"{head}<v Ann>- Yes.</v>\n<v 2>- No.</v>\n"
@@ -204,26 +217,32 @@ def test_a_change_of_speaker_is_a_dash_and_in_webvtt_a_voice() -> None:
     assert "<v &lt;b&gt;Ann&lt;/b&gt; &amp; Co>- Yes.</v>\n" in hostile
 
 
-def test_cues_without_text_are_left_out_and_the_rest_is_numbered() -> None:
-    written = write_srt([Cue(0, 1, (Line("\u202e"),)), Cue(1, 2, (Line("one"), Line(" "))), Cue(2, 3, (Line("two"),))])
-    assert written == "1\n00:00:01,000 --> 00:00:02,000\none\n\n2\n00:00:02,000 --> 00:00:03,000\ntwo\n"
+def test_empty_cues_are_omitted_and_numbers_stay_consecutive() -> None:
+    rendered = write_srt(
+        [
+            SubtitleCue(0, 1, (SubtitleLine("\u202e"),)),
+            SubtitleCue(1, 2, (SubtitleLine("one"), SubtitleLine(" "))),
+            SubtitleCue(2, 3, (SubtitleLine("two"),)),
+        ]
+    )
+    assert rendered == "1\n00:00:01,000 --> 00:00:02,000\none\n\n2\n00:00:02,000 --> 00:00:03,000\ntwo\n"
 
 
 @pytest.mark.parametrize(
     ("start", "end"),
     [(1, 1), (2, 1), (-1, 1), (float("nan"), 1), (0, float("inf")), (0, 360_000), (0.0001, 0.0002)],
 )
-def test_times_that_no_file_can_hold_are_refused(start: float, end: float) -> None:
-    with pytest.raises(ValueError, match="time"):
-        write_srt([Cue(start, end, (Line("x"),))])
+def test_invalid_times_are_rejected(start: float, end: float) -> None:
+    with pytest.raises(ValueError, match=r"empty or overlaps|out of range"):
+        write_srt([SubtitleCue(start, end, (SubtitleLine("x"),))])
 
 
-def test_overlapping_cues_are_refused() -> None:
-    with pytest.raises(ValueError, match="time of its own"):
-        write_vtt([Cue(0, 2, (Line("x"),)), Cue(1.5, 3, (Line("y"),))])
+def test_overlapping_cues_are_rejected() -> None:
+    with pytest.raises(ValueError, match="overlaps"):
+        write_vtt([SubtitleCue(0, 2, (SubtitleLine("x"),)), SubtitleCue(1.5, 3, (SubtitleLine("y"),))])
 
 
 def test_the_longest_time_fits_both_formats() -> None:
-    cue = Cue(359_998.0, 359_999.999, (Line("x"),))
+    cue = SubtitleCue(359_998.0, 359_999.999, (SubtitleLine("x"),))
     assert "99:59:58,000 --> 99:59:59,999" in write_srt([cue])
     assert vtt_text("a<b") == "a&lt;b"

@@ -59,7 +59,7 @@ async def test_a_connection_forgets_its_library_when_it_goes_back(
     await insert(accounts.connection, "folders", folder(person.library_id))
     async with single.connection() as connection:
         server_process = connection.get_server_pid()
-        await runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+        await runtime.authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
         assert await connection.fetchval(LIBRARY) == person.library_id
         assert await folders(connection) == 1
     async with single.connection() as connection:
@@ -73,7 +73,7 @@ async def test_a_connection_forgets_its_library_even_when_its_work_failed(
 ) -> None:
     async def fail() -> None:
         async with single.connection() as connection, connection.transaction():
-            await runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+            await runtime.authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
             await connection.fetchval("SELECT 1 / 0")
 
     with pytest.raises(asyncpg.DivisionByZeroError):

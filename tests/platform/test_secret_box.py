@@ -11,20 +11,20 @@ PLAIN = b"whsec_the secret of an endpoint"
 
 
 @pytest.fixture
-def secrecy() -> SecretBox:
+def secret_box() -> SecretBox:
     return SecretBox(SECRET)
 
 
-def test_a_keyed_hash_is_the_same_in_every_process_of_an_installation(secrecy: SecretBox) -> None:
-    assert secrecy.keyed_hash("credential", "cr_x") == SecretBox(SECRET).keyed_hash("credential", "cr_x")
-    assert len(secrecy.keyed_hash("credential", "cr_x")) == 32
+def test_a_keyed_hash_is_the_same_in_every_process_of_an_installation(secret_box: SecretBox) -> None:
+    assert secret_box.keyed_hash("credential", "cr_x") == SecretBox(SECRET).keyed_hash("credential", "cr_x")
+    assert len(secret_box.keyed_hash("credential", "cr_x")) == 32
 
 
-def test_a_keyed_hash_depends_on_secret_purpose_and_text(secrecy: SecretBox) -> None:
+def test_a_keyed_hash_depends_on_secret_purpose_and_text(secret_box: SecretBox) -> None:
     hashes = {
-        secrecy.keyed_hash("credential", "cr_x"),
-        secrecy.keyed_hash("credential", "cr_y"),
-        secrecy.keyed_hash("session", "cr_x"),
+        secret_box.keyed_hash("credential", "cr_x"),
+        secret_box.keyed_hash("credential", "cr_y"),
+        secret_box.keyed_hash("session", "cr_x"),
         SecretBox("b" * 64).keyed_hash("credential", "cr_x"),
         content_hash(b"cr_x"),
     }
@@ -34,32 +34,32 @@ def test_a_keyed_hash_depends_on_secret_purpose_and_text(secrecy: SecretBox) -> 
 @settings(deadline=None)  # a busy machine is no fault of ours
 @given(payload=st.binary())
 def test_what_was_signed_is_recognised(payload: bytes) -> None:
-    secrecy = SecretBox(SECRET)
-    assert secrecy.is_signed("page-token", payload, secrecy.sign("page-token", payload))
+    secret_box = SecretBox(SECRET)
+    assert secret_box.is_signed("page-token", payload, secret_box.sign("page-token", payload))
 
 
-def test_a_signature_is_good_for_its_purpose_payload_and_secret_only(secrecy: SecretBox) -> None:
-    signature = secrecy.sign("page-token", b"payload")
-    assert not secrecy.is_signed("upload", b"payload", signature)
-    assert not secrecy.is_signed("page-token", b"payload2", signature)
+def test_a_signature_is_good_for_its_purpose_payload_and_secret_only(secret_box: SecretBox) -> None:
+    signature = secret_box.sign("page-token", b"payload")
+    assert not secret_box.is_signed("upload", b"payload", signature)
+    assert not secret_box.is_signed("page-token", b"payload2", signature)
     assert not SecretBox("b" * 64).is_signed("page-token", b"payload", signature)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 8, 15])
-def test_part_of_a_signature_is_no_signature(secrecy: SecretBox, cut: int) -> None:
-    assert not secrecy.is_signed("page-token", b"payload", secrecy.sign("page-token", b"payload")[:cut])
+def test_part_of_a_signature_is_no_signature(secret_box: SecretBox, cut: int) -> None:
+    assert not secret_box.is_signed("page-token", b"payload", secret_box.sign("page-token", b"payload")[:cut])
 
 
 @settings(deadline=None)  # a busy machine is no fault of ours
 @given(plain=st.binary(), context=st.text(alphabet=st.characters(codec="utf-8")))
 def test_what_was_sealed_opens_again_with_its_context(plain: bytes, context: str) -> None:
-    secrecy = SecretBox(SECRET)
-    sealed = secrecy.seal("webhook-secret", plain, context)
+    secret_box = SecretBox(SECRET)
+    sealed = secret_box.seal("webhook-secret", plain, context)
     assert SecretBox(SECRET).unseal("webhook-secret", sealed, context) == plain
 
 
-def test_sealing_twice_gives_two_values_and_shows_nothing_of_the_plain_one(secrecy: SecretBox) -> None:
-    first, second = (secrecy.seal("webhook-secret", PLAIN, "id") for _ in range(2))
+def test_sealing_twice_gives_two_values_and_shows_nothing_of_the_plain_one(secret_box: SecretBox) -> None:
+    first, second = (secret_box.seal("webhook-secret", PLAIN, "id") for _ in range(2))
     assert first != second
     assert PLAIN not in first
 
@@ -73,23 +73,23 @@ def test_sealing_twice_gives_two_values_and_shows_nothing_of_the_plain_one(secre
         ("b" * 64, "webhook-secret", "row"),
     ],
 )
-def test_a_sealed_value_does_not_open_elsewhere(secrecy: SecretBox, secret: str, purpose: str, context: str) -> None:
-    sealed = secrecy.seal("webhook-secret", PLAIN, "row")
+def test_a_sealed_value_does_not_open_elsewhere(secret_box: SecretBox, secret: str, purpose: str, context: str) -> None:
+    sealed = secret_box.seal("webhook-secret", PLAIN, "row")
     with pytest.raises(ValueError, match="sealed"):
         SecretBox(secret).unseal(purpose, sealed, context)
 
 
-def test_a_change_of_any_one_byte_is_noticed(secrecy: SecretBox) -> None:
-    sealed = secrecy.seal("webhook-secret", PLAIN, "row")
+def test_a_change_of_any_one_byte_is_noticed(secret_box: SecretBox) -> None:
+    sealed = secret_box.seal("webhook-secret", PLAIN, "row")
     for position in range(len(sealed)):
         changed = bytearray(sealed)
         changed[position] ^= 1
         with pytest.raises(ValueError, match="sealed"):
-            secrecy.unseal("webhook-secret", bytes(changed), "row")
+            secret_box.unseal("webhook-secret", bytes(changed), "row")
 
 
 @pytest.mark.parametrize("length", [0, 1, 11, 12, 13, 27])
-def test_a_sealed_value_cut_short_is_refused(secrecy: SecretBox, length: int) -> None:
-    sealed = secrecy.seal("webhook-secret", PLAIN, "row")
+def test_a_sealed_value_cut_short_is_refused(secret_box: SecretBox, length: int) -> None:
+    sealed = secret_box.seal("webhook-secret", PLAIN, "row")
     with pytest.raises(ValueError):  # noqa: PT011 (which one says the cipher, and it does not matter)
-        secrecy.unseal("webhook-secret", sealed[:length], "row")
+        secret_box.unseal("webhook-secret", sealed[:length], "row")

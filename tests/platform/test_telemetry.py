@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, mint_credential
+from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, generate_credential
 from cutroom.platform.telemetry import AccessLog, JsonLines, redact, request_id
 
-KEY = mint_credential(KEY_PREFIX)
-TOKEN = mint_credential(TOKEN_PREFIX)
+KEY = generate_credential(KEY_PREFIX)
+TOKEN = generate_credential(TOKEN_PREFIX)
 WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/9aBcDeF0="
 SIGNED = "X-Amz-Signature=4f5e6d7c"
 SECRETS = {"key": KEY, "token": TOKEN, "webhook secret": WEBHOOK_SECRET}

@@ -8,7 +8,7 @@ from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleHandl
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import Queue, Recurring, connect, ensure_schedules
+from cutroom.platform.temporal import RecurringWorkflow, TaskQueue, connect, ensure_schedules
 
 DAILY = timedelta(days=1)  # seldom enough never to start during a test
 
@@ -27,7 +27,7 @@ async def schedule(client: Client) -> AsyncIterator[ScheduleHandle]:
 
 
 async def test_a_schedule_is_made_as_declared(client: Client, schedule: ScheduleHandle) -> None:
-    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=DAILY, queue=Queue.EGRESS)])
+    await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=DAILY, queue=TaskQueue.EGRESS)])
     made = (await schedule.describe()).schedule
     assert isinstance(made.action, ScheduleActionStartWorkflow)
     assert (made.action.workflow, made.action.task_queue) == (schedule.id, "egress")
@@ -36,7 +36,7 @@ async def test_a_schedule_is_made_as_declared(client: Client, schedule: Schedule
 
 
 async def test_making_it_again_changes_nothing(client: Client, schedule: ScheduleHandle) -> None:
-    recurring = [Recurring(workflow=schedule.id, every=DAILY)]
+    recurring = [RecurringWorkflow(workflow=schedule.id, every=DAILY)]
     await ensure_schedules(client, recurring)
     first = await schedule.describe()
     await ensure_schedules(client, recurring)
@@ -46,8 +46,8 @@ async def test_making_it_again_changes_nothing(client: Client, schedule: Schedul
 
 
 async def test_a_changed_declaration_changes_the_schedule(client: Client, schedule: ScheduleHandle) -> None:
-    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=DAILY)])
-    await ensure_schedules(client, [Recurring(workflow=schedule.id, every=2 * DAILY, queue=Queue.MEDIA)])
+    await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=DAILY)])
+    await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=2 * DAILY, queue=TaskQueue.MEDIA)])
     changed = (await schedule.describe()).schedule
     assert isinstance(changed.action, ScheduleActionStartWorkflow)
     assert changed.action.task_queue == "media"
@@ -55,7 +55,7 @@ async def test_a_changed_declaration_changes_the_schedule(client: Client, schedu
 
 
 async def test_a_schedule_that_an_operator_paused_stays_paused(client: Client, schedule: ScheduleHandle) -> None:
-    recurring = [Recurring(workflow=schedule.id, every=DAILY)]
+    recurring = [RecurringWorkflow(workflow=schedule.id, every=DAILY)]
     await ensure_schedules(client, recurring)
     await schedule.pause(note="while the disk is full")
     await ensure_schedules(client, recurring)  # a worker starts

@@ -1,4 +1,4 @@
-"""A video with a transcript that is ready, as products find it."""
+"""A video with a ready transcript, shared by product tests."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,8 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import segment_rows, write_alignment
-from cutroom.products.transcripts.sentences import segments
-from cutroom.products.transcripts.service import NewTranscript
+from cutroom.products.transcripts.segmentation import split_segments
+from cutroom.products.transcripts.service import StoredTranscript
 from cutroom.products.transcripts.subtitles import store_subtitles
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -21,15 +21,15 @@ TEXT = "Good morning. The train leaves at 10:30 from platform 4."
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """A video of a minute in which something is said."""
+class TranscribedVideo:
+    """A one-minute video with a transcript."""
 
     library_id: str
     video_id: str
     accounts: Accounts
 
     async def job(self, **changes: Any) -> None:  # noqa: ANN401 (columns)
-        """Change its transcript's job."""
+        """Update columns of the transcript's job."""
         columns = ", ".join(f"{name} = ${number}" for number, name in enumerate(changes, start=3))
         await self.accounts.connection.execute(
             f"UPDATE jobs SET {columns} WHERE library_id = $1 AND id = $2",  # noqa: S608
@@ -40,12 +40,12 @@ class Spoken:
 
 
 @pytest.fixture
-async def spoken(runtime: Runtime, accounts: Accounts, person: Person) -> Spoken:
+async def transcribed(runtime: Runtime, accounts: Accounts, person: Person) -> TranscribedVideo:
     video_id, now = new_id(), system_clock()
-    here = {"library_id": person.library_id, "created_at": now}
-    video = {**here, "id": video_id, "status": "ready", "import_status": "ready", "duration_seconds": 60.0}
+    base = {"library_id": person.library_id, "created_at": now}
+    video = {**base, "id": video_id, "status": "ready", "import_status": "ready", "duration_seconds": 60.0}
     job = {
-        **here,
+        **base,
         "id": f"transcript_{video_id}",
         "type": "transcript",
         "status": "ready",
@@ -60,18 +60,18 @@ async def spoken(runtime: Runtime, accounts: Accounts, person: Person) -> Spoken
     await insert(accounts.connection, "videos", video)
     await insert(accounts.connection, "jobs", job)
     words = [Word(text, 1.0 + at / 3, 1.3 + at / 3, 1.0) for at, text in enumerate(TEXT.split())]
-    parts = segments(words, lambda _word: "speaker_1", language="en")
+    segments = split_segments(words, lambda _word: "speaker_1", language="en")
     path = service.alignment_path(person.library_id, video_id)
-    await runtime.storage.put(path, write_alignment(parts, language="en"))
-    where = {"library_id": person.library_id, "video_id": video_id, "language": "en"}
-    await store_subtitles(runtime.storage, parts, **where, until_seconds=60.0)
-    made = NewTranscript(
+    await runtime.storage.put(path, write_alignment(segments, language="en"))
+    target = {"library_id": person.library_id, "video_id": video_id, "language": "en"}
+    await store_subtitles(runtime.storage, segments, **target, until_seconds=60.0)
+    transcript = StoredTranscript(
         language="en",
-        segments=segment_rows(parts),
+        segments=segment_rows(segments),
         speakers=[{"id": "speaker_1", "label": "Speaker 1"}],
         alignment_path=path,
         engine="none",
     )
     async with runtime.database.transaction(person.library_id) as connection:
-        await service.put_transcript(connection, person.library_id, video_id, made=made, now=now)
-    return Spoken(person.library_id, video_id, accounts)
+        await service.save_transcript(connection, person.library_id, video_id, transcript=transcript, now=now)
+    return TranscribedVideo(person.library_id, video_id, accounts)

@@ -3,16 +3,16 @@
 import asyncio
 import sys
 
-from tests.products.shorts.captions.scenes import FOLDER, SCENES, save, see, shrunk
+from tests.products.shorts.captions.scenes import REFERENCE_DIR, SCENES, downscale, render_scenes, save
 
 
 async def record(names: list[str]) -> None:
-    """All scenes, or those whose names begin with one of these."""
-    FOLDER.mkdir(exist_ok=True)
-    chosen = [scene for scene in SCENES if not names or scene.name.startswith(tuple(names))]
-    for name, picture in (await see(chosen)).items():
-        path = FOLDER / f"{name}.png"
-        save(shrunk(picture), path)
+    """Renders all scenes, or those whose names start with one of `names`."""
+    REFERENCE_DIR.mkdir(exist_ok=True)
+    selected = [scene for scene in SCENES if not names or scene.name.startswith(tuple(names))]
+    for name, image in (await render_scenes(selected)).items():
+        path = REFERENCE_DIR / f"{name}.png"
+        save(downscale(image), path)
         print(f"{path.name}: {path.stat().st_size} bytes")
 
 

@@ -15,7 +15,7 @@ from cutroom.engines.models.store import ModelStore, default_models_dir
 from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
 from dev.environment import PROJECT
 from dev.fixtures.photographs import photograph
-from tests.support.dialogue_video import RATE, doubled, level_of, make_music, write_stereo
+from tests.support.dialogue_video import RATE, make_music, rms_level, upsample, write_stereo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ TURNS: Sequence[Turn] = (
 
 def make_example(target: Path, models_dir: Path) -> Path:
     speaker = _speaker(models_dir)
-    said = [doubled(speaker.speak(turn.text, voice=turn.voice, language="en-US").samples) for turn in TURNS]
+    said = [upsample(speaker.synthesize(turn.text, voice=turn.voice, language="en-US").samples) for turn in TURNS]
     starts, at = [], LEAD_SECONDS
     for sound in said:
         starts.append(at)
@@ -64,7 +64,7 @@ def make_example(target: Path, models_dir: Path) -> Path:
     for start, sound in zip(starts, said, strict=True):
         first = round(start * RATE)
         voice[first : first + len(sound)] += sound[:, None]
-    music = make_music(len(voice), level=level_of(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
+    music = make_music(len(voice), level=rms_level(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
     with tempfile.TemporaryDirectory() as folder:
         sound_file = Path(folder) / "sound.wav"
         write_stereo(sound_file, voice + music)

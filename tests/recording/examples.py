@@ -1,11 +1,11 @@
-"""Records what callers send and get on a real run over every product, for the pages under docs/."""
+"""Records the requests and responses that docs/ shows, on a real run over every product."""
 
 import asyncio
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from dev.environment import PROJECT
+from dev.docs.examples import FOLDER, Example, step_of
 from dev.services import control
 
-FOLDER = PROJECT / "docs" / "examples"
 LIST_LENGTH = 2  # of a long list, so many are shown
 TEXT_LENGTH = 400
 PUBLIC = "https://cutroom.example.com"
@@ -24,37 +23,8 @@ STORE = "https://media.example.com"
 SECRETS = ("secret", "xi-api-key", "authorization", "x-api-key")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One request and its answer, as they were; `template` is the path in the OpenAPI document."""
-
-    name: str
-    method: str
-    path: str
-    body: Any
-    form: dict[str, str] | None
-    headers: dict[str, str]
-    status: int
-    answer: Any
-    answer_type: str
-
-    @property
-    def step(self) -> str:
-        return step_of(self.name)
-
-
-def step_of(name: str) -> str:
-    """Examples are numbered within their step."""
-    return name.rpartition("-")[0]
-
-
-def read_examples(folder: Path = FOLDER) -> dict[str, Example]:
-    found = [Example(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
-    return {each.name: each for each in found}
-
-
 class Recorder:
-    """Listens to a client, and numbers what each step asks."""
+    """Records the exchanges of an HTTP client, numbered within each step."""
 
     def __init__(self, api_url: str, store_url: str) -> None:
         self._hosts = ((api_url, PUBLIC), (store_url, STORE))
@@ -95,7 +65,7 @@ class Recorder:
         return self._plain(json.loads(request.content)) if is_json and request.content else None
 
     def _plain(self, value: Any) -> Any:  # noqa: ANN401 (JSON)
-        """Without secrets, signatures and addresses of the machine; long lists and texts are cut."""
+        """Removes secrets, signatures and local addresses; truncates long lists and texts."""
         if isinstance(value, Mapping):
             return {name: "…" if name in SECRETS else self._plain(each) for name, each in value.items()}
         if isinstance(value, list):
@@ -112,7 +82,7 @@ class Recorder:
 
 
 def _form(request: httpx.Request) -> dict[str, str] | None:
-    """The names of a form's fields, and what they are."""
+    """Field names and values of a multipart form; files appear as `@name`."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         return None
     content = request.content
@@ -125,8 +95,8 @@ def _form(request: httpx.Request) -> dict[str, str] | None:
 
 
 async def record() -> list[Example]:
-    """Walk over all products, and meet the errors that everybody meets."""
-    from tests.support.product_walk import STEPS, open_walk, prepare  # noqa: PLC0415 (the engines' parts, for a run only)
+    """Requests every product, then the core services and the common errors."""
+    from tests.support.product_walk import STEPS, configure_worker, open_walk  # noqa: PLC0415 (the engines' parts, for a run only)
     from tests.support.shorts_video import make_film  # noqa: PLC0415
 
     with TemporaryDirectory() as name:
@@ -136,17 +106,17 @@ async def record() -> list[Example]:
             recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
             walk.client.event_hooks["response"].append(recorder.listen)
             for step in STEPS:
-                prepare(walk, step)
+                configure_worker(walk, step)
                 recorder.begin(step.__name__)
                 await step(walk)
                 print(f"{step.__name__}: recorded", file=sys.stderr)
-            recorder.begin("house")
-            await ask_the_house(walk.client, walk.video_id)
+            recorder.begin("core")
+            await request_core_services(walk.client, walk.video_id)
     return recorder.examples
 
 
-async def ask_the_house(client: httpx.AsyncClient, video_id: str) -> None:
-    """What does not belong to one product: folders, replay, reservations, endpoints, lists, errors."""
+async def request_core_services(client: httpx.AsyncClient, video_id: str) -> None:
+    """Requests that belong to no product: folders, idempotent replay, reservations, webhooks, lists, errors."""
     key = {"Idempotency-Key": "first-folder"}
     await client.post("/v1/folders", json={"name": "Interviews"}, headers=key)
     await client.post("/v1/folders", json={"name": "Rushes"}, headers=key)
@@ -158,7 +128,7 @@ async def ask_the_house(client: httpx.AsyncClient, video_id: str) -> None:
 
 
 def write(examples: list[Example], folder: Path = FOLDER) -> None:
-    """Instead of what was recorded of the same steps before."""
+    """Replaces earlier recordings of the same steps."""
     folder.mkdir(parents=True, exist_ok=True)
     steps = {each.step for each in examples}
     for old in folder.glob("*.json"):
@@ -167,32 +137,6 @@ def write(examples: list[Example], folder: Path = FOLDER) -> None:
     for each in examples:
         text = json.dumps(asdict(each), indent=2, ensure_ascii=False)
         (folder / f"{each.name}.json").write_text(text + "\n")
-
-
-def shown(example: Example) -> Iterator[str]:
-    """Markdown: the request as curl sends it, and the answer."""
-    curl = [f'curl "$API{example.path.removeprefix("/v1")}"' if example.path.startswith("/v1") else
-            f'curl "${{API%/v1}}{example.path}"', '-H "Authorization: Bearer $KEY"']  # fmt: skip
-    curl += [f"-H '{name.title()}: {value}'" for name, value in example.headers.items()]
-    if example.method not in {"GET", "POST"}:
-        curl.append(f"-X {example.method}")
-    curl += [f"-F {name}={value}" for name, value in (example.form or {}).items()]
-    if example.body is not None:
-        body = json.dumps(example.body, ensure_ascii=False)
-        curl += [
-            "-H 'Content-Type: application/json'",
-            f"-d '{body.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'",
-        ]
-    yield "```console"
-    yield "$ " + " \\\n    ".join(curl)
-    yield "```"
-    yield ""
-    if example.answer is None:
-        yield f"It answers {example.status} with `{example.answer_type or 'no body'}`."
-        return
-    yield f'```json title="{example.status}"'
-    yield json.dumps(example.answer, indent=2, ensure_ascii=False)
-    yield "```"
 
 
 def main() -> int:

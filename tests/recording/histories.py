@@ -16,19 +16,19 @@ from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
 from cutroom.credits.pricing import load_prices
-from cutroom.library.branding import put_character
+from cutroom.library.branding import add_character
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
-from cutroom.products.characters.service import SentPicture, send_pictures
+from cutroom.products.characters.service import CharacterUpload, upload_images
 from dev.environment import PROJECT
-from dev.fixtures.photographs import ensure_pictures, pictures_folder
+from dev.fixtures.photographs import ensure_photographs, photographs_folder
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.services import control
-from tests.support.dub_stage import change_a_line, owner_of
+from tests.support.dub_stage import edit_dub_line, owner_principal
 from tests.support.mux_server import MuxServer, mux_server
-from tests.support.stage import Stage, ends, make_film, open_stage, upload
+from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
 
 FOLDER = PROJECT / "tests" / "histories"
 _HOST = re.compile(r"\d+@[\w.-]+")
@@ -54,12 +54,12 @@ async def save(client: Client, workflow_id: str, name: str) -> None:
 async def record(stage: Stage, folder: Path) -> None:
     client = await connect(stage.settings)
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
-        film = await upload(caller, make_film(folder / "film.mp4", 4))
+        film = await upload(caller, make_video(folder / "film.mp4", 4))
         broken = folder / "broken.mp4"
         broken.write_text("this is not a film")
         refused = await upload(caller, broken)
         await caller.post("/v1/videos", json={"source": {"type": "https", "url": "https://nowhere.example.com/a.mp4"}})
-    await ends(stage, [film, refused], seconds=120)
+    await wait_for_imports(stage, [film, refused], seconds=120)
     await asyncio.sleep(2)
     await save(client, f"import_{film}", "import-ready")
     await save(client, f"import_{refused}", "import-failed")
@@ -126,15 +126,15 @@ async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
 async def record_characters(stage: Stage, client: Client) -> None:
     """A photograph that becomes a picture of a character, and one that is cut off."""
     connection, library_id, now = stage.accounts.connection, stage.person.library_id, system_clock()
-    whole = (await asyncio.to_thread(ensure_pictures, pictures_folder()) / "coffee.png").read_bytes()
-    sent = [SentPicture("cup.png", whole), SentPicture("half.png", whole[: len(whole) // 2])]
+    whole = (await asyncio.to_thread(ensure_photographs, photographs_folder()) / "coffee.png").read_bytes()
+    sent = [CharacterUpload("cup.png", whole), CharacterUpload("half.png", whole[: len(whole) // 2])]
     async with connection.transaction():
-        character_id = await put_character(connection, library_id, name="Cup", images=[], now=now)
-        image_ids = await send_pictures(
+        character_id = await add_character(connection, library_id, name="Cup", images=[], now=now)
+        image_ids = await upload_images(
             connection,
-            owner_of(stage),
+            owner_principal(stage),
             character_id,
-            pictures=sent,
+            images=sent,
             storage=Storage.connect(stage.settings),
             prices=load_prices(None),
             now=now,
@@ -229,7 +229,7 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
             await asyncio.sleep(0.5)
     await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
     await save(client, job_id, "dub-ready")
-    work = await change_a_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
+    work = await edit_dub_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
     for _ in range(60):
         await asyncio.sleep(1)  # the relay has to start it first
         if await stage.accounts.connection.fetchval("SELECT status = 'ready' FROM jobs WHERE id = $1", work):

@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 
 from cutroom.entrypoints.api import build_app
 from cutroom.web.openapi import document
+from dev.docs.examples import Example, read_examples, render
 from dev.environment import PROJECT
-from tests.recording.examples import Example, Recorder, read_examples, shown
+from tests.recording.examples import Recorder
 
 DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
 EXAMPLES = read_examples()
@@ -80,6 +81,6 @@ async def test_a_recorder_keeps_what_was_sent_and_cuts_what_is_private() -> None
     (example,) = recorder.examples
     assert (example.name, example.method, example.path, example.body) == ("step-1", "POST", "/v1/things", {"name": "x"})
     assert example.answer == {"url": "https://cutroom.example.com/v1/x?…", "secret": "…", "rows": [1, 2]}
-    page = "\n".join(shown(example))
+    page = "\n".join(render(example))
     assert "-H 'Idempotency-Key: k'" in page
     assert '-d \'{"name": "x"}\'' in page

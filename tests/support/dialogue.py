@@ -1,7 +1,7 @@
-"""Conversations made of recordings of people, with the truth about who speaks when, and a score against it.
+"""Conversations assembled from recordings, with ground-truth turns and a diarization error score.
 
-Two readers are those of speech_clips. The others are announcers of telephone systems: Allison Smith (English), Carlo
-(Italian), June Wallack (French) and one in Russian, from Debian's asterisk-core-sounds packages, CC-BY-SA-3.0.
+Two readers come from speech_clips. The others are telephone announcers: Allison Smith (English), Carlo (Italian), June
+Wallack (French) and one in Russian, from Debian's asterisk-core-sounds packages, CC-BY-SA-3.0.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from dev.fixtures.speech_clips import FETCH_SECONDS, clips_folder, ensure_clips,
 Samples: TypeAlias = NDArray[np.float32]
 
 LEVEL = 10 ** (-26 / 20)
-ROOM_LEVEL = 10 ** (-62 / 20)  # no recording is as silent as zeros
+ROOM_LEVEL = 10 ** (-62 / 20)  # room tone, because real recordings are never digital silence
 FRAME_SECONDS = 0.01
-PAUSE_SECONDS = 0.3  # a shorter one belongs to the speech around it
+PAUSE_SECONDS = 0.3  # shorter pauses count as speech
 
 AUSTEN, DICKENS, ALLISON, CARLO, JUNE, RUSSIAN = "austen", "dickens", "allison", "carlo", "june", "russian"
 PROMPTS = Path("usr/share/asterisk/sounds")
@@ -45,7 +45,7 @@ SHA256 = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one speaker says in one go: a part of a recording that starts and ends in a pause, and the pause after."""
+    """A section of a recording that starts and ends in a pause, and the pause after it."""
 
     speaker: str
     recording: str
@@ -61,14 +61,14 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """Shares of all the speech that there is: what is missed, made up or given to another, and the last alone."""
+class DiarizationScore:
+    """Diarization error rate (missed, false alarm and confusion), and confusion alone."""
 
     error: float
     confusion: float
 
 
-# Some pauses are too short for a detector of voices, so that speakers also change inside its stretches.
+# Some pauses are too short for voice activity detection, so speakers also change within a span.
 DIALOGUE = (
     Line(DICKENS, "two_cities", 1.05, 6.25, 0.5),
     Line(ALLISON, "demo-congrats", 0.2, 7.2, 0.2),
@@ -82,7 +82,7 @@ DIALOGUE = (
     Line(DICKENS, "two_cities", 21.2, 26.05, 0.2),
     Line(ALLISON, "demo-instruct", 45.0, 47.6, 0.5),
 )
-# Women in like studios, each in her own language.
+# Three female announcers in similar studios, each in her own language.
 WOMEN = tuple(
     Line(speaker, recording, start, start + 6.0, 0.2)
     for recording, start in (("demo-congrats", 0.3), ("demo-instruct", 12.0), ("demo-congrats", 12.0))
@@ -92,35 +92,35 @@ WOMEN = tuple(
 
 @cache
 def recording(speaker: str, name: str) -> Samples:
-    """One recording as it came, at our rate."""
+    """One recording at SAMPLE_RATE."""
     if speaker in _FOLDERS:
         return prompt(speaker, name)
     return read_wav(ensure_clips(clips_folder()) / f"{name}.wav")
 
 
 @cache
-def converse(lines: tuple[Line, ...] = DIALOGUE, *, seed: int = 7) -> Conversation:
-    """The lines one after the other, all equally loud, in a quiet room."""
-    parts: list[Samples] = []
+def build_conversation(lines: tuple[Line, ...] = DIALOGUE, *, seed: int = 7) -> Conversation:
+    """Concatenates the lines at equal level over room tone."""
+    samples_list: list[Samples] = []
     truth: list[Turn] = []
     numbers: dict[str, int] = {}
     at = 0.0
     for line in lines:
-        whole = recording(line.speaker, line.recording)
-        said = whole[round(line.start_seconds * SAMPLE_RATE) : round(line.end_seconds * SAMPLE_RATE)]
-        said = said * np.float32(LEVEL / np.sqrt(np.square(said).mean()))
+        source = recording(line.speaker, line.recording)
+        speech = source[round(line.start_seconds * SAMPLE_RATE) : round(line.end_seconds * SAMPLE_RATE)]
+        speech = speech * np.float32(LEVEL / np.sqrt(np.square(speech).mean()))
         speaker = numbers.setdefault(line.speaker, len(numbers))
-        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in loud_spans(said)]
-        parts += [said, np.zeros(round(line.pause_seconds * SAMPLE_RATE), np.float32)]
-        at += (len(parts[-2]) + len(parts[-1])) / SAMPLE_RATE
-    samples = np.concatenate(parts)
+        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in speech_spans(speech)]
+        samples_list += [speech, np.zeros(round(line.pause_seconds * SAMPLE_RATE), np.float32)]
+        at += (len(samples_list[-2]) + len(samples_list[-1])) / SAMPLE_RATE
+    samples = np.concatenate(samples_list)
     samples += np.random.default_rng(seed).normal(0, ROOM_LEVEL, len(samples)).astype(np.float32)
     return Conversation(samples, truth)
 
 
 def long_conversation(minutes: float, *, seed: int = 11) -> Conversation:
-    """The speakers of the dialogue again and again: other parts, order, loudness and noise each time."""
-    chance = np.random.default_rng(seed)
+    """Random excerpts of the dialogue's speakers, with varying order, level and noise."""
+    rng = np.random.default_rng(seed)
     sources = {
         DICKENS: ("two_cities",),
         AUSTEN: ("0870", "0880", "0890", "0920", "0930"),
@@ -132,22 +132,22 @@ def long_conversation(minutes: float, *, seed: int = 11) -> Conversation:
     at, before = 0.0, ""
     numbers: dict[str, int] = {}
     while at < minutes * 60:
-        speaker = str(chance.choice([name for name in sources if name != before]))
-        name = str(chance.choice(sources[speaker]))
-        said = _some_of(recording(speaker, name), chance)
-        said = said * np.float32(LEVEL * 10 ** (chance.uniform(-6, 6) / 20) / np.sqrt(np.square(said).mean()))
+        speaker = str(rng.choice([name for name in sources if name != before]))
+        name = str(rng.choice(sources[speaker]))
+        speech = _excerpt(recording(speaker, name), rng)
+        speech = speech * np.float32(LEVEL * 10 ** (rng.uniform(-6, 6) / 20) / np.sqrt(np.square(speech).mean()))
         number = numbers.setdefault(speaker, len(numbers))
-        truth += [Turn(number, at + span.start_seconds, at + span.end_seconds) for span in loud_spans(said)]
-        whole = np.concatenate([said, np.zeros(round(chance.uniform(0.1, 0.8) * SAMPLE_RATE), np.float32)])
-        noise = LEVEL * 10 ** (-chance.uniform(25, 40) / 20)
-        samples.append(whole + chance.normal(0, noise, len(whole)).astype(np.float32))
-        at += len(whole) / SAMPLE_RATE
+        truth += [Turn(number, at + span.start_seconds, at + span.end_seconds) for span in speech_spans(speech)]
+        line = np.concatenate([speech, np.zeros(round(rng.uniform(0.1, 0.8) * SAMPLE_RATE), np.float32)])
+        noise = LEVEL * 10 ** (-rng.uniform(25, 40) / 20)
+        samples.append(line + rng.normal(0, noise, len(line)).astype(np.float32))
+        at += len(line) / SAMPLE_RATE
         before = speaker
     return Conversation(np.concatenate(samples), truth)
 
 
-def loud_spans(samples: Samples) -> list[TimeSpan]:
-    """Where it is clearly louder than the quietest places of the same recording; pauses inside speech are filled."""
+def speech_spans(samples: Samples) -> list[TimeSpan]:
+    """Spans louder than the recording's own noise floor; short pauses are filled."""
     size = round(FRAME_SECONDS * SAMPLE_RATE)
     frames = samples[: len(samples) // size * size].reshape(-1, size)
     level = np.convolve(10 * np.log10(np.square(frames).mean(1) + 1e-12), np.ones(3) / 3, mode="same")
@@ -162,30 +162,27 @@ def loud_spans(samples: Samples) -> list[TimeSpan]:
     return [TimeSpan(start * FRAME_SECONDS, end * FRAME_SECONDS) for start, end in spans if end - start >= 5]
 
 
-def score(truth: Sequence[Turn], found: Sequence[Turn], *, collar_seconds: float = 0.0) -> Score:
-    """Diarization error and confusion, after the best matching of found speakers to true ones.
-
-    With a collar, what lies nearer than that to the start or end of a true turn does not count.
-    """
+def score(truth: Sequence[Turn], found: Sequence[Turn], *, collar_seconds: float = 0.0) -> DiarizationScore:
+    """Diarization error after optimal speaker mapping; frames within the collar of a true boundary do not count."""
     end = max((turn.end_seconds for turn in [*truth, *found]), default=0.0)
-    true, heard = _frames(truth, end), _frames(found, end)
+    true, predicted = _frames(truth, end), _frames(found, end)
     counted = np.ones(len(true), np.bool_)
     for turn in truth:
         for edge in (turn.start_seconds, turn.end_seconds):
             first = max(0, round((edge - collar_seconds) / FRAME_SECONDS))
             counted[first : round((edge + collar_seconds) / FRAME_SECONDS)] = False
-    true, heard = true[counted], heard[counted]
+    true, predicted = true[counted], predicted[counted]
     total = int((true >= 0).sum())
-    both = (true >= 0) & (heard >= 0)
-    together = np.zeros((int(true.max(initial=-1)) + 1, int(heard.max(initial=-1)) + 1), np.int64)
-    np.add.at(together, (true[both], heard[both]), 1)
-    confused = int(both.sum()) - _best_matching(together)
-    wrong = int(((true >= 0) != (heard >= 0)).sum())
-    return Score((wrong + confused) / total, confused / total)
+    both = (true >= 0) & (predicted >= 0)
+    overlap = np.zeros((int(true.max(initial=-1)) + 1, int(predicted.max(initial=-1)) + 1), np.int64)
+    np.add.at(overlap, (true[both], predicted[both]), 1)
+    confused = int(both.sum()) - _optimal_mapping(overlap)
+    wrong = int(((true >= 0) != (predicted >= 0)).sum())
+    return DiarizationScore((wrong + confused) / total, confused / total)
 
 
-def within(turns: Sequence[Turn], speech: Sequence[TimeSpan]) -> list[Turn]:
-    """The parts of turns in which there is speech."""
+def clip_turns(turns: Sequence[Turn], speech: Sequence[TimeSpan]) -> list[Turn]:
+    """The parts of turns that lie inside speech."""
     return [
         Turn(turn.speaker, max(turn.start_seconds, span.start_seconds), min(turn.end_seconds, span.end_seconds))
         for turn in turns
@@ -194,10 +191,10 @@ def within(turns: Sequence[Turn], speech: Sequence[TimeSpan]) -> list[Turn]:
     ]
 
 
-def _best_matching(together: NDArray[np.int64]) -> int:
-    """The most frames that agree when each true speaker is matched with at most one found: over all sets of true."""
+def _optimal_mapping(overlap: NDArray[np.int64]) -> int:
+    """Maximum agreement over one-to-one mappings, by dynamic programming over sets of true speakers."""
     best = {0: 0}
-    for found in together.T:
+    for found in overlap.T:
         after = dict(best)
         for taken, agreed in best.items():
             for true, frames in enumerate(found.tolist()):
@@ -215,37 +212,37 @@ def _frames(turns: Sequence[Turn], end_seconds: float) -> NDArray[np.int64]:
     return frames
 
 
-def _some_of(samples: Samples, chance: np.random.Generator) -> Samples:
-    """Two to eight seconds from where somebody starts to speak."""
-    starts = [span.start_seconds for span in loud_spans(samples)]
-    length = chance.uniform(2, 8)
+def _excerpt(samples: Samples, rng: np.random.Generator) -> Samples:
+    """A random excerpt of 2 to 8 seconds that starts with speech."""
+    starts = [span.start_seconds for span in speech_spans(samples)]
+    length = rng.uniform(2, 8)
     late = max(0.0, len(samples) / SAMPLE_RATE - length)
-    start = float(chance.choice([at for at in starts if at <= late] or [0.0]))
+    start = float(rng.choice([at for at in starts if at <= late] or [0.0]))
     return samples[round(start * SAMPLE_RATE) : round((start + length) * SAMPLE_RATE)]
 
 
 def prompt(speaker: str, name: str) -> Samples:
-    """What somebody says for a telephone exchange."""
-    return _decoded(_kept_prompt(speaker, name))
+    """A telephone prompt."""
+    return _decode(_cached_prompt(speaker, name))
 
 
-def _kept_prompt(speaker: str, name: str) -> Path:
-    """The file from the installed package, else from one that is fetched and opened, but not installed."""
-    kept = clips_folder() / f"{speaker}-{name}.g722"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
+def _cached_prompt(speaker: str, name: str) -> Path:
+    """Copied from the installed Debian package, or from one downloaded and unpacked."""
+    cached = clips_folder() / f"{speaker}-{name}.g722"
+    if not cached.exists():
+        cached.parent.mkdir(parents=True, exist_ok=True)
         inside = PROMPTS / _FOLDERS[speaker] / f"{name}.g722"
-        with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+        with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
             root = Path("/")
             if not (root / inside).exists():
                 root = _open_package(f"asterisk-core-sounds-{_LANGUAGES[speaker]}-g722", Path(scratch))
-            part = Path(scratch) / kept.name
-            part.write_bytes((root / inside).read_bytes())
-            part.replace(kept)
-    found = hashlib.sha256(kept.read_bytes()).hexdigest()
-    if found != SHA256[kept.stem]:
-        raise ValueError(f"The clip {kept.name} is not what it was: its sha256 is {found}.")
-    return kept
+            partial = Path(scratch) / cached.name
+            partial.write_bytes((root / inside).read_bytes())
+            partial.replace(cached)
+    found = hashlib.sha256(cached.read_bytes()).hexdigest()
+    if found != SHA256[cached.stem]:
+        raise ValueError(f"The clip {cached.name} does not match its sha256: {found}.")
+    return cached
 
 
 def _open_package(name: str, scratch: Path) -> Path:
@@ -255,8 +252,8 @@ def _open_package(name: str, scratch: Path) -> Path:
     return scratch / "root"
 
 
-def _decoded(path: Path) -> Samples:
-    how = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "f32le", "-"]
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "g722", "-i", str(path), *how]
+def _decode(path: Path) -> Samples:
+    options = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "f32le", "-"]
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "g722", "-i", str(path), *options]
     decoded = subprocess.run(command, check=True, timeout=60, capture_output=True).stdout
     return np.frombuffer(decoded, "<f4")

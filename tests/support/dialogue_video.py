@@ -1,4 +1,4 @@
-"""A film to dub: two people talk over music, and everything in it is known, because it is made here."""
+"""Generates a dialogue video with music whose timing and audio components are known."""
 
 import subprocess
 import wave
@@ -14,16 +14,16 @@ from cutroom.engines.synthesis.port import SpeechSynthesizer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Sound = NDArray[np.float32]
+    AudioSamples = NDArray[np.float32]
 
 RATE = 48_000
 VOICE_RATE = 24_000
 SPEECH_LEVEL = 0.08
-MUSIC_BELOW_DB = 3.0  # below speech: music that one listens to. What is quieter is parted worse, and masked by speech
+MUSIC_BELOW_DB = 3.0  # relative to speech; quieter music separates worse and is masked by speech
 VOICES = ("am_michael", "af_heart")
 LEAD_SECONDS = 1.0
 
-# What the two say to each other, turn by turn; several sentences in some turns.
+# Alternating turns of the two speakers.
 TALK: Sequence[str] = (
     "Good morning, and welcome to our little workshop. Today we want to show you how a wooden boat is built.",
     "Thank you for having me. I have never seen a boat from so close before.",
@@ -47,76 +47,83 @@ TALK: Sequence[str] = (
     "Thank you for showing us your work. I will look at every boat with other eyes from now on.",
 )
 
-# What a line begins with when it comes again: an engine that remembers what it said would else have nothing to do.
-AGAIN = ("", "As we said before,", "And once more,", "It is worth saying again,", "So, as you heard,", "As I told you,")
+# Prefixes of repeated lines, so that cached synthesis does not skip work.
+REPEAT_PREFIXES = (
+    "",
+    "As we said before,",
+    "And once more,",
+    "It is worth saying again,",
+    "So, as you heard,",
+    "As I told you,",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
-    """A film and all that is known of it."""
+class DialogueVideo:
+    """A generated video, with its music and the timing of each turn."""
 
     path: Path
     seconds: float
-    music: "Sound"  # alone, in both channels, at RATE
-    turns: tuple[tuple[int, float, float], ...]  # who speaks, from when to when
+    music: "AudioSamples"  # stereo, without speech, at RATE
+    turns: tuple[tuple[int, float, float], ...]  # speaker, start and end
 
 
-def make_film(
+def make_dialogue_video(
     folder: Path,
-    speaker: SpeechSynthesizer,
+    synthesizer: SpeechSynthesizer,
     *,
     seconds: float,
-    name: str = "film",
+    name: str = "dialogue",
     is_varied: bool = False,
     pause_seconds: tuple[float, float] = (0.5, 1.6),
-) -> Film:
-    """As many turns as fill the time; a long film says everything several times, or says that it does so again."""
-    turns, voice = _talk(speaker, seconds, is_varied=is_varied, pause_seconds=pause_seconds)
+) -> DialogueVideo:
+    """Fill the duration with turns; long videos repeat them, with prefixes if `is_varied`."""
+    turns, voice = _render_talk(synthesizer, seconds, is_varied=is_varied, pause_seconds=pause_seconds)
     length = len(voice)
-    music = make_music(length, level=level_of(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
+    music = make_music(length, level=rms_level(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
     mix = music + voice
-    sound = folder / f"{name}.wav"
-    write_stereo(sound, mix)
+    audio_path = folder / f"{name}.wav"
+    write_stereo(audio_path, mix)
     path = folder / f"{name}.mp4"
-    picture = f"testsrc2=s=320x180:r=12:d={length / RATE:.3f}"
-    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", picture, "-i", str(sound)]
+    video_source = f"testsrc2=s=320x180:r=12:d={length / RATE:.3f}"
+    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", video_source, "-i", str(audio_path)]
     codecs = ["-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", "-b:a", "256k", "-shortest"]
     subprocess.run([*command, *codecs, str(path)], check=True)
-    return Film(path, length / RATE, music, tuple(turns))
+    return DialogueVideo(path, length / RATE, music, tuple(turns))
 
 
-def _talk(
-    speaker: SpeechSynthesizer, seconds: float, *, is_varied: bool, pause_seconds: tuple[float, float]
-) -> "tuple[list[tuple[int, float, float]], Sound]":
-    chance = np.random.default_rng(5)
-    spoken: dict[str, Sound] = {}
-    placed: list[tuple[int, float, Sound]] = []
+def _render_talk(
+    synthesizer: SpeechSynthesizer, seconds: float, *, is_varied: bool, pause_seconds: tuple[float, float]
+) -> "tuple[list[tuple[int, float, float]], AudioSamples]":
+    rng = np.random.default_rng(5)
+    spoken: dict[str, AudioSamples] = {}
+    placed: list[tuple[int, float, AudioSamples]] = []
     turns, at, number = [], LEAD_SECONDS, 0
     while at < seconds - LEAD_SECONDS:
         line, turn = number % len(TALK), number // len(TALK)
-        text = f"{AGAIN[turn % len(AGAIN)]} {TALK[line]}" if is_varied and turn else TALK[line]
+        text = f"{REPEAT_PREFIXES[turn % len(REPEAT_PREFIXES)]} {TALK[line]}" if is_varied and turn else TALK[line]
         if text not in spoken:
-            said = speaker.speak(text, voice=VOICES[line % 2], language="en-US")
-            spoken[text] = doubled(said.samples)
-        sound = spoken[text]
-        length = len(sound) / RATE
+            said = synthesizer.synthesize(text, voice=VOICES[line % 2], language="en-US")
+            spoken[text] = upsample(said.samples)
+        samples = spoken[text]
+        length = len(samples) / RATE
         if at + length > seconds - LEAD_SECONDS / 2 and placed:
             break
-        placed.append((line % 2, at, sound))
+        placed.append((line % 2, at, samples))
         turns.append((line % 2, at, at + length))
-        at += length + float(chance.uniform(*pause_seconds))
+        at += length + float(rng.uniform(*pause_seconds))
         number += 1
-    voice: Sound = np.zeros((2, round(max(seconds, at) * RATE)), np.float32)
-    for who, start, sound in placed:
+    voice: AudioSamples = np.zeros((2, round(max(seconds, at) * RATE)), np.float32)
+    for who, start, samples in placed:
         first = round(start * RATE)
         pan = (1.0, 0.85) if who == 0 else (0.85, 1.0)
         for channel in range(2):
-            voice[channel, first : first + len(sound)] += pan[channel] * sound
+            voice[channel, first : first + len(samples)] += pan[channel] * samples
     return turns, voice.T
 
 
-def doubled(samples: "Sound") -> "Sound":
-    """From the engine's rate to the film's, at the level of speech in it."""
+def upsample(samples: "AudioSamples") -> "AudioSamples":
+    """Double the sample rate, and normalize to SPEECH_LEVEL."""
     count = len(samples) * 2
     spectrum = np.zeros(count // 2 + 1, np.complex128)
     found = np.fft.rfft(samples)
@@ -126,49 +133,49 @@ def doubled(samples: "Sound") -> "Sound":
     return np.asarray(wide * (SPEECH_LEVEL / np.sqrt(np.mean(loud**2))), np.float32)
 
 
-def make_music(length: int, *, level: float) -> "Sound":
-    """Chords of plucked strings, a bass and a soft drum, wider than the voices."""
-    chance = np.random.default_rng(8)
-    made = np.zeros((length, 2), np.float32)
+def make_music(length: int, *, level: float) -> "AudioSamples":
+    """Plucked chords, bass and a soft drum, panned wider than the voices."""
+    rng = np.random.default_rng(8)
+    output = np.zeros((length, 2), np.float32)
     beat = 0.5
     chords = ((220.0, 261.6, 329.6), (174.6, 220.0, 261.6), (196.0, 246.9, 293.7), (164.8, 207.7, 246.9))
     for number in range(int(length / RATE / beat)):
         first = round(number * beat * RATE)
         chord = chords[(number // 8) % 4]
-        tone = chord[int(chance.integers(3))] * (2 if number % 4 == 3 else 1)
-        side = float(chance.uniform(0.2, 0.8))
-        _add(made, first, _pluck(tone, 1.6, chance), (1 - side, side))
+        tone = chord[int(rng.integers(3))] * (2 if number % 4 == 3 else 1)
+        side = float(rng.uniform(0.2, 0.8))
+        _add(output, first, _pluck(tone, 1.6, rng), (1 - side, side))
         if number % 2 == 0:
-            _add(made, first, 1.3 * _pluck(chord[0] / 2, 1.2, chance), (0.5, 0.5))
+            _add(output, first, 1.3 * _pluck(chord[0] / 2, 1.2, rng), (0.5, 0.5))
         if number % 4 == 2:
-            _add(made, first, 0.5 * _drum(chance), (0.45, 0.55))
-    return np.asarray(made * (level / level_of(made)), np.float32)
+            _add(output, first, 0.5 * _drum(rng), (0.45, 0.55))
+    return np.asarray(output * (level / rms_level(output)), np.float32)
 
 
-def level_of(sound: "Sound") -> float:
-    return float(np.sqrt(np.mean(sound**2)))
+def rms_level(samples: "AudioSamples") -> float:
+    return float(np.sqrt(np.mean(samples**2)))
 
 
-def _add(made: "Sound", first: int, sound: "Sound", pan: tuple[float, float]) -> None:
-    end = min(len(made), first + len(sound))
-    made[first:end] += sound[: end - first, None] * np.asarray(pan, np.float32)
+def _add(output: "AudioSamples", first: int, samples: "AudioSamples", pan: tuple[float, float]) -> None:
+    end = min(len(output), first + len(samples))
+    output[first:end] += samples[: end - first, None] * np.asarray(pan, np.float32)
 
 
-def _pluck(hertz: float, seconds: float, chance: np.random.Generator) -> "Sound":
+def _pluck(hertz: float, seconds: float, rng: np.random.Generator) -> "AudioSamples":
     time = np.arange(round(seconds * RATE)) / RATE
-    sound = sum(
-        np.sin(2 * np.pi * hertz * part * time + chance.uniform(0, 6.28)) * np.exp(-time * (2 + part)) / part
+    samples = sum(
+        np.sin(2 * np.pi * hertz * part * time + rng.uniform(0, 6.28)) * np.exp(-time * (2 + part)) / part
         for part in range(1, 9)
     )
-    return np.asarray(sound * np.minimum(1, time * 400), np.float32)
+    return np.asarray(samples * np.minimum(1, time * 400), np.float32)
 
 
-def _drum(chance: np.random.Generator) -> "Sound":
+def _drum(rng: np.random.Generator) -> "AudioSamples":
     time = np.arange(round(0.25 * RATE)) / RATE
-    return np.asarray(chance.normal(0, 1, len(time)) * np.exp(-time * 35), np.float32)
+    return np.asarray(rng.normal(0, 1, len(time)) * np.exp(-time * 35), np.float32)
 
 
-def write_stereo(path: Path, samples: "Sound") -> None:
+def write_stereo(path: Path, samples: "AudioSamples") -> None:
     with wave.open(str(path), "wb") as file:
         file.setnchannels(2)
         file.setsampwidth(2)

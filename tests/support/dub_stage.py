@@ -1,4 +1,4 @@
-"""What the proofs of dubs stand on: somebody who uploads a film, has it dubbed, and takes the sound home."""
+"""Client-side helpers for dub proofs: upload a video, request dubs, and download the tracks."""
 
 import asyncio
 import subprocess
@@ -18,14 +18,13 @@ from cutroom.credits import ledger
 from cutroom.credits.pricing import load_prices
 from cutroom.jobs.ids import DubProduct
 from cutroom.platform.clock import system_clock
-from cutroom.products.dubs.service import LineChange, change_line
-from tests.support.speech_client import wait_for_voices
-from tests.support.stage import Stage, upload
+from cutroom.products.dubs.service import LineEdit, edit_line
+from tests.support.stage import Stage, upload, wait_for_voices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Sound = NDArray[np.float32]
+    AudioSamples = NDArray[np.float32]
 
 MILLICREDITS = 5_000_000
 WAIT_SECONDS = 3600.0
@@ -34,17 +33,17 @@ ENDED = frozenset({"ready", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
-class Dubbed:
-    """A dub as its user has it, with what was said in the source."""
+class FinishedDub:
+    """A finished dub as seen by a client, with the source transcript."""
 
     video_id: str
     language: str
     dub: dict[str, Any]
     job: dict[str, Any]
-    source: list[dict[str, Any]]  # segments of the transcript
+    source: list[dict[str, Any]]  # transcript segments
     track: bytes
-    preview_seconds: float | None  # from asking until the first minute could be heard
-    seconds: float  # until it was ready
+    preview_seconds: float | None  # from the request until the preview was playable
+    seconds: float  # from the request until it was ready
 
     @property
     def segments(self) -> list[dict[str, Any]]:
@@ -65,13 +64,13 @@ async def fund(stage: Stage) -> None:
     await wait_for_voices(stage)
 
 
-def caller(stage: Stage) -> httpx.AsyncClient:
+def api_client(stage: Stage) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300)
 
 
-async def send(stage: Stage, path: Path) -> str:
-    """Upload, and wait for the transcript."""
-    async with caller(stage) as client:
+async def upload_and_transcribe(stage: Stage, path: Path) -> str:
+    """Upload a video and wait for its transcript."""
+    async with api_client(stage) as client:
         video_id = await upload(client, path)
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline:
@@ -87,21 +86,21 @@ async def dub(
     video_id: str,
     languages: Sequence[str],
     *,
-    meanwhile: Callable[[], None] | None = None,
+    while_waiting: Callable[[], None] | None = None,
     product: str = "plus",
-) -> list[Dubbed]:
-    """Ask for all languages at once, and wait for each."""
-    async with caller(stage) as client:
+) -> list[FinishedDub]:
+    """Request dubs in all languages, and wait for them."""
+    async with api_client(stage) as client:
         started = time.monotonic()
         body = {"languages": list(languages), "product": product}
-        asked = await client.post(f"/v1/videos/{video_id}/dubs", json=body)
-        asked.raise_for_status()
+        response = await client.post(f"/v1/videos/{video_id}/dubs", json=body)
+        response.raise_for_status()
         source = (await client.get(f"/v1/videos/{video_id}/transcript")).json()["segments"]
         paths = [f"/v1/videos/{video_id}/dubs/{each}?product={product}" for each in languages]
-        waiting = [_wait(stage, client, path, started, meanwhile=meanwhile) for path in paths]
+        waiting = [_wait(stage, client, path, started, while_waiting=while_waiting) for path in paths]
         found = await asyncio.gather(*waiting)
         return [
-            Dubbed(video_id, language, made, job, source, track, preview, seconds)
+            FinishedDub(video_id, language, made, job, source, track, preview, seconds)
             for language, (made, job, track, preview, seconds) in zip(languages, found, strict=True)
         ]
 
@@ -112,19 +111,19 @@ async def _wait(
     path: str,
     started: float,
     *,
-    meanwhile: Callable[[], None] | None,
+    while_waiting: Callable[[], None] | None,
 ) -> tuple[dict[str, Any], dict[str, Any], bytes, float | None, float]:
     preview: float | None = None
     while True:
         made: dict[str, Any] = (await client.get(path)).json()
         if preview is None and made["completionStatus"] == "preview_ready" and made["audioUrl"]:
-            heard = await client.get(made["audioUrl"], headers={"Authorization": ""})
-            if heard.status_code == 200 and seconds_of(heard.content) > 30:
+            download = await client.get(made["audioUrl"], headers={"Authorization": ""})
+            if download.status_code == 200 and duration_seconds_of(download.content) > 30:
                 preview = time.monotonic() - started
         if made["status"] in ENDED or time.monotonic() - started > WAIT_SECONDS:
             break
-        if meanwhile is not None:
-            meanwhile()
+        if while_waiting is not None:
+            while_waiting()
         await asyncio.sleep(POLL_SECONDS)
     job: dict[str, Any] = (await client.get(f"/v1/jobs/{made['jobId']}")).json()
     if made["status"] != "ready":
@@ -133,8 +132,8 @@ async def _wait(
     return made, job, track, preview, time.monotonic() - started
 
 
-def owner_of(stage: Stage) -> Principal:
-    """The person as the API knows them, for calls that are on no wire."""
+def owner_principal(stage: Stage) -> Principal:
+    """The owner's principal, for calls to internal services."""
     return Principal(
         id=stage.key.id,
         user_id=stage.person.user_id,
@@ -147,22 +146,22 @@ def owner_of(stage: Stage) -> Principal:
     )
 
 
-async def change_a_line(stage: Stage, video_id: str, *, language: str, line: int, text: str) -> str:
-    """By the internal call: nothing on the wire does it yet. The id of the work that it begins."""
-    change = LineChange(video_id, language, DubProduct.PLUS, line, text)
+async def edit_dub_line(stage: Stage, video_id: str, *, language: str, line: int, text: str) -> str:
+    """Edit a line through the internal service, and return the redub job id; the API has no operation for it."""
+    edit = LineEdit(video_id, language, DubProduct.PLUS, line, text)
     connection = stage.accounts.connection
     async with connection.transaction():
-        return await change_line(connection, owner_of(stage), change, prices=load_prices(None), now=system_clock())
+        return await edit_line(connection, owner_principal(stage), edit, prices=load_prices(None), now=system_clock())
 
 
-def seconds_of(data: bytes) -> float:
-    return float(samples_of(data, rate=8_000, channels=1).shape[-1] / 8_000)
+def duration_seconds_of(data: bytes) -> float:
+    return float(decode_samples(data, rate=8_000, channels=1).shape[-1] / 8_000)
 
 
-def samples_of(data: bytes | Path, *, rate: int, channels: int) -> "Sound":
-    """Decoded by ffmpeg: a row for each channel."""
+def decode_samples(data: bytes | Path, *, rate: int, channels: int) -> "AudioSamples":
+    """Decode with ffmpeg; one row per channel."""
     source = str(data) if isinstance(data, Path) else "pipe:0"
     command = ["ffmpeg", "-v", "error", "-i", source, "-map", "0:a:0", "-ac", str(channels), "-ar", str(rate)]
-    given = None if isinstance(data, Path) else data
-    done = subprocess.run([*command, "-f", "f32le", "pipe:1"], input=given, capture_output=True, check=True)
+    stdin = None if isinstance(data, Path) else data
+    done = subprocess.run([*command, "-f", "f32le", "pipe:1"], input=stdin, capture_output=True, check=True)
     return np.frombuffer(done.stdout, "<f4").reshape(-1, channels).T.copy()

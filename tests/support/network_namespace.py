@@ -1,4 +1,4 @@
-"""An internet of its own for a proof or a test: every address leads back here, and nothing can leave."""
+"""A network namespace with a fake internet: every address routes back to this machine, and no packet can leave."""
 
 import asyncio
 import ctypes
@@ -24,27 +24,27 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
-PUBLIC, PUBLIC_TOO, PUBLIC_V6 = "8.8.4.4", "8.8.4.5", "2600:1901::4"
-# Where the things live that a hostile URL wants to reach, and a few that nobody would think of.
+PUBLIC, PUBLIC_2, PUBLIC_V6 = "8.8.4.4", "8.8.4.5", "2600:1901::4"
+# Ports of services that SSRF attacks usually target, and a few arbitrary ones.
 CANARY_PORTS = (22, 25, 80, 443, 1024, 2375, 3306, 5432, 6379, 7233, 8000, 8080, 8443, 9000, 9200, 11211, 27017, 65535)
 _A, _CNAME, _AAAA = 1, 5, 28
-MAX_ALIASES = 8  # a chain of CNAMEs may be a ring
+MAX_ALIASES = 8  # a CNAME chain may loop
 MAX_HEAD_BYTES = 64 * 1024
 
 P = ParamSpec("P")
 
 
-def why_unavailable() -> str | None:
-    """Why no namespace can be made here, if so."""
+def unavailable_reason() -> str | None:
+    """Why a namespace cannot be created here; None if it can."""
     if os.geteuid() != 0:
-        return "needs root to make a network namespace"
+        return "creating a network namespace needs root"
     command = ["unshare", "--net", "--mount", "ip", "link", "set", "lo", "up"]
     tried = subprocess.run(command, capture_output=True, check=False)
-    return None if tried.returncode == 0 else f"cannot make a network namespace: {tried.stderr.decode().strip()}"
+    return None if tried.returncode == 0 else f"cannot create a network namespace: {tried.stderr.decode().strip()}"
 
 
-def enter() -> None:
-    """Move the calling thread, and all that it starts from now on, into a fresh network; it ends with them."""
+def enter_namespace() -> None:
+    """Move the calling thread, and everything it starts from now on, into a new network namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET | CLONE_NEWNS) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
@@ -52,30 +52,30 @@ def enter() -> None:
     with NamedTemporaryFile("w", suffix=".conf") as file:
         file.write("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
         file.flush()
-        _run("mount", "--bind", file.name, "/etc/resolv.conf")  # the mount outlives the name of the file
+        _run("mount", "--bind", file.name, "/etc/resolv.conf")  # the mount survives deletion of the file
     _run("ip", "link", "set", "lo", "up")
-    # Every address is one of ours: a listener on the wildcard hears whoever connects to anything.
+    # Every address is local: a wildcard listener accepts connections to any of them.
     _run("ip", "route", "add", "local", "default", "dev", "lo")
     _run("ip", "-6", "route", "add", "local", "default", "dev", "lo")
-    _run("ip", "-6", "address", "add", f"{PUBLIC_V6}/128", "dev", "lo")  # to bind to it, a route is not enough
+    _run("ip", "-6", "address", "add", f"{PUBLIC_V6}/128", "dev", "lo")  # binding needs an address, not only a route
 
 
 def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def inside(work: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
-    """Run a coroutine function in a thread that has a namespace to itself."""
+def in_namespace(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run a coroutine function in its own thread and network namespace."""
 
-    @functools.wraps(work)
+    @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         failures: list[BaseException] = []
 
         def body() -> None:
             try:
-                enter()
-                asyncio.run(work(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001 (it is raised again where somebody hears it)
+                enter_namespace()
+                asyncio.run(test(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001 (raised again in the calling thread)
                 failures.append(error)
 
         thread = threading.Thread(target=body)
@@ -87,27 +87,27 @@ def inside(work: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     return run
 
 
-def connections_tried() -> int:
-    """How many TCP connections this namespace has begun, to whatever address and port, by the kernel's own count."""
+def count_outgoing_connections() -> int:
+    """TCP connections opened in this namespace to any address and port, as counted by the kernel."""
     lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Tcp:"))
     return int(values[names.index("ActiveOpens")])
 
 
 class Canaries:
-    """Listen on every address that no server here has for its own, and count who comes."""
+    """Listeners on every address without a server; they record each connection."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.connections: list[str] = []
         self._servers: list[asyncio.Server] = []
 
     async def open(self, ports: Sequence[int] = CANARY_PORTS) -> None:
         for port in ports:
             for host in ("0.0.0.0", "::"):
-                self._servers.append(await asyncio.start_server(self._hear, host, port, reuse_port=True))
+                self._servers.append(await asyncio.start_server(self._record_connection, host, port, reuse_port=True))
 
-    async def _hear(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.heard.append(str(writer.get_extra_info("sockname")))
+    async def _record_connection(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(str(writer.get_extra_info("sockname")))
         writer.close()
 
     def close(self) -> None:
@@ -117,14 +117,14 @@ class Canaries:
 
 @dataclass
 class NameServer(asyncio.DatagramProtocol):
-    """Answers A, AAAA and CNAME from a table; a name with several sets of records gives them out in turn."""
+    """Answers A, AAAA and CNAME queries from a table; a name with several record sets returns them in turn."""
 
     records: dict[str, list[list[str]]] = field(default_factory=dict)
-    asked: Counter[str] = field(default_factory=Counter)  # questions for A, by name
+    lookups: Counter[str] = field(default_factory=Counter)  # A queries, by name
     transport: asyncio.DatagramTransport | None = None
 
     def set(self, name: str, *sets: Sequence[str]) -> None:
-        """Addresses, or one name for a CNAME; given several sets, each lookup gets the next and then keeps the last."""
+        """Addresses, or one name for a CNAME. Of several sets, each lookup returns the next; the last one repeats."""
         self.records[name] = [list(addresses) for addresses in sets]
 
     async def open(self) -> None:
@@ -145,9 +145,9 @@ class NameServer(asyncio.DatagramProtocol):
         self.transport.sendto(header + data[12 : end + 5] + b"".join(answers), addr)
 
     def _answers(self, name: str, kind: int) -> list[bytes]:
-        turn = max(0, self.asked[name] - (kind != _A))  # the AAAA question comes second in the same lookup
+        turn = max(0, self.lookups[name] - (kind != _A))  # the AAAA query comes second in the same lookup
         if kind == _A:
-            self.asked[name] += 1
+            self.lookups[name] += 1
         answers: list[bytes] = []
         sets = self.records.get(name)
         while sets and len(answers) < MAX_ALIASES:
@@ -187,8 +187,8 @@ def _record(name: str, value: str) -> bytes:
     return _wire(name) + struct.pack("!HHIH", _kind(value), 1, 0, len(data)) + data
 
 
-class Authority:
-    """A certificate authority that only this world trusts."""
+class CertificateAuthority:
+    """A certificate authority that only clients of this fake internet trust."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -228,8 +228,8 @@ class Authority:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request, as a server of this world sees it."""
+class ReceivedRequest:
+    """An HTTP request as a server received it."""
 
     method: str
     path: str
@@ -241,28 +241,28 @@ class Asked:
         return self.headers.get("host", "")
 
 
-Handler = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
+Handler = Callable[[ReceivedRequest, asyncio.StreamWriter], Awaitable[None]]
 
 
 def reply(status: int, body: bytes = b"", **headers: str) -> bytes:
-    """A whole response; underscores in header names stand for hyphens."""
+    """A complete HTTP response; underscores in header names become hyphens."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join(lines).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + body
 
 
-class World:
-    """Names, certificates, servers and canaries of one namespace."""
+class FakeInternet:
+    """Name server, certificates, HTTPS servers and canaries of one namespace."""
 
     def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
-        self.names, self.canaries, self.authority = NameServer(), Canaries(), Authority(folder)
-        self.accepted = 0  # connections to servers that may be reached
-        self.asked: list[Asked] = []
+        self.names, self.canaries, self.authority = NameServer(), Canaries(), CertificateAuthority(folder)
+        self.accepted = 0  # connections to servers
+        self.requests: list[ReceivedRequest] = []
         self._stack = stack
         self._tasks: set[asyncio.Task[Any] | None] = set()
 
     async def serve(self, names: Sequence[str], handler: Handler, *, address: str = PUBLIC, port: int = 443) -> None:
-        """Give names to an address, and answer there over TLS with a certificate for them."""
+        """Point names at an address and serve HTTPS there with a certificate for them."""
         for name in names:
             if not _is_address(name) and not name.startswith("*"):
                 self.names.set(name, [address])
@@ -279,14 +279,14 @@ class World:
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
             body = await reader.readexactly(int(headers.get("content-length", "0")))
             method, path, _ = head[0].split(" ", 2)
-            asked = Asked(method, path, headers, body)
-            self.asked.append(asked)
-            await handler(asked, writer)
+            request = ReceivedRequest(method, path, headers, body)
+            self.requests.append(request)
+            await handler(request, writer)
             await writer.drain()
         writer.close()
 
     async def close(self) -> None:
-        """End what still hangs, and let the sockets go."""
+        """Cancel open connections and release the sockets."""
         self.names.close()
         self.canaries.close()
         for task in filter(None, self._tasks):
@@ -295,12 +295,12 @@ class World:
 
 
 @asynccontextmanager
-async def open_world() -> AsyncIterator[World]:
-    """A world with its name server and canaries; call it inside a namespace."""
+async def open_internet() -> AsyncIterator[FakeInternet]:
+    """Start a fake internet with its name server and canaries; call it inside a namespace."""
     with TemporaryDirectory() as folder:
         async with AsyncExitStack() as stack:
-            world = World(Path(folder), stack)
-            stack.push_async_callback(world.close)
-            await world.names.open()
-            await world.canaries.open()
-            yield world
+            internet = FakeInternet(Path(folder), stack)
+            stack.push_async_callback(internet.close)
+            await internet.names.open()
+            await internet.canaries.open()
+            yield internet

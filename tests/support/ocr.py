@@ -1,4 +1,4 @@
-"""Reads text out of pictures, as a check on letters that we drew."""
+"""Reads text in images with an OCR engine, to verify rendered text."""
 
 import logging
 import unicodedata
@@ -16,25 +16,25 @@ from cutroom.engines.types import Box
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
 
-MIN_SCORE = 0.5  # below that, the reader guesses
-SMALL_WIDTH = 320
-READ_WIDTH = 960  # to which small pictures are enlarged, as an eye comes nearer
+MIN_SCORE = 0.5  # lower scores are guesses
+PREVIEW_WIDTH = 320
+READ_WIDTH = 960  # small images are upscaled to this width
 
 
 @lru_cache(maxsize=1)
 def _reader() -> Any:  # noqa: ANN401 - the package has no types
-    from rapidocr import RapidOCR  # noqa: PLC0415 - a proof that does not read need not load it
+    from rapidocr import RapidOCR  # noqa: PLC0415 - loaded only when needed
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
     return RapidOCR(params={"Global.log_level": "error"})
 
 
-def read_text(picture: "Image") -> str:
-    """All the text in a picture, from top to bottom, each line parted from the next by a line break."""
-    if picture.shape[1] < READ_WIDTH:
-        size = READ_WIDTH, round(picture.shape[0] * READ_WIDTH / picture.shape[1])
-        picture = cv2.resize(picture, size, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
-    found = _reader()(cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
+def read_text(image: "Image") -> str:
+    """All text in an image, one line per line, top to bottom."""
+    if image.shape[1] < READ_WIDTH:
+        size = READ_WIDTH, round(image.shape[0] * READ_WIDTH / image.shape[1])
+        image = cv2.resize(image, size, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
+    found = _reader()(cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
     if found.txts is None:
         return ""
     lines = [
@@ -45,26 +45,26 @@ def read_text(picture: "Image") -> str:
     return "\n".join(text for _, text in sorted(lines))
 
 
-def small(picture: "Image", *, width: int = SMALL_WIDTH) -> "Image":
-    """As it is seen in a list of films."""
-    size = width, round(picture.shape[0] * width / picture.shape[1])
-    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+def preview(image: "Image", *, width: int = PREVIEW_WIDTH) -> "Image":
+    """Downscaled to the size shown in video lists."""
+    size = width, round(image.shape[0] * width / image.shape[1])
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
 def character_accuracy(expected: str, read: str) -> float:
-    """The share of the expected characters that were read, in any order of lines, without blanks and marks.
+    """Share of the expected characters that were read, ignoring line order, whitespace and punctuation.
 
-    Other text in the picture, such as on a shirt, is no mistake of ours: what is too much does not count.
+    Additional text in the image, such as on a shirt, is not penalized.
     """
-    wanted, found = Counter(_plain(expected)), Counter(_plain(read))
-    total = sum(wanted.values())
-    return sum((wanted & found).values()) / total if total else 1.0
+    target, found = Counter(_plain(expected)), Counter(_plain(read))
+    total = sum(target.values())
+    return sum((target & found).values()) / total if total else 1.0
 
 
 def word_accuracy(expected: str, read: str) -> float:
-    """Stricter: the share of the expected letters that stand in lines as they were written.
+    """Share of the expected letters that were read in the right order.
 
-    Each line that was read counts with the longest run that is part of what was expected, each place once.
+    Each recognized line counts with its longest run that occurs in the expected text; each position counts once.
     """
     left = _plain(expected)
     total = len(left)
@@ -86,35 +86,35 @@ def _longest_run(text: str, line: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Letters and figures in capitals, as one reads them aloud."""
+    """Upper-case letters and digits only."""
     folded = unicodedata.normalize("NFKC", text).upper()
     return "".join(each for each in folded if unicodedata.category(each)[0] in "LN")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Words that were read, and where they stand."""
+class OcrLine:
+    """A recognized line and its box."""
 
     text: str
     box: Box
 
 
-def read_lines(picture: "Image") -> list[Line]:
-    """From top to bottom, as they stand in the picture."""
-    found = _reader()(np.ascontiguousarray(picture[..., ::-1]))
+def read_lines(image: "Image") -> list[OcrLine]:
+    """All lines, top to bottom."""
+    found = _reader()(np.ascontiguousarray(image[..., ::-1]))
     if found.boxes is None or found.txts is None:
         return []
-    height, width = picture.shape[:2]
+    height, width = image.shape[:2]
     lines = []
     for corners, text in zip(found.boxes, found.txts, strict=True):
         left, top = (float(each) for each in corners.min(axis=0))
         right, bottom = (float(each) for each in corners.max(axis=0))
         box = Box(left / width, top / height, (right - left) / width, (bottom - top) / height)
-        lines.append(Line(text, box))
+        lines.append(OcrLine(text, box))
     return sorted(lines, key=lambda line: (round(line.box.y * 12), line.box.x))
 
 
-def of_headline(headline: str, lines: Sequence[Line]) -> list[Line]:
-    """Lines that are part of a headline; other text may be in the film's own pictures."""
+def headline_lines(headline: str, lines: Sequence[OcrLine]) -> list[OcrLine]:
+    """The lines that belong to a headline; frames may contain other text."""
     plain = _plain(headline)
     return [line for line in lines if 2 * len(_longest_run(plain, _plain(line.text))) > len(_plain(line.text))]

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the OpenAI protocol for transcriptions, and fails in the ways that servers do."""
+"""Fake transcription server with the OpenAI API and injectable faults."""
 
 import io
 import json
@@ -30,8 +30,8 @@ MAX_WAIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request that was well formed."""
+class ReceivedRequest:
+    """A valid request."""
 
     samples: "Samples"
     model: str
@@ -42,20 +42,20 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One answer that goes wrong: a status, a body in place of the right one, a part of it, or a delay."""
+    """One faulty response: a status, a replaced or truncated body, or a delay."""
 
     status: int = 200
     body: bytes | None = None
-    keep: float = 1.0  # the share of the body that is sent before the connection ends
+    keep: float = 1.0  # share of the body sent before the connection closes
     delay_seconds: float = 0.0
     drip_seconds: float = 0.0  # between two bytes of the body
 
 
-Transcribe = Callable[[Asked], dict[str, Any]]
+Transcribe = Callable[[ReceivedRequest], dict[str, Any]]
 
 
-class RefusedError(Exception):
-    """A request that the server does not take."""
+class RejectedError(Exception):
+    """The server rejects the request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -64,17 +64,17 @@ class RefusedError(Exception):
 
 @dataclass
 class OpenAiServer:
-    """Answers with what `transcribe` says, after the faults that are waiting."""
+    """Responds with the result of `transcribe`, after any queued faults."""
 
     transcribe: Transcribe
     faults: deque[Fault] = field(default_factory=deque)
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     calls: int = 0
 
     def __enter__(self) -> Self:
-        self._leaving = threading.Event()
+        self._stopping = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = False  # so that closing waits for them
+        self._http.daemon_threads = False  # so that closing waits for running handlers
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05})
         self._thread.start()
         return self
@@ -82,7 +82,7 @@ class OpenAiServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._leaving.set()
+        self._stopping.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -91,19 +91,19 @@ class OpenAiServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
-    def answer(self, headers: Message, path: str, body: bytes) -> dict[str, Any]:
+    def respond(self, headers: Message, path: str, body: bytes) -> dict[str, Any]:
         if path != "/v1/audio/transcriptions":
-            raise RefusedError(404, "There is nothing here.")
+            raise RejectedError(404, "Not found.")
         if headers.get("Authorization") != f"Bearer {KEY}":
-            raise RefusedError(401, "Incorrect API key provided.")
-        asked = _read(headers, body)
-        if asked.model != MODEL:
-            raise RefusedError(404, f"The model {asked.model} does not exist.")
-        self.asked.append(asked)
-        return self.transcribe(asked)
+            raise RejectedError(401, "Incorrect API key provided.")
+        request = _read(headers, body)
+        if request.model != MODEL:
+            raise RejectedError(404, f"The model {request.model} does not exist.")
+        self.requests.append(request)
+        return self.transcribe(request)
 
     def wait(self, seconds: float) -> None:
-        self._leaving.wait(min(seconds, MAX_WAIT_SECONDS))
+        self._stopping.wait(min(seconds, MAX_WAIT_SECONDS))
 
 
 def _handler(server: OpenAiServer) -> type[BaseHTTPRequestHandler]:
@@ -121,13 +121,13 @@ def _handler(server: OpenAiServer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(length)
             fault = server.faults.popleft() if server.faults else Fault()
             server.wait(fault.delay_seconds)
-            status, answer = fault.status, fault.body
+            status, response = fault.status, fault.body
             try:
-                if answer is None and status == 200:
-                    answer = json.dumps(server.answer(self.headers, self.path, body)).encode()
-            except RefusedError as refused:
-                status, answer = refused.status, _error(str(refused))
-            self._send(status, answer if answer is not None else _error("It went wrong."), fault)
+                if response is None and status == 200:
+                    response = json.dumps(server.respond(self.headers, self.path, body)).encode()
+            except RejectedError as rejected:
+                status, response = rejected.status, _error(str(rejected))
+            self._send(status, response if response is not None else _error("Internal error."), fault)
 
         def _send(self, status: int, body: bytes, fault: Fault) -> None:
             try:
@@ -144,10 +144,10 @@ def _handler(server: OpenAiServer) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(body[at : at + step])
                     server.wait(fault.drip_seconds)
             except (BrokenPipeError, ConnectionResetError):
-                return  # who asked has gone
+                return  # the client disconnected
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Silence request logging."""
 
     return Handler
 
@@ -156,21 +156,21 @@ def _error(message: str) -> bytes:
     return json.dumps({"error": {"message": message, "type": "invalid_request_error", "code": None}}).encode()
 
 
-def _read(headers: Message, body: bytes) -> Asked:
-    """The fields of a multipart form, and the sound in its file."""
+def _read(headers: Message, body: bytes) -> ReceivedRequest:
+    """Parses the multipart form and decodes its audio file."""
     head = f"Content-Type: {headers.get('Content-Type', '')}\r\n\r\n".encode()
     form = BytesParser(policy=HTTP).parsebytes(head + body)
     if form.get_content_type() != "multipart/form-data":
-        raise RefusedError(400, "The body is no form.")
+        raise RejectedError(400, "The body is not a form.")
     values: dict[str, list[bytes]] = {}
     for part in form.iter_parts():
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         values.setdefault(str(name), []).append(content if isinstance(content, bytes) else b"")
     if "file" not in values or "model" not in values:
-        raise RefusedError(400, "The form lacks the file or the model.")
+        raise RejectedError(400, "The file or the model is missing.")
     texts = {name: [each.decode() for each in found] for name, found in values.items() if name != "file"}
-    return Asked(
+    return ReceivedRequest(
         samples=_samples(values["file"][0]),
         model=texts["model"][0],
         language=texts["language"][0] if "language" in texts else None,
@@ -183,37 +183,37 @@ def _samples(data: bytes) -> "Samples":
     try:
         with wave.open(io.BytesIO(data)) as file:
             if (file.getnchannels(), file.getsampwidth(), file.getframerate()) != (1, 2, SAMPLE_RATE):
-                raise RefusedError(400, "The sound is not of a kind that this server takes.")
-            whole = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+                raise RejectedError(400, "Unsupported audio format.")
+            pcm = np.frombuffer(file.readframes(file.getnframes()), "<i2")
     except (wave.Error, EOFError) as error:
-        raise RefusedError(400, "The file is no sound.") from error
-    return (whole / 32767).astype(np.float32)
+        raise RejectedError(400, "The file is not audio.") from error
+    return (pcm / 32767).astype(np.float32)
 
 
-def as_answer(recognised: Transcription, *, seconds: float, language: str = "english") -> dict[str, Any]:
-    """As the protocol's first server writes it: bare words, punctuation in the text only, a language by its name."""
-    text = " ".join(word.text for word in recognised.words)
+def verbose_json(transcription: Transcription, *, seconds: float, language: str = "english") -> dict[str, Any]:
+    """A `verbose_json` response as OpenAI sends it: words without punctuation, and the language by name."""
+    text = " ".join(word.text for word in transcription.words)
     return {
         "task": "transcribe",
         "language": language,
         "duration": seconds,
         "text": text,
         "words": [
-            {"word": piece, "start": word.start_seconds, "end": word.end_seconds}
-            for word in recognised.words
-            for piece in [word.text.strip(".,;:!?()\"'")]
+            {"word": bare, "start": word.start_seconds, "end": word.end_seconds}
+            for word in transcription.words
+            for bare in [word.text.strip(".,;:!?()\"'")]
         ],
-        "segments": [_segment(number, words) for number, words in enumerate(_by_sentence(recognised.words))],
+        "segments": [_segment(number, words) for number, words in enumerate(_by_sentence(transcription.words))],
     }
 
 
 def _by_sentence(words: tuple[Word, ...]) -> list[list[Word]]:
-    parts: list[list[Word]] = [[]]
+    sentences: list[list[Word]] = [[]]
     for word in words:
-        parts[-1].append(word)
+        sentences[-1].append(word)
         if word.text.endswith((".", "!", "?")):
-            parts.append([])
-    return [part for part in parts if part]
+            sentences.append([])
+    return [sentence for sentence in sentences if sentence]
 
 
 def _segment(number: int, words: list[Word]) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _segment(number: int, words: list[Word]) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, as far as one can tell."""
+    """An unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

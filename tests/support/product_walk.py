@@ -1,4 +1,4 @@
-"""One request after another for every product, as a caller makes them; documents and measurements stand on it."""
+"""Requests every product in turn as an API client, for recorded examples and benchmarks."""
 
 import asyncio
 import time
@@ -23,57 +23,57 @@ POLL_SECONDS = 0.5
 QUEUES = str(Settings.model_fields["worker_queues"].default)
 LANGUAGE = "pt-BR"
 TEXT = "The last tram leaves at ten past ten, and nobody who lives on the hill likes to walk home in the rain. "
-SILENT = {"Authorization": ""}  # signed URLs need no key
+NO_KEY = {"Authorization": ""}  # signed URLs need no key
 
 
 @dataclass
-class Walk:
-    """Somebody who goes from product to product with one film."""
+class ProductWalk:
+    """An API client that requests one product after another for one video."""
 
     stage: Stage
     client: httpx.AsyncClient
-    poller: httpx.AsyncClient  # asks how far something is; nobody writes down what it is told
-    film: Path
+    poller: httpx.AsyncClient  # polls for status; its requests are not recorded
+    video: Path
     video_id: str = ""
     polls: int = 0
-    notes: dict[str, float] = field(default_factory=dict)  # what a step tells of its own size
+    notes: dict[str, float] = field(default_factory=dict)  # sizes reported by a step
 
     async def get(self, path: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (of httpx)
-        found: dict[str, Any] = (await self.client.get(path, **options)).raise_for_status().json()
-        return found
+        response_body: dict[str, Any] = (await self.client.get(path, **options)).raise_for_status().json()
+        return response_body
 
     async def post(self, path: str, body: dict[str, Any], **options: Any) -> dict[str, Any]:  # noqa: ANN401 (of httpx)
-        answer = await self.client.post(path, json=body, **options)
-        if answer.is_error:
-            raise RuntimeError(f"{path}: {answer.status_code} {answer.text}")
-        made: dict[str, Any] = answer.json()
-        return made
+        response = await self.client.post(path, json=body, **options)
+        if response.is_error:
+            raise RuntimeError(f"{path}: {response.status_code} {response.text}")
+        created: dict[str, Any] = response.json()
+        return created
 
     async def until(self, path: str, *, field_name: str = "status", ends: frozenset[str] | None = None) -> None:
-        """Ask again and again until the state is an end."""
+        """Poll until the status is final."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             self.stage.worker.keep_running()
-            answer = await self.poller.get(path)
+            response = await self.poller.get(path)
             self.polls += 1
-            state = answer.json()[field_name]
+            state = response.json()[field_name]
             if state in (ends or TERMINAL):
                 break
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{path} is {state}\n{self.stage.worker.read_log()[-3000:]}")
             await asyncio.sleep(POLL_SECONDS)
         if state == "failed":
-            raise RuntimeError(f"{path} failed: {answer.text}\n{self.stage.worker.read_log()[-3000:]}")
+            raise RuntimeError(f"{path} failed: {response.text}\n{self.stage.worker.read_log()[-3000:]}")
 
 
-async def ingest(walk: Walk) -> None:
-    wanted = {"source": {"type": "upload", "fileName": "film.mp4", "contentType": "video/mp4"}}
-    made = await walk.post("/v1/videos", wanted, headers={"Idempotency-Key": "film-1"})
-    walk.video_id = made["videoId"]
-    session = await walk.post(f"/v1/videos/{walk.video_id}/uploads", {"fileName": "film.mp4"})
-    begun = await walk.client.post(session["url"], headers={**SILENT, "x-goog-resumable": "start"})
-    data = walk.film.read_bytes()
-    sent = await walk.client.put(begun.raise_for_status().headers["location"], content=data, headers=SILENT)
+async def ingest(walk: ProductWalk) -> None:
+    expected = {"source": {"type": "upload", "fileName": "video.mp4", "contentType": "video/mp4"}}
+    created = await walk.post("/v1/videos", expected, headers={"Idempotency-Key": "video-1"})
+    walk.video_id = created["videoId"]
+    session = await walk.post(f"/v1/videos/{walk.video_id}/uploads", {"fileName": "video.mp4"})
+    begun = await walk.client.post(session["url"], headers={**NO_KEY, "x-goog-resumable": "start"})
+    data = walk.video.read_bytes()
+    sent = await walk.client.put(begun.raise_for_status().headers["location"], content=data, headers=NO_KEY)
     sent.raise_for_status()
     await walk.until(f"/v1/jobs/import_{walk.video_id}")
     await walk.get(f"/v1/jobs/import_{walk.video_id}")
@@ -81,69 +81,69 @@ async def ingest(walk: Walk) -> None:
     walk.notes["minutes"] = video["duration"] / 60
 
 
-async def transcripts(walk: Walk) -> None:
+async def transcripts(walk: ProductWalk) -> None:
     await walk.until(f"/v1/jobs/transcript_{walk.video_id}")
     await walk.get(f"/v1/videos/{walk.video_id}/transcript")
 
 
-async def subtitles(walk: Walk) -> None:
+async def subtitles(walk: ProductWalk) -> None:
     await walk.get(f"/v1/videos/{walk.video_id}/subtitles/en", params={"format": "vtt"})
 
 
-async def quotes(walk: Walk) -> None:
-    wanted = {"captionLanguageCodes": [LANGUAGE], "dubs": [{"languages": [LANGUAGE], "product": "plus"}]}
-    await walk.post(f"/v1/videos/{walk.video_id}/quote", wanted)
+async def quotes(walk: ProductWalk) -> None:
+    expected = {"captionLanguageCodes": [LANGUAGE], "dubs": [{"languages": [LANGUAGE], "product": "plus"}]}
+    await walk.post(f"/v1/videos/{walk.video_id}/quote", expected)
 
 
-async def captions(walk: Walk) -> None:
-    asked = await walk.post(f"/v1/videos/{walk.video_id}/captions", {"languages": [LANGUAGE]})
-    job_id = asked["jobs"][0]["id"]
+async def captions(walk: ProductWalk) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/captions", {"languages": [LANGUAGE]})
+    job_id = created["jobs"][0]["id"]
     await walk.until(f"/v1/jobs/{job_id}")
     await walk.get(f"/v1/jobs/{job_id}")
     await walk.get(f"/v1/videos/{walk.video_id}/subtitles/{LANGUAGE}")
 
 
-async def dubs(walk: Walk) -> None:
+async def dubs(walk: ProductWalk) -> None:
     await walk.post(f"/v1/videos/{walk.video_id}/dubs", {"languages": [LANGUAGE], "product": "plus"})
     path = f"/v1/videos/{walk.video_id}/dubs/{LANGUAGE}"
     await walk.until(f"{path}?product=plus")
     await walk.get(path, params={"product": "plus"})
 
 
-async def shorts(walk: Walk) -> None:
+async def shorts(walk: ProductWalk) -> None:
     await _outputs(walk, {"kind": "shorts", "numClips": 2, "minDuration": 15, "maxDuration": 30})
 
 
-async def promos(walk: Walk) -> None:
+async def promos(walk: ProductWalk) -> None:
     await _outputs(walk, {"kind": "promo", "aspectRatio": "9:16", "includeSoundtrack": True})
 
 
-async def _outputs(walk: Walk, wanted: dict[str, Any]) -> None:
-    asked = await walk.post(f"/v1/videos/{walk.video_id}/shorts", wanted)
-    await walk.until(f"/v1/jobs/{asked['jobId']}")
-    request = await walk.get(f"/v1/shorts/{asked['shortsRequestId']}")
+async def _outputs(walk: ProductWalk, expected: dict[str, Any]) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/shorts", expected)
+    await walk.until(f"/v1/jobs/{created['jobId']}")
+    request = await walk.get(f"/v1/shorts/{created['shortsRequestId']}")
     walk.notes["outputs"] = len(request["outputs"])
 
 
-async def thumbnails(walk: Walk) -> None:
-    asked = await walk.post(f"/v1/videos/{walk.video_id}/thumbnails", {"mode": "zero_prompt"})
-    await walk.until(f"/v1/jobs/{asked['jobId']}")
-    await walk.get(f"/v1/thumbnails/{asked['thumbnailRequestId']}")
+async def thumbnails(walk: ProductWalk) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/thumbnails", {"mode": "zero_prompt"})
+    await walk.until(f"/v1/jobs/{created['jobId']}")
+    await walk.get(f"/v1/thumbnails/{created['thumbnailRequestId']}")
 
 
-async def packaging(walk: Walk) -> None:
+async def packaging(walk: ProductWalk) -> None:
     options = {
         "generateTitle": {"enabled": True, "titleType": "informational", "overwriteMode": "always"},
         "generateDescription": {"enabled": True, "descriptionType": "youtube-description"},
     }
-    asked = await walk.post(f"/v1/videos/{walk.video_id}/packaging", {"automationOptions": options})
-    for job in asked["jobs"]:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/packaging", {"automationOptions": options})
+    for job in created["jobs"]:
         await walk.until(f"/v1/jobs/{job['id']}")
     await walk.get(f"/v1/videos/{walk.video_id}/packaging")
 
 
-async def playback(walk: Walk) -> None:
-    """Started by hand, because the import was made without it."""
+async def playback(walk: ProductWalk) -> None:
+    """Start the workflow directly, because the import ran with playback off."""
     client: Client = await connect(walk.stage.settings)
     argument = {"library_id": walk.stage.person.library_id, "video_id": walk.video_id}
     handle = await client.start_workflow("playback", argument, id=f"walk_{walk.video_id}", task_queue="control")
@@ -151,49 +151,49 @@ async def playback(walk: Walk) -> None:
     await walk.get(f"/v1/videos/{walk.video_id}")
 
 
-async def downloads(walk: Walk) -> None:
-    """A video in the language of the dub, where nothing has to be encoded again."""
+async def downloads(walk: ProductWalk) -> None:
+    """A video in the dub's language, which is remuxed without re-encoding."""
     await _download(walk, {"artifact": "language_video", "language": LANGUAGE})
 
 
-async def bundles(walk: Walk) -> None:
+async def bundles(walk: ProductWalk) -> None:
     await _download(walk, {"artifact": "bundle"})
 
 
-async def _download(walk: Walk, wanted: dict[str, str]) -> None:
-    asked = await walk.post(f"/v1/videos/{walk.video_id}/downloads", wanted)
-    await walk.until(f"/v1/downloads/{asked['downloadRequestId']}")
-    await walk.get(f"/v1/downloads/{asked['downloadRequestId']}")
+async def _download(walk: ProductWalk, expected: dict[str, str]) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/downloads", expected)
+    await walk.until(f"/v1/downloads/{created['downloadRequestId']}")
+    await walk.get(f"/v1/downloads/{created['downloadRequestId']}")
 
 
-async def voices(walk: Walk) -> None:
+async def voices(walk: ProductWalk) -> None:
     sample = ensure_clips(clips_folder()) / "two_cities.wav"
     files = {"files": ("reader.wav", sample.read_bytes(), "audio/wav")}
-    answer = await walk.client.post("/v1/voices/add", data={"name": "Reader"}, files=files)
-    voice_id = answer.raise_for_status().json()["voice_id"]
+    response = await walk.client.post("/v1/voices/add", data={"name": "Reader"}, files=files)
+    voice_id = response.raise_for_status().json()["voice_id"]
     await walk.until(f"/v1/voices/{voice_id}")
     await walk.get(f"/v1/voices/{voice_id}")
 
 
-async def speech(walk: Walk) -> None:
-    found = (await walk.get("/v2/voices", params={"page_size": 1, "search": "Heart"}))["voices"]
-    if not found:
-        found = (await walk.get("/v2/voices", params={"page_size": 1}))["voices"]
-    path = f"/v1/text-to-speech/{found[0]['voice_id']}"
-    wanted = {"text": TEXT * 8, "language_code": "en"}
+async def speech(walk: ProductWalk) -> None:
+    response_body = (await walk.get("/v2/voices", params={"page_size": 1, "search": "Heart"}))["voices"]
+    if not response_body:
+        response_body = (await walk.get("/v2/voices", params={"page_size": 1}))["voices"]
+    path = f"/v1/text-to-speech/{response_body[0]['voice_id']}"
+    expected = {"text": TEXT * 8, "language_code": "en"}
     params = {"output_format": "pcm_24000"}
-    sound = (await walk.client.post(path, json=wanted, params=params)).raise_for_status()
+    sound = (await walk.client.post(path, json=expected, params=params)).raise_for_status()
     walk.notes["minutes"] = len(sound.content) / (24_000 * 2 * 60)
 
 
-async def hosting(walk: Walk) -> None:
+async def hosting(walk: ProductWalk) -> None:
     path = f"/v1/videos/{walk.video_id}/professional-hosting"
     await walk.post(path, {})
     await walk.until(path, ends=frozenset({"inactive", "ready"}))
     await walk.get(path)
 
 
-Step = Callable[[Walk], Awaitable[None]]
+Step = Callable[[ProductWalk], Awaitable[None]]
 STEPS: Sequence[Step] = (
     ingest,
     transcripts,
@@ -213,36 +213,36 @@ STEPS: Sequence[Step] = (
     promos,
 )
 
-EVERYTHING = {"CUTROOM_WORKER_QUEUES": QUEUES, "CUTROOM_PLAYBACK": "off"}
-# Each product is to be met alone, and two others begin by themselves.
-NEEDS: Mapping[Step, Mapping[str, str]] = {
-    ingest: {"CUTROOM_WORKER_QUEUES": "control,media,egress,download"},  # its transcript waits for engines
+ALL_QUEUES = {"CUTROOM_WORKER_QUEUES": QUEUES, "CUTROOM_PLAYBACK": "off"}
+# Steps that need other worker settings, so that products that start by themselves are measured alone.
+WORKER_SETTINGS: Mapping[Step, Mapping[str, str]] = {
+    ingest: {"CUTROOM_WORKER_QUEUES": "control,media,egress,download"},  # no engines, so that its transcript waits
     playback: {"CUTROOM_WORKER_QUEUES": "control,media", "CUTROOM_PLAYBACK": "on"},
 }
 
 
 @asynccontextmanager
-async def open_walk(name: str, film: Path, folder: Path) -> AsyncIterator[Walk]:
-    """A stage whose host of videos is a local server that speaks Mux's protocol."""
+async def open_walk(name: str, video: Path, folder: Path) -> AsyncIterator[ProductWalk]:
+    """Open a stage whose hosting provider is a local fake Mux server."""
     async with mux_server() as mux:
         changes: dict[str, Any] = {
             **mux.settings,
-            "sandbox": "off",  # bubblewrap hides from the kernel's books what runs inside it
+            "sandbox": "off",  # bubblewrap hides CPU time of its children from the kernel's accounting
         }
         async with open_stage(name, folder, **changes) as stage:
             await fund(stage)
             who: dict[str, Any] = {"base_url": stage.api.url, "headers": stage.key.headers, "timeout": 900}
             async with httpx.AsyncClient(**who) as client, httpx.AsyncClient(**who) as poller:
-                yield Walk(stage, client, poller, film)
+                yield ProductWalk(stage, client, poller, video)
 
 
-def prepare(walk: Walk, step: Step) -> bool:
-    """Give the step the worker that it needs; whether that is another one than before."""
-    wanted = NEEDS.get(step, {})
+def configure_worker(walk: ProductWalk, step: Step) -> bool:
+    """Restart the worker with the settings that a step needs; returns whether it was restarted."""
+    expected = WORKER_SETTINGS.get(step, {})
     known = walk.stage.worker.environment
-    if {name: known.get(name) for name in EVERYTHING} == {**EVERYTHING, **wanted}:
+    if {name: known.get(name) for name in ALL_QUEUES} == {**ALL_QUEUES, **expected}:
         return False
     walk.stage.worker.stop()
-    known.update({**EVERYTHING, **wanted})
+    known.update({**ALL_QUEUES, **expected})
     walk.stage.worker.start()
     return True

@@ -1,4 +1,4 @@
-"""What the proofs of shorts stand on: somebody who uploads a film, asks for shorts, and takes them home."""
+"""A user of the API who uploads a video, creates shorts and downloads them; shared by proofs and benchmarks."""
 
 import asyncio
 import json
@@ -29,13 +29,13 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """One output as its user has it, and the plan that lies beside it."""
+class RenderedOutput:
+    """A downloaded output and its edit plan."""
 
-    told: dict[str, Any]
+    output: dict[str, Any]
     path: Path
     plan: dict[str, Any]
-    parts: Sequence[tuple[float, float]]  # start in the film, and length
+    ranges: Sequence[tuple[float, float]]  # start in the source, and duration
 
     @property
     def crop(self) -> CropPlan:
@@ -43,74 +43,74 @@ class Made:
 
     @property
     def seconds(self) -> float:
-        return sum(length for _, length in self.parts)
+        return sum(length for _, length in self.ranges)
 
-    def film_seconds(self, seconds: float) -> float:
-        """Which time of the film is shown at a time of the output."""
-        for start, length in self.parts:
+    def source_seconds(self, seconds: float) -> float:
+        """Source time shown at an output time."""
+        for start, length in self.ranges:
             if seconds < length:
                 return start + seconds
             seconds -= length
-        return self.parts[-1][0] + self.parts[-1][1]
+        return self.ranges[-1][0] + self.ranges[-1][1]
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """Somebody with a video that has a transcript."""
+class ShortsUser:
+    """A user with a transcribed video."""
 
     stage: Stage
     client: httpx.AsyncClient
     video_id: str
     words: Sequence[Word]
 
-    async def ask(self, **body: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-        answer = await self.client.post(f"/v1/videos/{self.video_id}/shorts", json=body)
-        answer.raise_for_status()
-        asked: dict[str, Any] = answer.json()
-        return asked
+    async def create_shorts(self, **body: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        response = await self.client.post(f"/v1/videos/{self.video_id}/shorts", json=body)
+        response.raise_for_status()
+        request: dict[str, Any] = response.json()
+        return request
 
-    async def wait(self, asked: dict[str, Any], *, meanwhile: Callable[[str], None] | None = None) -> httpx.Response:
-        """The answer once it is an end; `meanwhile` is told each stage."""
+    async def wait(self, request: dict[str, Any], *, on_stage: Callable[[str], None] | None = None) -> httpx.Response:
+        """Polls until the job has ended; `on_stage` is called with each stage."""
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline:
             self.stage.worker.keep_running()
-            job = (await self.client.get(f"/v1/jobs/{asked['jobId']}")).json()
+            job = (await self.client.get(f"/v1/jobs/{request['jobId']}")).json()
             if job["status"] in {"ready", "failed"}:
-                return await self.client.get(f"/v1/shorts/{asked['shortsRequestId']}")
-            if meanwhile is not None and job.get("stage"):
-                meanwhile(job["stage"])
+                return await self.client.get(f"/v1/shorts/{request['shortsRequestId']}")
+            if on_stage is not None and job.get("stage"):
+                on_stage(job["stage"])
             await asyncio.sleep(POLL_SECONDS)
-        raise RuntimeError(f"no end\n{self.stage.worker.read_log()[-3000:]}")
+        raise RuntimeError(f"the job did not end\n{self.stage.worker.read_log()[-3000:]}")
 
-    async def take(self, request: dict[str, Any], folder: Path) -> list[Made]:
-        """Every output, downloaded by its URL."""
+    async def download_outputs(self, request: dict[str, Any], folder: Path) -> list[RenderedOutput]:
+        """Downloads every output by its URL."""
         folder.mkdir(parents=True, exist_ok=True)
         rows = await self.stage.accounts.connection.fetch(
             "SELECT id, number, moments FROM shorts_outputs WHERE request_id = $1", request["shortsRequestId"]
         )
-        known = {row["id"]: row for row in rows}
-        made = []
+        rows_by_id = {row["id"]: row for row in rows}
+        outputs = []
         for output in request["outputs"]:
-            row = known[output["outputId"]]
+            row = rows_by_id[output["outputId"]]
             path = folder / f"{row['number']}.mp4"
             for url, target in ((output["videoUrl"], path), (output["thumbnailUrl"], path.with_suffix(".jpg"))):
-                answer = await self.client.get(url, headers={"Authorization": ""})
-                answer.raise_for_status()
-                target.write_bytes(answer.content)
+                response = await self.client.get(url, headers={"Authorization": ""})
+                response.raise_for_status()
+                target.write_bytes(response.content)
             plan = json.loads(await self._read(request["shortsRequestId"], f"edit-{row['number']}.json"))
             path.with_suffix(".json").write_text(json.dumps(plan))
-            parts = [(each["start"], each["seconds"]) for each in row["moments"]]
-            made.append(Made(output, path, plan, parts))
-        return made
+            ranges = [(each["start"], each["seconds"]) for each in row["moments"]]
+            outputs.append(RenderedOutput(output, path, plan, ranges))
+        return outputs
 
     async def _read(self, request_id: str, name: str) -> bytes:
         path = output_path(self.stage.person.library_id, self.video_id, request_id, name)
         return b"".join([chunk async for chunk in Storage.connect(self.stage.settings).read(path)])
 
 
-async def arrive(stage: Stage, client: httpx.AsyncClient, film: Path) -> User:
-    """Upload the film and wait until its transcript is ready."""
-    video_id = await upload(client, film)
+async def upload_and_transcribe(stage: Stage, client: httpx.AsyncClient, video: Path) -> ShortsUser:
+    """Uploads a video and waits for its transcript."""
+    video_id = await upload(client, video)
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         transcript = (await client.get(f"/v1/videos/{video_id}/transcript")).json()
@@ -121,4 +121,4 @@ async def arrive(stage: Stage, client: httpx.AsyncClient, film: Path) -> User:
         await asyncio.sleep(POLL_SECONDS)
     aligned = (await client.get(transcript["wordAlignmentUrl"], headers={"Authorization": ""})).json()
     words = [Word(each["text"], each["start"], each["end"]) for each in aligned["words"]]
-    return User(stage, client, video_id, words)
+    return ShortsUser(stage, client, video_id, words)

@@ -1,4 +1,4 @@
-"""What the proofs of ingest stand on: an API and a worker on a fresh database, films, and honest uploads."""
+"""A test environment for proofs and benchmarks: an API and a worker on a fresh database, and test uploads."""
 
 import asyncio
 import os
@@ -15,16 +15,19 @@ from typing import Any
 import httpx
 
 from cutroom.platform.settings import Settings
+from dev.child_process import end_child, start_child
 from dev.scratch import Accounts, Keyring, Person, environment_of, scratch
 from dev.server import Server
 
 TERMINAL = {"ready", "failed"}
 WORKER_MODULE = "cutroom.entrypoints.worker"
+STOP_SECONDS = 60.0
+VOICES_SECONDS = 120.0
 
 
 @dataclass
 class WorkerProcess:
-    """A worker, started again by hand when it was killed."""
+    """A worker process that a proof may kill and restart."""
 
     environment: dict[str, str]
     log: int = field(default_factory=lambda: os.memfd_create("worker-log"))
@@ -33,7 +36,7 @@ class WorkerProcess:
 
     def start(self) -> None:
         command = [sys.executable, "-m", self.module]
-        self.process = subprocess.Popen(command, env=self.environment, stdout=self.log, stderr=self.log)
+        self.process = start_child(command, environment=self.environment, output=self.log)
 
     @property
     def pid(self) -> int:
@@ -41,22 +44,15 @@ class WorkerProcess:
         return self.process.pid
 
     def keep_running(self) -> None:
-        """Start it again when it is down, as a supervisor would."""
+        """Restart it if it is down, as a supervisor would."""
         if self.process is None or self.process.poll() is not None:
             self.start()
 
     def kill(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-            self.process.wait()
+        end_child(self.process, signal.SIGKILL, seconds=STOP_SECONDS)
 
     def stop(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                self.kill()
+        end_child(self.process, signal.SIGTERM, seconds=STOP_SECONDS)
 
     def read_log(self) -> str:
         return os.pread(self.log, 50_000_000, 0).decode(errors="replace")
@@ -64,7 +60,7 @@ class WorkerProcess:
 
 @dataclass(frozen=True)
 class Stage:
-    """Everything a caller needs, and what a proof may kill."""
+    """A running API and worker, with an account and its key."""
 
     settings: Settings
     accounts: Accounts
@@ -83,7 +79,7 @@ async def open_stage(
     worker_module: str = WORKER_MODULE,
     **changes: Any,  # noqa: ANN401 (settings)
 ) -> AsyncIterator[Stage]:
-    """A fresh database with an API and a worker on it."""
+    """Start an API and a worker on a fresh database; `changes` override settings."""
     settings = (await scratch(name)).model_copy(update={"cache_dir": folder / "work", **changes})
     accounts = await Accounts.open(settings)
     person = await accounts.person()
@@ -99,12 +95,12 @@ async def open_stage(
         await accounts.close()
 
 
-def make_film(path: Path, seconds: int, *, size: str = "640x360", rate: int = 25) -> Path:
-    """A test picture and a tone; longer films repeat a minute of it, which costs nothing to make."""
+def make_video(path: Path, seconds: int, *, size: str = "640x360", rate: int = 25) -> Path:
+    """A test pattern with a tone; longer videos repeat one encoded minute, which takes no time to encode."""
     minute = path.with_suffix(".minute.mp4")
     once = min(seconds, 60)
-    picture = f"testsrc2=s={size}:r={rate}:d={once}"
-    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", f"sine=440:d={once}"]
+    pattern = f"testsrc2=s={size}:r={rate}:d={once}"
+    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", pattern, "-f", "lavfi", "-i", f"sine=440:d={once}"]
     subprocess.run([*command, "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", str(minute)], check=True)
     loops = str(seconds // once - 1)
     copy = ["ffmpeg", "-v", "error", "-y", "-stream_loop", loops, "-i", str(minute), "-c", "copy", str(path)]
@@ -112,30 +108,39 @@ def make_film(path: Path, seconds: int, *, size: str = "640x360", rate: int = 25
     return path
 
 
-async def upload(client: httpx.AsyncClient, film: Path, *, file_name: str = "film.mp4") -> str:
-    """Reserve a video, open its session and send the film, as the documentation says; its id."""
-    made = await client.post("/v1/videos", json={"source": {"type": "upload", "fileName": file_name}})
-    made.raise_for_status()
-    video_id: str = made.json()["videoId"]
+async def upload(client: httpx.AsyncClient, file: Path, *, file_name: str = "video.mp4") -> str:
+    """Create a video, open an upload session and send the file in one PUT; returns the video's id."""
+    created = await client.post("/v1/videos", json={"source": {"type": "upload", "fileName": file_name}})
+    created.raise_for_status()
+    video_id: str = created.json()["videoId"]
     session = await client.post(f"/v1/videos/{video_id}/uploads", json={"fileName": file_name})
     session.raise_for_status()
-    plain = {"Authorization": ""}
-    started = await client.post(session.json()["url"], headers={**plain, "x-goog-resumable": "start"})
+    no_key = {"Authorization": ""}
+    started = await client.post(session.json()["url"], headers={**no_key, "x-goog-resumable": "start"})
     started.raise_for_status()
-    sent = await client.put(started.headers["location"], content=film.read_bytes(), headers=plain)
+    sent = await client.put(started.headers["location"], content=file.read_bytes(), headers=no_key)
     sent.raise_for_status()
     return video_id
 
 
-async def ends(stage: Stage, video_ids: list[str], *, seconds: float) -> dict[str, str]:
-    """How each import stands when all have ended, or when the time is over; read from the database itself."""
+async def wait_for_imports(stage: Stage, video_ids: list[str], *, seconds: float) -> dict[str, str]:
+    """Status of each import once all have finished or time is up, read from the database."""
     deadline = time.monotonic() + seconds
     while True:
         stage.worker.keep_running()
         rows = await stage.accounts.connection.fetch(
             "SELECT video_id, status FROM jobs WHERE type = 'import' AND video_id = ANY($1)", video_ids
         )
-        found = {row["video_id"]: row["status"] for row in rows}
-        if all(found.get(each) in TERMINAL for each in video_ids) or time.monotonic() > deadline:
-            return found
+        statuses = {row["video_id"]: row["status"] for row in rows}
+        if all(statuses.get(each) in TERMINAL for each in video_ids) or time.monotonic() > deadline:
+            return statuses
         await asyncio.sleep(0.5)
+
+
+async def wait_for_voices(stage: Stage) -> None:
+    """The worker publishes its stock voices soon after it starts."""
+    deadline = time.monotonic() + VOICES_SECONDS
+    while not await stage.accounts.connection.fetchval("SELECT count(*) FROM stock_voices"):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"no voices\n{stage.worker.read_log()[-3000:]}")
+        await asyncio.sleep(0.2)

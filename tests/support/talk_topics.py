@@ -1,10 +1,10 @@
-"""A made talk of twelve topics, and what somebody could ask of each: in other words than it uses, and in the same."""
+"""A synthetic talk about twelve topics, with a paraphrased and a literal query for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.engines.recognition.port import Word
-from cutroom.products.shorts.moments.talk import Sentence
+from cutroom.products.shorts.moments.talk import TalkSentence
 
 WORD_SECONDS = 0.36
 PAUSE_SECONDS = 0.5  # after a sentence
@@ -13,12 +13,12 @@ TOPIC_PAUSE_SECONDS = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is said, and two wishes for it: one shares no telling word with it, the other does."""
+    """Sentences about one topic, and two queries for it: one shares no content word with them, the other does."""
 
     name: str
     sentences: tuple[str, ...]
-    other_words: str
-    same_words: str
+    paraphrase_query: str
+    keyword_query: str
 
 
 TOPICS = (
@@ -181,8 +181,8 @@ TOPICS = (
 )
 
 
-def laid_out(topics: Sequence[Topic] = TOPICS) -> tuple[list[Sentence], list[Word]]:
-    """The topics as one speaker would say them, one after the other, from second 1 on."""
+def timed_talk(topics: Sequence[Topic] = TOPICS) -> tuple[list[TalkSentence], list[Word]]:
+    """The topics in sequence, spoken by one speaker, starting at 1 second."""
     sentences, words = [], []
     at = 1.0
     for topic in topics:
@@ -192,7 +192,7 @@ def laid_out(topics: Sequence[Topic] = TOPICS) -> tuple[list[Sentence], list[Wor
                 seconds = WORD_SECONDS * (0.6 + 0.08 * len(word))
                 words.append(Word(word, round(at, 3), round(at + seconds, 3), 1.0))
                 at = words[-1].end_seconds
-            sentences.append(Sentence(text, start, at, "speaker_1"))
+            sentences.append(TalkSentence(text, start, at, "speaker_1"))
             at = round(at + PAUSE_SECONDS, 3)
         at = round(at + TOPIC_PAUSE_SECONDS, 3)
     return sentences, words

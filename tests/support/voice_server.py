@@ -1,4 +1,4 @@
-"""A server on loopback that speaks OpenAI's protocol for speech and Chatterbox's addition, and fails as servers do."""
+"""Fake speech synthesis server with the OpenAI API, Chatterbox's upload extension and injectable faults."""
 
 import json
 import threading
@@ -13,26 +13,26 @@ from types import TracebackType
 from typing import Any, Self
 
 from cutroom.engines.synthesis.port import SynthesizedSpeech
-from tests.support.openai_server import KEY, MAX_BODY_BYTES, MAX_WAIT_SECONDS, Fault, RefusedError
+from tests.support.openai_server import KEY, MAX_BODY_BYTES, MAX_WAIT_SECONDS, Fault, RejectedError
 
 _SPEECH, _UPLOAD = "/v1/audio/speech", "/v1/audio/speech/upload"
 
-Fields = Mapping[str, Any]  # of the request; a file is bytes
+Fields = Mapping[str, Any]  # request fields; files are bytes
 
 
 @dataclass
 class VoiceServer:
-    """Answers with what `speak` makes of the request's fields, after the faults that are waiting."""
+    """Responds with the result of `synthesize`, after any queued faults."""
 
-    speak: Callable[[Fields], bytes]
+    synthesize: Callable[[Fields], bytes]
     faults: deque[Fault] = field(default_factory=deque)
-    asked: list[tuple[str, Fields]] = field(default_factory=list)
+    requests: list[tuple[str, Fields]] = field(default_factory=list)
     calls: int = 0
 
     def __enter__(self) -> Self:
-        self._leaving = threading.Event()
+        self._stopping = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = False  # so that closing waits for them
+        self._http.daemon_threads = False  # so that closing waits for running handlers
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05})
         self._thread.start()
         return self
@@ -40,7 +40,7 @@ class VoiceServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._leaving.set()
+        self._stopping.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -49,17 +49,17 @@ class VoiceServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
-    def answer(self, headers: Message, path: str, body: bytes) -> bytes:
+    def respond(self, headers: Message, path: str, body: bytes) -> bytes:
         if path not in {_SPEECH, _UPLOAD}:
-            raise RefusedError(404, "There is nothing here.")
+            raise RejectedError(404, "Not found.")
         if headers.get("Authorization") != f"Bearer {KEY}":
-            raise RefusedError(401, "Incorrect API key provided.")
+            raise RejectedError(401, "Incorrect API key provided.")
         fields = json.loads(body) if path == _SPEECH else _form(headers, body)
-        self.asked.append((path, fields))
-        return self.speak(fields)
+        self.requests.append((path, fields))
+        return self.synthesize(fields)
 
     def wait(self, seconds: float) -> None:
-        self._leaving.wait(min(seconds, MAX_WAIT_SECONDS))
+        self._stopping.wait(min(seconds, MAX_WAIT_SECONDS))
 
 
 def _handler(server: VoiceServer) -> type[BaseHTTPRequestHandler]:
@@ -73,13 +73,13 @@ def _handler(server: VoiceServer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(min(MAX_BODY_BYTES, int(self.headers.get("Content-Length", "0"))))
             fault = server.faults.popleft() if server.faults else Fault()
             server.wait(fault.delay_seconds)
-            status, answer = fault.status, fault.body
+            status, response = fault.status, fault.body
             try:
-                if answer is None and status == 200:
-                    answer = server.answer(self.headers, self.path, body)
-            except RefusedError as refused:
-                status, answer = refused.status, str(refused).encode()
-            self._send(status, answer if answer is not None else b"It went wrong.", fault)
+                if response is None and status == 200:
+                    response = server.respond(self.headers, self.path, body)
+            except RejectedError as rejected:
+                status, response = rejected.status, str(rejected).encode()
+            self._send(status, response if response is not None else b"Internal error.", fault)
 
         def _send(self, status: int, body: bytes, fault: Fault) -> None:
             try:
@@ -94,10 +94,10 @@ def _handler(server: VoiceServer) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(body[at : at + step])
                     server.wait(fault.drip_seconds)
             except (BrokenPipeError, ConnectionResetError):
-                return  # who asked has gone
+                return  # the client disconnected
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Silence request logging."""
 
     return Handler
 
@@ -114,8 +114,8 @@ def _form(headers: Message, body: bytes) -> Fields:
     return fields
 
 
-def as_wav(speech: SynthesizedSpeech, *, streamed: bool = False) -> bytes:
-    """16 bits; a server that streams writes lengths that it does not know yet."""
+def encode_wav(speech: SynthesizedSpeech, *, streamed: bool = False) -> bytes:
+    """16-bit WAV; streaming servers write a placeholder length."""
     data = (speech.samples * 32767).astype("<i2").tobytes()
     length = 0xFFFFFFFF if streamed else len(data)
     rate = speech.sample_rate

@@ -1,4 +1,4 @@
-"""Numbers are read in any style of digits, and in the words of three languages."""
+"""Numbers are found in digits of any format and in the words of three languages."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutroom.text.numbers import read_numbers, roman
+from cutroom.text.numbers import find_numbers, parse_roman
 
 DIGITS = [
     ("1984", {1984}),
@@ -44,8 +44,8 @@ DIGITS = [
 
 
 @pytest.mark.parametrize(("text", "values"), DIGITS)
-def test_one_number_in_digits(text: str, values: set[float]) -> None:
-    [mention] = read_numbers(text, language="en")
+def test_single_number_in_digits(text: str, values: set[float]) -> None:
+    [mention] = find_numbers(text, language="en")
     assert set(map(float, mention.values)) == values
 
 
@@ -60,13 +60,13 @@ def test_one_number_in_digits(text: str, values: set[float]) -> None:
         ("xx", "0.125", {0.125}),
     ],
 )
-def test_marks_mean_what_they_mean_in_a_language(language: str, text: str, values: set[float]) -> None:
-    [mention] = read_numbers(text, language=language)
+def test_separators_follow_the_language(language: str, text: str, values: set[float]) -> None:
+    [mention] = find_numbers(text, language=language)
     assert set(map(float, mention.values)) == values
 
 
-def test_loosely_a_mark_may_mean_either() -> None:
-    [mention] = read_numbers("35,500", language="en", loosely=True)
+def test_lenient_separator_is_ambiguous() -> None:
+    [mention] = find_numbers("35,500", language="en", lenient=True)
     assert set(map(float, mention.values)) == {35500, 35.5}
 
 
@@ -83,15 +83,15 @@ def test_loosely_a_mark_may_mean_either() -> None:
         ("7.45 pm", "p"),
     ],
 )
-def test_an_hour_says_its_half_of_the_day(text: str, half: str | None) -> None:
-    assert read_numbers(text, language="en")[0].half == half
+def test_half_of_day_is_parsed(text: str, half: str | None) -> None:
+    assert find_numbers(text, language="en")[0].half == half
 
 
 @pytest.mark.parametrize(
     ("text", "code"), [("007", "007"), ("#000123", "000123"), ("\u0660\u0660\u0667", "007"), ("05", ""), ("700", "")]
 )
-def test_a_zero_in_front_makes_a_code(text: str, code: str) -> None:
-    [mention] = read_numbers(text, language="en")
+def test_leading_zero_makes_a_code(text: str, code: str) -> None:
+    [mention] = find_numbers(text, language="en")
     assert mention.code == code
 
 
@@ -113,7 +113,7 @@ def test_a_zero_in_front_makes_a_code(text: str, code: str) -> None:
     ],
 )
 def test_several_numbers_in_digits(text: str, numbers: list[int]) -> None:
-    found = read_numbers(text, language="en")
+    found = find_numbers(text, language="en")
     assert len(found) == len(numbers)
     assert all(number in mention.values for number, mention in zip(numbers, found, strict=True))
 
@@ -155,7 +155,7 @@ WORDS = [
 
 @pytest.mark.parametrize(("language", "text", "numbers"), WORDS)
 def test_numbers_in_words(language: str, text: str, numbers: list[int]) -> None:
-    found = read_numbers(text, language=language)
+    found = find_numbers(text, language=language)
     assert [number in mention.values for number, mention in zip(numbers, found, strict=True)] == [True] * len(numbers)
     assert all(mention.spelled for mention in found)
 
@@ -170,32 +170,32 @@ def test_numbers_in_words(language: str, text: str, numbers: list[int]) -> None:
         ("pt", "uma", 1),
     ],
 )
-def test_loosely_more_words_are_numbers(language: str, text: str, number: int) -> None:
-    assert not read_numbers(text, language=language)
-    loose = read_numbers(text, language=language, loosely=True)
-    assert any(number in mention.values for mention in loose)
+def test_lenient_mode_finds_more_words(language: str, text: str, number: int) -> None:
+    assert not find_numbers(text, language=language)
+    found = find_numbers(text, language=language, lenient=True)
+    assert any(number in mention.values for mention in found)
 
 
 @pytest.mark.parametrize(
     ("word", "value"), [("XXI", 21), ("IV", 4), ("MCMLXXXIV", 1984), ("", None), ("IIII", None), ("Mix", None)]
 )
 def test_roman_numerals(word: str, value: int | None) -> None:
-    assert roman(word) == value
+    assert parse_roman(word) == value
 
 
 @given(st.integers(0, 10**9), st.sampled_from([",", ".", " ", "\u00a0", "'"]))
-def test_thousands_may_be_set_apart_in_any_way(number: int, mark: str) -> None:
-    [mention] = read_numbers(f"{number:,}".replace(",", mark), language="en", loosely=True)
+def test_any_thousands_separator_is_parsed(number: int, mark: str) -> None:
+    [mention] = find_numbers(f"{number:,}".replace(",", mark), language="en", lenient=True)
     assert Fraction(number) in mention.values
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789.,:hs/ -½%andwtyoe'epm\u0663"), max_size=60))
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     for language in ("en", "pt", "xx"):
-        read_numbers(text, language=language, loosely=True)
+        find_numbers(text, language=language, lenient=True)
 
 
-def test_very_long_numbers_are_no_trouble() -> None:
-    assert read_numbers("9" * 20_000, language="en")
-    assert read_numbers("1," * 10_000, language="en")
-    assert read_numbers("twenty " * 5_000, language="en")
+def test_very_long_numbers_are_handled() -> None:
+    assert find_numbers("9" * 20_000, language="en")
+    assert find_numbers("1," * 10_000, language="en")
+    assert find_numbers("twenty " * 5_000, language="en")

@@ -1,10 +1,17 @@
-"""Long sentences are cut where a speaker would pause, and what is carried over survives an engine that mangles it."""
+"""Text is split at natural pauses, and placeholders survive engines that mangle them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutroom.text.passages import batches, cut, join, limit_in, translate_around, with_case_of
+from cutroom.text.passages import (
+    batches,
+    join_passages,
+    match_case,
+    scaled_limit,
+    split_at_pauses,
+    translate_preserving,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,41 +26,41 @@ from cutroom.text.passages import batches, cut, join, limit_in, translate_around
         ("我们今天走了很久。我们谈论了很久的天气和孩子们", ["我们今天走了很久。", "我们谈论了很久的天气和孩子们"]),
     ],
 )
-def test_it_is_cut_at_the_best_place(text: str, expected: list[str]) -> None:
-    assert cut(text, limit_characters=20) == expected
+def test_text_is_split_at_the_best_point(text: str, expected: list[str]) -> None:
+    assert split_at_pauses(text, limit_characters=20) == expected
 
 
-def test_an_address_is_not_cut() -> None:
+def test_placeholder_is_not_split() -> None:
     text = "we wrote to you {a b c d e f} and then again we did"
-    assert any("{a b c d e f}" in passage for passage in cut(text, limit_characters=24))
+    assert any("{a b c d e f}" in passage for passage in split_at_pauses(text, limit_characters=24))
 
 
 @given(st.text(alphabet=st.sampled_from("ab .,;{}x你。"), max_size=300), st.integers(5, 60))
-def test_every_word_is_in_some_passage_and_none_is_too_long(text: str, limit: int) -> None:
-    passages = cut(text, limit_characters=limit)
+def test_passages_are_complete_and_bounded(text: str, limit: int) -> None:
+    passages = split_at_pauses(text, limit_characters=limit)
     assert "".join("".join(passages).split()) == "".join(text.split())
     assert all(len(passage) <= limit for passage in passages)
 
 
-def test_signs_that_stand_for_words_make_shorter_passages() -> None:
-    assert limit_in("pt-BR", 240) == 240
-    assert limit_in("zh", 240) == 80
+def test_limit_is_scaled_for_ideographs() -> None:
+    assert scaled_limit("pt-BR", 240) == 240
+    assert scaled_limit("zh", 240) == 80
 
 
-def test_languages_without_blanks_are_joined_without() -> None:
-    assert join(["a", "", "b"], language="pt") == "a b"
-    assert join(["我", "们"], language="zh-Hant") == "我们"
+def test_unspaced_languages_are_joined_without_spaces() -> None:
+    assert join_passages(["a", "", "b"], language="pt") == "a b"
+    assert join_passages(["我", "们"], language="zh-Hant") == "我们"
 
 
 @pytest.mark.parametrize(
-    ("source", "answer", "expected"),
+    ("source", "translation", "expected"),
     [("it was", "Era", "era"), ("It was", "Era", "Era"), ("it was", "NASA", "NASA"), ("", "", ""), ("a", "É", "é")],
 )
-def test_a_small_letter_at_the_start_stays_one(source: str, answer: str, expected: str) -> None:
-    assert with_case_of(source, answer) == expected
+def test_lower_case_start_is_kept(source: str, translation: str, expected: str) -> None:
+    assert match_case(source, translation) == expected
 
 
-AROUND = [
+PRESERVED = [
     ("{x}Hello", "{x}HELLO"),
     ("Hello 😀", "HELLO 😀"),
     ("{x} 😀 {y}", "{x} 😀 {y}"),
@@ -66,23 +73,23 @@ AROUND = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), AROUND)
-def test_words_are_translated_and_the_rest_is_carried_over(text: str, expected: str) -> None:
-    assert translate_around(text, str.upper) == expected
+@pytest.mark.parametrize(("text", "expected"), PRESERVED)
+def test_words_are_translated_and_placeholders_kept(text: str, expected: str) -> None:
+    assert translate_preserving(text, str.upper) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), AROUND)
-def test_so_it_is_where_the_engine_loses_its_marks(text: str, expected: str) -> None:
-    assert translate_around(text, lambda part: part.upper().replace("X1X", "X 1").replace("X2X", "")) == (
+@pytest.mark.parametrize(("text", "expected"), PRESERVED)
+def test_placeholders_are_kept_if_masks_get_lost(text: str, expected: str) -> None:
+    assert translate_preserving(text, lambda text: text.upper().replace("X1X", "X 1").replace("X2X", "")) == (
         expected.replace("X1X", "X 1")
     )
 
 
-def test_an_engine_that_doubles_a_mark_is_not_believed() -> None:
-    assert translate_around("say {x} to me", lambda part: part.replace("X1X", "X1X X1X").upper()) == "SAY {x} TO ME"
+def test_duplicated_mask_is_rejected() -> None:
+    assert translate_preserving("say {x} to me", lambda text: text.replace("X1X", "X1X X1X").upper()) == "SAY {x} TO ME"
 
 
-def test_batches_hold_what_has_words_within_both_bounds() -> None:
+def test_batches_respect_both_bounds() -> None:
     texts = ["aa", "...", "bb", "cc", "", "d" * 9, "ee"]
     assert list(batches(texts, sentences=2, characters=100)) == [[0, 2], [3, 5], [6]]
     assert list(batches(texts, sentences=9, characters=6)) == [[0, 2, 3], [5], [6]]

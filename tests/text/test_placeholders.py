@@ -1,31 +1,31 @@
-"""What a translation carries over letter by letter."""
+"""Spans that a translation must preserve verbatim."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutroom.text.placeholders import Kind, between, cleaned, find_protected, has_words
+from cutroom.text.placeholders import PlaceholderKind, clean_sentence, find_protected_spans, has_words, text_between
 
-FOUND = [
-    ("see https://example.com/a?b=c#d.", Kind.URL, "https://example.com/a?b=c#d"),
-    ("(see www.example.com)", Kind.URL, "www.example.com"),
-    ("go to example.com/help, please", Kind.URL, "example.com/help"),
-    ("mail a.b+c@example.co.uk!", Kind.EMAIL, "a.b+c@example.co.uk"),
-    ("thanks @some_one.", Kind.HANDLE, "@some_one"),
-    ("a #hashtag here", Kind.HANDLE, "#hashtag"),
-    ("{\\an8}Hello", Kind.PLACEHOLDER, "{\\an8}"),
-    ("{{ name }} left", Kind.PLACEHOLDER, "{{ name }}"),
-    ("${total} due", Kind.PLACEHOLDER, "${total}"),
-    ("%s and more", Kind.PLACEHOLDER, "%s"),
-    ("%(count)d files", Kind.PLACEHOLDER, "%(count)d"),
-    ("<i>so</i", Kind.PLACEHOLDER, "<i>"),
-    ('<font color="red">x', Kind.PLACEHOLDER, '<font color="red">'),
-    ("</script> x", Kind.PLACEHOLDER, "</script>"),
-    ("good 👍🏽 job", Kind.EMOJI, "👍🏽"),
-    ("we 👩‍👩‍👧 three", Kind.EMOJI, "👩‍👩‍👧"),
-    ("x " + "ab" * 40, Kind.LONG, "ab" * 40),
+PROTECTED = [
+    ("see https://example.com/a?b=c#d.", PlaceholderKind.URL, "https://example.com/a?b=c#d"),
+    ("(see www.example.com)", PlaceholderKind.URL, "www.example.com"),
+    ("go to example.com/help, please", PlaceholderKind.URL, "example.com/help"),
+    ("mail a.b+c@example.co.uk!", PlaceholderKind.EMAIL, "a.b+c@example.co.uk"),
+    ("thanks @some_one.", PlaceholderKind.HANDLE, "@some_one"),
+    ("a #hashtag here", PlaceholderKind.HANDLE, "#hashtag"),
+    ("{\\an8}Hello", PlaceholderKind.PLACEHOLDER, "{\\an8}"),
+    ("{{ name }} left", PlaceholderKind.PLACEHOLDER, "{{ name }}"),
+    ("${total} due", PlaceholderKind.PLACEHOLDER, "${total}"),
+    ("%s and more", PlaceholderKind.PLACEHOLDER, "%s"),
+    ("%(count)d files", PlaceholderKind.PLACEHOLDER, "%(count)d"),
+    ("<i>so</i", PlaceholderKind.PLACEHOLDER, "<i>"),
+    ('<font color="red">x', PlaceholderKind.PLACEHOLDER, '<font color="red">'),
+    ("</script> x", PlaceholderKind.PLACEHOLDER, "</script>"),
+    ("good 👍🏽 job", PlaceholderKind.EMOJI, "👍🏽"),
+    ("we 👩‍👩‍👧 three", PlaceholderKind.EMOJI, "👩‍👩‍👧"),
+    ("x " + "ab" * 40, PlaceholderKind.LONG, "ab" * 40),
 ]
-NOTHING = [
+NOT_PROTECTED = [
     "a plain sentence.",
     "He said this.That was all",
     "100% sure, 5% down",
@@ -37,15 +37,15 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "part"), FOUND)
-def test_it_is_found_whole(text: str, kind: Kind, part: str) -> None:
-    [found] = find_protected(text)
-    assert (found.kind, found.text, text[found.start : found.end]) == (kind, part, part)
+@pytest.mark.parametrize(("text", "kind", "literal"), PROTECTED)
+def test_span_is_found(text: str, kind: PlaceholderKind, literal: str) -> None:
+    [found] = find_protected_spans(text)
+    assert (found.kind, found.text, text[found.start : found.end]) == (kind, literal, literal)
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_ordinary_text_is_left_to_the_translator(text: str) -> None:
-    assert find_protected(text) == []
+@pytest.mark.parametrize("text", NOT_PROTECTED)
+def test_ordinary_text_is_not_protected(text: str) -> None:
+    assert find_protected_spans(text) == []
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_ordinary_text_is_left_to_the_translator(text: str) -> None:
         ("", False),
     ],
 )
-def test_words_are_letters_outside_of_what_is_carried_over(text: str, expected: bool) -> None:  # noqa: FBT001
+def test_words_are_letters_outside_protected_spans(text: str, expected: bool) -> None:  # noqa: FBT001
     assert has_words(text) is expected
 
 
@@ -77,13 +77,13 @@ def test_words_are_letters_outside_of_what_is_carried_over(text: str, expected: 
         ("می‌خواهم", "می‌خواهم"),
     ],
 )
-def test_what_nobody_can_see_goes(text: str, expected: str) -> None:
-    assert cleaned(text) == expected
+def test_invisible_characters_are_removed(text: str, expected: str) -> None:
+    assert clean_sentence(text) == expected
 
 
 @given(st.text(alphabet=st.sampled_from("ab1 .@#{}<>/\\%$s:w😀\0\u202e"), max_size=80))
-def test_parts_and_what_lies_between_make_up_the_text(text: str) -> None:
-    parts = find_protected(text)
-    around = between(text, parts)
-    assert around[0] + "".join(part.text + rest for part, rest in zip(parts, around[1:], strict=True)) == text
-    assert cleaned(cleaned(text)) == cleaned(text)
+def test_spans_and_text_between_make_up_the_text(text: str) -> None:
+    spans = find_protected_spans(text)
+    around = text_between(text, spans)
+    assert around[0] + "".join(span.text + rest for span, rest in zip(spans, around[1:], strict=True)) == text
+    assert clean_sentence(clean_sentence(text)) == clean_sentence(text)

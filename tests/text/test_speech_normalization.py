@@ -1,8 +1,8 @@
-"""Signs, numbers and short forms become words."""
+"""Symbols, numbers and abbreviations are spelled out."""
 
 import pytest
 
-from cutroom.text.speech_normalization import spoken
+from cutroom.text.speech_normalization import normalize_for_speech
 
 ENGLISH = [
     ("It costs $5.20.", "It costs 5 dollars and 20 cents."),
@@ -55,22 +55,22 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), ENGLISH)
-def test_english_is_read_as_one_says_it(text: str, expected: str) -> None:
-    assert spoken(text, "en-US") == expected
+def test_english_is_normalized(text: str, expected: str) -> None:
+    assert normalize_for_speech(text, "en-US") == expected
 
 
 @pytest.mark.parametrize(("language", "text", "expected"), OTHERS)
-def test_each_language_has_words_of_its_own(language: str, text: str, expected: str) -> None:
-    assert spoken(text, language) == expected
+def test_other_languages_are_normalized(language: str, text: str, expected: str) -> None:
+    assert normalize_for_speech(text, language) == expected
 
 
 @pytest.mark.parametrize("language", ["en", "pt", "es", "fr", "it"])
 @pytest.mark.parametrize("text", ["", " ", "99/99/9999", "1/2", "$", "%", "@", "1:2:3", "٣", "1" * 400, "-" * 400])
-def test_odd_texts_do_no_harm(language: str, text: str) -> None:
-    assert isinstance(spoken(text, language), str)
+def test_odd_texts_are_handled(language: str, text: str) -> None:
+    assert isinstance(normalize_for_speech(text, language), str)
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("text", ["1," * 20_000, "a." * 20_000, "1 " * 20_000, "+1 (" * 10_000, "a@" * 20_000])
-def test_long_and_hostile_texts_take_little_time(text: str) -> None:
-    spoken(text, "en")
+def test_hostile_texts_are_handled_quickly(text: str) -> None:
+    normalize_for_speech(text, "en")

@@ -1,4 +1,4 @@
-"""Reading bodies: what is refused, and what counts as the same."""
+"""Body validation and canonical hashing."""
 
 import pytest
 from starlette.requests import Request
@@ -26,7 +26,7 @@ async def read(content: bytes, content_type: str = "application/json") -> Body:
         (b"", b""),
     ],
 )
-async def test_spellings_of_one_document_have_one_hash(one: bytes, other: bytes) -> None:
+async def test_equivalent_documents_have_equal_hashes(one: bytes, other: bytes) -> None:
     assert (await read(one)).hash == (await read(other)).hash
 
 
@@ -44,23 +44,23 @@ async def test_different_documents_have_different_hashes(one: bytes, other: byte
     assert (await read(one)).hash != (await read(other)).hash
 
 
-async def test_a_fault_is_carried_so_that_its_answer_can_be_retained() -> None:
+async def test_body_error_is_returned_not_raised() -> None:
     body = await read(b"{")
-    assert body.fault is not None
-    assert body.fault.details == {"fields": [{"path": "body", "message": "This is not valid JSON."}]}
+    assert body.error is not None
+    assert body.error.details == {"fields": [{"path": "body", "message": "This is not valid JSON."}]}
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
-async def test_documents_nest_at_most_so_deep(depth: int) -> None:
+async def test_nesting_is_limited(depth: int) -> None:
     body = await read(b"[" * depth + b"]" * depth)
-    assert (body.fault is not None) == (depth > MAX_DEPTH)
+    assert (body.error is not None) == (depth > MAX_DEPTH)
 
 
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES, MAX_BODY_BYTES + 1])
-async def test_a_body_has_at_most_so_many_bytes(size: int) -> None:
+async def test_body_size_is_limited(size: int) -> None:
     content = b'"' + b"x" * (size - 2) + b'"'
     if size <= MAX_BODY_BYTES:
-        assert (await read(content)).fault is None
+        assert (await read(content)).error is None
     else:
         with pytest.raises(CutroomError):
             await read(content)
@@ -69,12 +69,12 @@ async def test_a_body_has_at_most_so_many_bytes(size: int) -> None:
 @pytest.mark.parametrize(
     "content_type", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"]
 )
-async def test_json_media_types_are_read(content_type: str) -> None:
-    assert (await read(b"{}", content_type)).fault is None
+async def test_json_media_types_are_accepted(content_type: str) -> None:
+    assert (await read(b"{}", content_type)).error is None
 
 
 @pytest.mark.parametrize("content_type", ["", "text/json", "application/jsonp", "multipart/form-data"])
-async def test_other_media_types_are_refused(content_type: str) -> None:
-    fault = (await read(b"{}", content_type)).fault
-    assert fault is not None
-    assert fault.details["fields"][0]["path"] == "Content-Type"
+async def test_other_media_types_are_rejected(content_type: str) -> None:
+    error = (await read(b"{}", content_type)).error
+    assert error is not None
+    assert error.details["fields"][0]["path"] == "Content-Type"

@@ -1,4 +1,4 @@
-"""Links of the document lead from ids in answers to what can be asked with them."""
+"""OpenAPI links from response ids to operations."""
 
 from typing import Any
 
@@ -32,15 +32,15 @@ def links_of(path: str, status: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_an_id_leads_on(path: str, status: str, name: str, parameters: dict[str, str]) -> None:
+def test_response_id_is_linked(path: str, status: str, name: str, parameters: dict[str, str]) -> None:
     assert links_of(path, status)[name] == parameters
 
 
-def test_what_the_caller_knew_already_is_no_link() -> None:
+def test_request_parameters_are_not_linked() -> None:
     assert "getVideo" not in links_of("/v1/videos/{videoId}/dubs", "202")
 
 
-def test_every_link_names_an_operation() -> None:
+def test_every_link_targets_an_operation() -> None:
     operations = {each["operationId"] for methods in DOCUMENT["paths"].values() for each in methods.values()}
     links = [
         link["operationId"]

@@ -1,4 +1,4 @@
-"""The envelope around an operation: the order of its checks, its transaction, its headers."""
+"""The request pipeline: authentication, headers, idempotency and error handling."""
 
 import asyncio
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from cutroom.accounts.keys import KEY_PREFIX, mint_credential
+from cutroom.accounts.keys import KEY_PREFIX, generate_credential
 from cutroom.accounts.scopes import Scope
 from cutroom.web import middleware
 from dev.scratch import Accounts, Keyring, Person
@@ -17,7 +17,7 @@ def code(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
 
 
-async def test_the_three_headers_and_what_is_missing(anonymous: httpx.AsyncClient, key: Keyring) -> None:
+async def test_credential_headers(anonymous: httpx.AsyncClient, key: Keyring) -> None:
     assert (await anonymous.get("/videos", headers={"Authorization": f"Bearer {key.secret}"})).status_code == 200
     assert (await anonymous.get("/videos", headers={"Authorization": f"bearer {key.secret}"})).status_code == 200
     assert (await anonymous.get("/videos", headers={"X-Api-Key": key.secret})).status_code == 200
@@ -28,29 +28,27 @@ async def test_the_three_headers_and_what_is_missing(anonymous: httpx.AsyncClien
     assert missing.headers["WWW-Authenticate"] == "Bearer"
 
 
-async def test_an_unknown_key_and_a_malformed_one_look_the_same(anonymous: httpx.AsyncClient) -> None:
-    for secret in (mint_credential(KEY_PREFIX), "cr_nonsense", "x", "oat_" + "a" * 46):
-        answer = await anonymous.get("/videos", headers={"X-Api-Key": secret})
-        assert answer.json()["error"] == {"code": "INVALID_API_KEY", "message": "Invalid API key", "details": {}}
+async def test_unknown_and_malformed_keys_are_indistinguishable(anonymous: httpx.AsyncClient) -> None:
+    for secret in (generate_credential(KEY_PREFIX), "cr_nonsense", "x", "oat_" + "a" * 46):
+        response = await anonymous.get("/videos", headers={"X-Api-Key": secret})
+        assert response.json()["error"] == {"code": "INVALID_API_KEY", "message": "Invalid API key", "details": {}}
 
 
-async def test_scope_is_checked_before_the_body(
-    anonymous: httpx.AsyncClient, accounts: Accounts, person: Person
-) -> None:
+async def test_scope_is_checked_before_body(anonymous: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     reader = await accounts.key(person, scopes=[Scope.VIDEOS_READ])
-    answer = await anonymous.post("/folders", content=b"{", headers=reader.headers)
-    assert code(answer) == (403, "INSUFFICIENT_SCOPE")
-    assert answer.json()["error"]["details"] == {"required": ["videos:write"]}
+    response = await anonymous.post("/folders", content=b"{", headers=reader.headers)
+    assert code(response) == (403, "INSUFFICIENT_SCOPE")
+    assert response.json()["error"]["details"] == {"required": ["videos:write"]}
 
 
-async def test_every_answer_has_a_request_id_and_its_limits(api: httpx.AsyncClient) -> None:
-    answers = [await api.get("/videos"), await api.get("/videos/none"), await api.post("/folders", json={})]
-    for answer in answers:
-        assert {"x-request-id", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"} <= set(answer.headers)
-    assert len({answer.headers["x-request-id"] for answer in answers}) == 3
+async def test_responses_have_request_id_and_rate_limit_headers(api: httpx.AsyncClient) -> None:
+    responses = [await api.get("/videos"), await api.get("/videos/none"), await api.post("/folders", json={})]
+    for response in responses:
+        assert {"x-request-id", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"} <= set(response.headers)
+    assert len({response.headers["x-request-id"] for response in responses}) == 3
 
 
-async def test_a_replay_is_the_first_answer_byte_for_byte(api: httpx.AsyncClient) -> None:
+async def test_replay_is_byte_identical(api: httpx.AsyncClient) -> None:
     headers = {"Idempotency-Key": "once"}
     first = await api.post("/folders", json={"name": "a"}, headers=headers)
     again = await api.post("/folders/", json={"name": "a"}, headers=headers)
@@ -68,17 +66,17 @@ async def test_a_replay_is_the_first_answer_byte_for_byte(api: httpx.AsyncClient
         ("/webhook-endpoints", "b", {"pathMatch": False, "hashMatch": False}),
     ],
 )
-async def test_another_request_under_the_same_key_is_a_conflict(
+async def test_reused_key_with_other_request_conflicts(
     api: httpx.AsyncClient, path: str, name: str, details: dict[str, bool]
 ) -> None:
     headers = {"Idempotency-Key": "once"}
     await api.post("/folders", json={"name": "a"}, headers=headers)
-    answer = await api.post(path, json={"name": name}, headers=headers)
-    assert code(answer) == (409, "IDEMPOTENCY_REPLAY")
-    assert answer.json()["error"]["details"] == details
+    response = await api.post(path, json={"name": name}, headers=headers)
+    assert code(response) == (409, "IDEMPOTENCY_REPLAY")
+    assert response.json()["error"]["details"] == details
 
 
-async def test_an_answer_is_kept_for_a_day(api: httpx.AsyncClient, clock: MovableClock) -> None:
+async def test_response_is_stored_for_24_hours(api: httpx.AsyncClient, clock: MovableClock) -> None:
     headers = {"Idempotency-Key": "once"}
     first = await api.post("/folders", json={"name": "a"}, headers=headers)
     clock.shift = timedelta(hours=23, minutes=59, seconds=50)
@@ -88,7 +86,7 @@ async def test_an_answer_is_kept_for_a_day(api: httpx.AsyncClient, clock: Movabl
     assert (await api.post("/folders", json={"name": "b"}, headers=headers)).status_code == 409
 
 
-async def test_keys_of_one_person_do_not_share_answers(
+async def test_idempotency_keys_are_scoped_to_api_key(
     api: httpx.AsyncClient, accounts: Accounts, person: Person
 ) -> None:
     headers = {"Idempotency-Key": "once"}
@@ -101,7 +99,7 @@ async def test_keys_of_one_person_do_not_share_answers(
 @pytest.mark.parametrize(
     ("body", "status"), [(b"{", 400), (b'{"name": ""}', 400), (b'{"name": "a", "parentId": "none"}', 404)]
 )
-async def test_errors_are_kept_too(api: httpx.AsyncClient, body: bytes, status: int) -> None:
+async def test_error_responses_are_stored(api: httpx.AsyncClient, body: bytes, status: int) -> None:
     headers = {"Idempotency-Key": "once", "Content-Type": "application/json"}
     first = await api.post("/folders", content=body, headers=headers)
     again = await api.post("/folders", content=body, headers=headers)
@@ -110,7 +108,9 @@ async def test_errors_are_kept_too(api: httpx.AsyncClient, body: bytes, status: 
     assert again.headers["idempotency-replayed"] == "true"
 
 
-async def test_a_refusal_is_not_kept(anonymous: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+async def test_authorization_errors_are_not_stored(
+    anonymous: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
     key = await accounts.key(person, scopes=[Scope.VIDEOS_READ])
     headers = {**key.headers, "Idempotency-Key": "once"}
     assert (await anonymous.post("/folders", json={"name": "a"}, headers=headers)).status_code == 403
@@ -118,35 +118,35 @@ async def test_a_refusal_is_not_kept(anonymous: httpx.AsyncClient, accounts: Acc
     assert (await anonymous.post("/folders", json={"name": "a"}, headers=headers)).status_code == 201
 
 
-async def test_twins_at_the_same_time_have_one_effect(api: httpx.AsyncClient) -> None:
+async def test_concurrent_duplicates_have_one_effect(api: httpx.AsyncClient) -> None:
     headers = {"Idempotency-Key": "once"}
-    twins = await asyncio.gather(*(api.post("/folders", json={"name": "a"}, headers=headers) for _ in range(20)))
-    assert len({twin.content for twin in twins}) == 1
+    duplicates = await asyncio.gather(*(api.post("/folders", json={"name": "a"}, headers=headers) for _ in range(20)))
+    assert len({duplicate.content for duplicate in duplicates}) == 1
     assert len((await api.get("/folders")).json()["folders"]) == 1
 
 
-async def test_a_twin_waits_a_while_and_then_is_told_to_come_back(
+async def test_concurrent_duplicate_times_out_with_retry_after(
     api: httpx.AsyncClient, accounts: Accounts, key: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(middleware, "TWIN_WAIT_SECONDS", 0.2)
-    async with accounts.connection.transaction():  # somebody else is at work on the key
+    async with accounts.connection.transaction():  # another request holds the key
         await accounts.connection.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))", key.id, "once"
         )
-        answer = await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": "once"})
-    assert code(answer) == (409, "CONFLICT")
-    assert answer.headers["retry-after"] == "1"
+        response = await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": "once"})
+    assert code(response) == (409, "CONFLICT")
+    assert response.headers["retry-after"] == "1"
     assert (await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": "once"})).status_code == 201
 
 
 @pytest.mark.parametrize("key_header", ["", "x" * 256])
-async def test_an_idempotency_key_has_bounds(api: httpx.AsyncClient, key_header: str) -> None:
-    answer = await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": key_header})
-    assert code(answer) == (400, "INVALID_ARGUMENT")
-    assert answer.json()["error"]["details"]["fields"][0]["path"] == "Idempotency-Key"
+async def test_idempotency_key_length_is_limited(api: httpx.AsyncClient, key_header: str) -> None:
+    response = await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": key_header})
+    assert code(response) == (400, "INVALID_ARGUMENT")
+    assert response.json()["error"]["details"]["fields"][0]["path"] == "Idempotency-Key"
 
 
-async def test_what_is_retained_is_sealed(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+async def test_stored_response_is_encrypted(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     created = await api.post(
         "/webhook-endpoints", json={"url": "https://hooks.example.com/a"}, headers={"Idempotency-Key": "once"}
     )

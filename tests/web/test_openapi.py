@@ -1,4 +1,4 @@
-"""The OpenAPI document says what is so, and its examples are valid."""
+"""The OpenAPI document is complete and its examples are valid."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
 from cutroom.entrypoints.api import build_app
-from cutroom.errors import MEANINGS
+from cutroom.errors import ERROR_SPECS
 from cutroom.web.openapi import document
 
 DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
@@ -19,13 +19,13 @@ OPERATIONS = [
 ]
 
 
-async def test_it_is_served_as_it_is_printed(anonymous: httpx.AsyncClient) -> None:
+async def test_served_document_matches_generated(anonymous: httpx.AsyncClient) -> None:
     assert (await anonymous.get("/openapi.json")).json() == DOCUMENT
     assert DOCUMENT["openapi"].startswith("3.1.")
     assert DOCUMENT["info"]["version"] == "1.0.0"
 
 
-async def test_the_interactive_docs_need_nothing_from_outside(anonymous: httpx.AsyncClient) -> None:
+async def test_api_reference_loads_no_external_assets(anonymous: httpx.AsyncClient) -> None:
     page = await anonymous.get("http://cutroom.test/docs")
     assert page.status_code == 200
     assert "https://" not in page.text
@@ -34,7 +34,7 @@ async def test_the_interactive_docs_need_nothing_from_outside(anonymous: httpx.A
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_every_operation_is_described(path: str, method: str, operation: dict[str, Any]) -> None:
+def test_every_operation_is_documented(path: str, method: str, operation: dict[str, Any]) -> None:
     assert operation["summary"]
     assert operation["description"]
     if path == "/v1/health":
@@ -43,12 +43,12 @@ def test_every_operation_is_described(path: str, method: str, operation: dict[st
     assert operation["security"]
     assert {"401", "403", "429", "500"} <= set(operation["responses"])
     headers = [parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "header"]
-    replays = method == "post" and operation["x-required-scope"] not in SPEECH_SCOPES
-    assert ("Idempotency-Key" in headers) == replays
+    is_idempotent = method == "post" and operation["x-required-scope"] not in SPEECH_SCOPES
+    assert ("Idempotency-Key" in headers) == is_idempotent
 
 
 @pytest.mark.parametrize("operation", [case.values[2] for case in OPERATIONS], ids=[case.id for case in OPERATIONS])
-def test_every_error_is_documented_in_the_envelope_with_its_own_message(operation: dict[str, Any]) -> None:
+def test_every_error_is_documented_with_example(operation: dict[str, Any]) -> None:
     for status, response in operation["responses"].items():
         if not status.startswith(("4", "5")):
             continue
@@ -56,12 +56,12 @@ def test_every_error_is_documented_in_the_envelope_with_its_own_message(operatio
         assert media["schema"] == {"$ref": "#/components/schemas/ErrorEnvelope"}
         for code, example in media["examples"].items():
             error = example["value"]["error"]
-            meaning = next(meaning for known, meaning in MEANINGS.items() if known == code)
+            meaning = next(meaning for known, meaning in ERROR_SPECS.items() if known == code)
             assert (error["code"], error["message"], meaning.status) == (code, meaning.message, int(status))
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
-def test_examples_of_a_schema_are_valid(name: str) -> None:
+def test_schema_examples_are_valid(name: str) -> None:
     schema = DOCUMENT["components"]["schemas"][name]
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
     for example in schema.get("examples", []):

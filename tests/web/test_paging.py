@@ -1,4 +1,4 @@
-"""Page tokens open one list of one library."""
+"""Page tokens are valid for one list of one library."""
 
 import pytest
 
@@ -10,27 +10,27 @@ from cutroom.web.paging import PageTokens
 TOKENS = PageTokens(SecretBox("s" * 32))
 
 
-def test_a_token_leads_back_to_its_id() -> None:
+def test_page_token_round_trips() -> None:
     last = new_id()
     token = TOKENS.after(last, listing="videos", library_id="a")
     assert TOKENS.read(token, listing="videos", library_id="a") == last
 
 
 @pytest.mark.parametrize(("listing", "library_id"), [("jobs", "a"), ("videos", "b")])
-def test_a_token_of_another_list_or_library_is_refused(listing: str, library_id: str) -> None:
+def test_token_of_other_list_or_library_is_rejected(listing: str, library_id: str) -> None:
     token = TOKENS.after(new_id(), listing="videos", library_id="a")
     with pytest.raises(CutroomError):
         TOKENS.read(token, listing=listing, library_id=library_id)
 
 
-def test_a_token_of_another_secret_is_refused() -> None:
+def test_token_signed_with_other_secret_is_rejected() -> None:
     token = PageTokens(SecretBox("t" * 32)).after(new_id(), listing="videos", library_id="a")
     with pytest.raises(CutroomError):
         TOKENS.read(token, listing="videos", library_id="a")
 
 
 @pytest.mark.parametrize("position", [0, 10, 30, 50])
-def test_a_changed_token_is_refused(position: int) -> None:
+def test_modified_token_is_rejected(position: int) -> None:
     token = TOKENS.after(new_id(), listing="videos", library_id="a")
     changed = token[:position] + ("A" if token[position] != "A" else "B") + token[position + 1 :]
     with pytest.raises(CutroomError):
@@ -38,6 +38,6 @@ def test_a_changed_token_is_refused(position: int) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "a", "=", "🎬", "A" * 10_000, "%00", "null", "a b"])
-def test_what_is_no_token_is_refused(token: str) -> None:
+def test_malformed_token_is_rejected(token: str) -> None:
     with pytest.raises(CutroomError):
         TOKENS.read(token, listing="videos", library_id="a")

@@ -1,4 +1,4 @@
-"""What goes over the wire has exactly the type that the document says."""
+"""Strict JSON types of API schemas."""
 
 from typing import Annotated, Any
 
@@ -9,13 +9,13 @@ from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Unique
 
 
 class Inner(ApiModel):
-    """Something inside."""
+    """A nested model."""
 
     count: Annotated[int, Field(ge=1)] = 1
 
 
 class Outer(ApiModel):
-    """Something with every kind of field."""
+    """A model with every kind of field."""
 
     flag: bool = False
     size: Omittable[float] = None
@@ -38,15 +38,15 @@ class Outer(ApiModel):
         {"languages": ["pt", "PT"]},
     ],
 )
-def test_another_type_is_refused(body: dict[str, Any]) -> None:
+def test_wrong_json_type_is_rejected(body: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Outer.model_validate(body)
 
 
-def test_what_json_calls_a_number_is_one() -> None:
+def test_json_numbers_are_accepted() -> None:
     read = Outer.model_validate({"flag": True, "size": 2, "inner": {"count": 3.0}, "languages": ["PT-br"]})
     assert (read.flag, read.size, read.inner, read.languages) == (True, 2.0, Inner(count=3), ["pt-BR"])
 
 
-def test_the_document_says_that_items_are_unique() -> None:
+def test_unique_items_are_documented() -> None:
     assert Outer.model_json_schema()["properties"]["languages"]["uniqueItems"] is True

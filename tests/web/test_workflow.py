@@ -1,4 +1,4 @@
-"""The sweep of retained answers: on the real Temporal, and replayed from a recorded history."""
+"""Purging idempotency records: on Temporal, and replayed from a recorded history."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from temporalio.worker import Replayer, Worker
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import Queue, connect
+from cutroom.platform.temporal import TaskQueue, connect
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.runtime import Runtime
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
@@ -26,7 +26,7 @@ async def _remaining(accounts: Accounts, person: Person) -> list[str]:
     return [row["key"] for row in rows]
 
 
-async def test_answers_past_their_day_are_forgotten_and_younger_ones_kept(
+async def test_only_expired_records_are_purged(
     api: httpx.AsyncClient, accounts: Accounts, person: Person, settings: Settings, runtime: Runtime
 ) -> None:
     for key in ("old", "young"):
@@ -37,20 +37,20 @@ async def test_answers_past_their_day_are_forgotten_and_younger_ones_kept(
         system_clock() - timedelta(hours=24, minutes=1),
     )
     client: Client = await connect(settings)
-    answers = IdempotencyActivities(database=runtime.database, clock=system_clock)
+    responses = IdempotencyActivities(database=runtime.database, clock=system_clock)
     async with Worker(
         client,
-        task_queue=Queue.CONTROL,
+        task_queue=TaskQueue.CONTROL,
         workflows=[PurgeIdempotencyRecordsWorkflow],
-        activities=[answers.purge_idempotency_records],
+        activities=[responses.purge_idempotency_records],
     ):
-        forgotten = await client.execute_workflow(
-            PurgeIdempotencyRecordsWorkflow.run, id=new_id(), task_queue=Queue.CONTROL
+        deleted = await client.execute_workflow(
+            PurgeIdempotencyRecordsWorkflow.run, id=new_id(), task_queue=TaskQueue.CONTROL
         )
-    assert forgotten >= 1
+    assert deleted >= 1
     assert await _remaining(accounts, person) == ["young"]
 
 
-async def test_a_recorded_history_replays() -> None:
+async def test_recorded_history_replays() -> None:
     history = WorkflowHistory.from_json("purge-idempotency-records", HISTORY.read_text())
     await Replayer(workflows=[PurgeIdempotencyRecordsWorkflow]).replay_workflow(history)

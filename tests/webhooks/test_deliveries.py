@@ -1,4 +1,4 @@
-"""Announcing events and attempting to deliver them, on a real database."""
+"""Publishing events and delivery attempts on PostgreSQL."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,10 +18,10 @@ from cutroom.platform.egress.client import PostAnswer, UnreachableError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
-from cutroom.webhooks.activities import UNDER_WAY_PER_ENDPOINT, DeliveryActivities
-from cutroom.webhooks.rules import EVENT_RETENTION, Outcome
+from cutroom.webhooks.activities import MAX_IN_FLIGHT_PER_ENDPOINT, DeliveryActivities
+from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
-from cutroom.webhooks.service import Attempted, Delivery
+from cutroom.webhooks.service import AttemptResult, Delivery
 from dev.scratch import Accounts, Person
 
 JOB = {"id": "import_01j", "type": "import", "status": "ready", "result": {"title": "Zürich 映画"}}
@@ -30,23 +30,23 @@ OK = PostAnswer(200, {}, body=b"")
 
 @dataclass
 class ScriptedSender:
-    """Answers as it is told, and keeps what it was given."""
+    """Returns scripted responses and records requests."""
 
-    answers: list[PostAnswer | Exception]
+    responses: list[PostAnswer | Exception]
     sent: list[tuple[str, bytes, dict[str, str]]] = field(default_factory=list)
     gate: asyncio.Event | None = None
     all_places_held: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> PostAnswer:
         self.sent.append((url, body, dict(headers)))
-        if len(self.sent) == UNDER_WAY_PER_ENDPOINT:
+        if len(self.sent) == MAX_IN_FLIGHT_PER_ENDPOINT:
             self.all_places_held.set()
         if self.gate is not None:
             await self.gate.wait()
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Customer:
                 connection,
                 await self._principal(),
                 NewWebhookEndpoint(url=url),
-                secrecy=self.runtime.secrecy,
+                secret_box=self.runtime.secret_box,
                 now=system_clock(),
             )
 
@@ -74,11 +74,13 @@ class Customer:
     async def _principal(self) -> Principal:
         key = await self.accounts.key(self.person)
         async with self.runtime.database.connection() as connection:
-            return await self.runtime.doorkeeper.admit(connection, key.secret, now=system_clock(), speech=False)
+            return await self.runtime.authenticator.authenticate(
+                connection, key.secret, now=system_clock(), speech=False
+            )
 
-    async def announce(self, event_type: str = "job.ready") -> str:
+    async def publish(self, event_type: str = "job.ready") -> str:
         async with self.runtime.database.transaction(self.person.library_id) as connection:
-            return await service.announce(
+            return await service.publish_event(
                 connection, self.person.library_id, type=event_type, data=JOB, now=system_clock()
             )
 
@@ -92,27 +94,29 @@ class Customer:
 
 @pytest.fixture
 async def customer(runtime: Runtime, accounts: Accounts, person: Person) -> AsyncIterator[Customer]:
-    made = Customer(runtime, accounts, person)
-    yield made
-    # Nobody relays here; what is left in the outbox would be taken by tests of the relay.
+    created = Customer(runtime, accounts, person)
+    yield created
+    # No relay runs here; leftover outbox rows would affect the relay tests.
     await accounts.connection.execute("DELETE FROM outbox WHERE library_id = $1", person.library_id)
 
 
 def activities(runtime: Runtime, sender: ScriptedSender) -> DeliveryActivities:
-    return DeliveryActivities(database=runtime.database, secrecy=runtime.secrecy, sender=sender, clock=system_clock)
+    return DeliveryActivities(
+        database=runtime.database, secret_box=runtime.secret_box, sender=sender, clock=system_clock
+    )
 
 
-async def attempt(customer: Customer, sender: ScriptedSender, delivery: Delivery, number: int = 1) -> Attempted:
+async def attempt(customer: Customer, sender: ScriptedSender, delivery: Delivery, number: int = 1) -> AttemptResult:
     acting = activities(customer.runtime, sender)
     return await ActivityEnvironment().run(acting.attempt_delivery, delivery, number)
 
 
-async def test_announcing_records_the_event_and_one_start_for_each_live_endpoint(customer: Customer) -> None:
+async def test_publish_starts_delivery_for_each_active_endpoint(customer: Customer) -> None:
     first = await customer.endpoint("https://hooks.example.com/1")
     second = await customer.endpoint("https://hooks.example.com/2")
     gone = await customer.endpoint("https://hooks.example.com/3")
     await customer.delete(gone.id)
-    event_id = await customer.announce()
+    event_id = await customer.publish()
     starts = await customer.rows("outbox")
     assert {row["workflow_id"] for row in starts} == {f"deliver_{event_id}_{each.id}" for each in (first, second)}
     assert {(row["workflow"], row["queue"], row["is_job"]) for row in starts} == {("deliver-webhook", "egress", False)}
@@ -121,30 +125,32 @@ async def test_announcing_records_the_event_and_one_start_for_each_live_endpoint
     assert (event["id"], event["type"], event["payload"]) == (event_id, "job.ready", JOB)
 
 
-async def test_a_transaction_that_fails_announces_nothing(customer: Customer) -> None:
+async def test_rolled_back_transaction_publishes_nothing(customer: Customer) -> None:
     await customer.endpoint()
     library_id = customer.person.library_id
     async with customer.runtime.database.connection() as connection:
         transaction = connection.transaction()
         await transaction.start()
         await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
-        await service.announce(connection, library_id, type="job.ready", data=JOB, now=system_clock())
+        await service.publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
         await transaction.rollback()
     assert await customer.rows("events") == await customer.rows("outbox") == []
 
 
-async def test_an_event_that_no_endpoint_takes_starts_nothing(customer: Customer) -> None:
+async def test_event_without_subscribers_starts_no_delivery(customer: Customer) -> None:
     await customer.endpoint()
-    await customer.announce("job.invented")
+    await customer.publish("job.invented")
     assert await customer.rows("outbox") == []
     assert len(await customer.rows("events")) == 1
 
 
-async def test_a_delivery_is_signed_verifiable_and_recorded(customer: Customer) -> None:
+async def test_delivery_is_signed_and_recorded(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    event_id = await customer.announce()
+    event_id = await customer.publish()
     sender = ScriptedSender([OK])
-    assert await attempt(customer, sender, customer.delivery(event_id, endpoint.id)) == Attempted(Outcome.DELIVERED)
+    assert await attempt(customer, sender, customer.delivery(event_id, endpoint.id)) == AttemptResult(
+        DeliveryOutcome.DELIVERED
+    )
     ((url, body, headers),) = sender.sent
     assert (url, headers["webhook-id"], headers["content-type"]) == (endpoint.url, event_id, "application/json")
     event: dict[str, Any] = Webhook(endpoint.secret).verify(body, headers)
@@ -156,19 +162,19 @@ async def test_a_delivery_is_signed_verifiable_and_recorded(customer: Customer) 
     assert (row["status"], row["outcome"]) == (200, "delivered")
 
 
-async def test_a_host_name_with_its_last_dot_is_asked_without_it(customer: Customer) -> None:
+async def test_trailing_host_dot_is_removed(customer: Customer) -> None:
     endpoint = await customer.endpoint("https://hooks.example.com.:8443/a.?b=c.")
     sender = ScriptedSender([OK])
-    await attempt(customer, sender, customer.delivery(await customer.announce(), endpoint.id))
+    await attempt(customer, sender, customer.delivery(await customer.publish(), endpoint.id))
     assert sender.sent[0][0] == "https://hooks.example.com:8443/a.?b=c."
 
 
-async def test_every_attempt_carries_the_same_id_and_the_same_bytes(customer: Customer) -> None:
+async def test_attempts_send_identical_id_and_body(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    delivery = customer.delivery(await customer.announce(), endpoint.id)
+    delivery = customer.delivery(await customer.publish(), endpoint.id)
     sender = ScriptedSender([PostAnswer(500, {}, body=b""), UnreachableError(), OK])
     outcomes = [(await attempt(customer, sender, delivery, number)).outcome for number in (1, 2, 3)]
-    assert outcomes == [Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.DELIVERED]
+    assert outcomes == [DeliveryOutcome.REFUSED, DeliveryOutcome.UNREACHABLE, DeliveryOutcome.DELIVERED]
     assert len({(body, headers["webhook-id"]) for _, body, headers in sender.sent}) == 1
     rows = sorted(await customer.rows("delivery_attempts"), key=lambda row: int(row["number"]))
     assert [(row["status"], row["outcome"]) for row in rows] == [
@@ -178,57 +184,59 @@ async def test_every_attempt_carries_the_same_id_and_the_same_bytes(customer: Cu
     ]
 
 
-async def test_an_attempt_that_was_recorded_before_a_crash_is_not_made_again(customer: Customer) -> None:
+async def test_recorded_attempt_is_not_repeated(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    delivery = customer.delivery(await customer.announce(), endpoint.id)
+    delivery = customer.delivery(await customer.publish(), endpoint.id)
     sender = ScriptedSender([PostAnswer(503, {"retry-after": "90"}, body=b"")])
     first = await attempt(customer, sender, delivery)
-    assert first == await attempt(customer, sender, delivery) == Attempted(Outcome.REFUSED, 90)
+    assert first == await attempt(customer, sender, delivery) == AttemptResult(DeliveryOutcome.REFUSED, 90)
     assert len(sender.sent) == len(await customer.rows("delivery_attempts")) == 1
 
 
 async def test_410_disables_the_endpoint_for_every_event(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    earlier, event_id = await customer.announce(), await customer.announce()
+    earlier, event_id = await customer.publish(), await customer.publish()
     sender = ScriptedSender([PostAnswer(410, {}, body=b"")])
-    assert (await attempt(customer, sender, customer.delivery(event_id, endpoint.id))).outcome is Outcome.GONE
+    assert (await attempt(customer, sender, customer.delivery(event_id, endpoint.id))).outcome is DeliveryOutcome.GONE
     (row,) = await customer.rows("webhook_endpoints")
     assert row["disabled_at"] is not None
-    assert row["disabled_reason"] == "The receiver answered 410 Gone."
+    assert row["disabled_reason"] == "The endpoint returned 410 Gone."
     waiting = customer.delivery(earlier, endpoint.id)
-    assert (await attempt(customer, sender, waiting, 2)).outcome is Outcome.WITHDRAWN
-    await customer.announce()
-    assert len(await customer.rows("outbox")) == 2  # from before it was disabled
+    assert (await attempt(customer, sender, waiting, 2)).outcome is DeliveryOutcome.WITHDRAWN
+    await customer.publish()
+    assert len(await customer.rows("outbox")) == 2  # enqueued before it was disabled
     assert len(sender.sent) == 1
 
 
-async def test_nothing_is_sent_to_a_deleted_endpoint_or_of_a_forgotten_event(customer: Customer) -> None:
+async def test_deleted_endpoint_or_purged_event_is_not_sent(customer: Customer) -> None:
     endpoint, other = await customer.endpoint(), await customer.endpoint("https://hooks.example.com/other")
-    event_id = await customer.announce()
+    event_id = await customer.publish()
     await customer.delete(endpoint.id)
     sender = ScriptedSender([])
     for delivery in (customer.delivery(event_id, endpoint.id), customer.delivery(new_id(), other.id)):
-        assert (await attempt(customer, sender, delivery)).outcome is Outcome.WITHDRAWN
+        assert (await attempt(customer, sender, delivery)).outcome is DeliveryOutcome.WITHDRAWN
     assert sender.sent == []
     assert await customer.rows("delivery_attempts") == []
 
 
-async def test_another_library_s_endpoint_is_not_reached_with_its_id(customer: Customer, accounts: Accounts) -> None:
-    stranger = Customer(customer.runtime, accounts, await accounts.person())
-    endpoint = await stranger.endpoint()
-    event_id = await customer.announce()
+async def test_endpoint_of_other_library_is_not_reachable(customer: Customer, accounts: Accounts) -> None:
+    other_customer = Customer(customer.runtime, accounts, await accounts.person())
+    endpoint = await other_customer.endpoint()
+    event_id = await customer.publish()
     sender = ScriptedSender([])
-    assert (await attempt(customer, sender, customer.delivery(event_id, endpoint.id))).outcome is Outcome.WITHDRAWN
+    assert (
+        await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
+    ).outcome is DeliveryOutcome.WITHDRAWN
 
 
-async def test_a_receiver_that_hangs_holds_a_bounded_number_of_places(customer: Customer) -> None:
+async def test_in_flight_deliveries_per_endpoint_are_limited(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    event_id = await customer.announce()
-    sender = ScriptedSender([OK] * (UNDER_WAY_PER_ENDPOINT + 1), gate=asyncio.Event())
+    event_id = await customer.publish()
+    sender = ScriptedSender([OK] * (MAX_IN_FLIGHT_PER_ENDPOINT + 1), gate=asyncio.Event())
     acting, delivery = activities(customer.runtime, sender), customer.delivery(event_id, endpoint.id)
     run = ActivityEnvironment().run
     hanging = [
-        asyncio.create_task(run(acting.attempt_delivery, delivery, n)) for n in range(1, UNDER_WAY_PER_ENDPOINT + 1)
+        asyncio.create_task(run(acting.attempt_delivery, delivery, n)) for n in range(1, MAX_IN_FLIGHT_PER_ENDPOINT + 1)
     ]
     await sender.all_places_held.wait()
     with pytest.raises(ApplicationError) as refused:
@@ -238,12 +246,12 @@ async def test_a_receiver_that_hangs_holds_a_bounded_number_of_places(customer: 
     sender.gate.set()
     await asyncio.gather(*hanging)
     await run(acting.attempt_delivery, delivery, 21)
-    assert acting.under_way == {}
+    assert acting.in_flight == {}
 
 
-async def test_events_past_their_retention_are_forgotten_with_their_attempts(customer: Customer) -> None:
+async def test_expired_events_are_purged_with_attempts(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    old, young = await customer.announce(), await customer.announce()
+    old, young = await customer.publish(), await customer.publish()
     sender = ScriptedSender([OK, OK])
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
@@ -258,7 +266,7 @@ async def test_events_past_their_retention_are_forgotten_with_their_attempts(cus
 
 @pytest.mark.parametrize("table", ["events", "delivery_attempts"])
 @pytest.mark.parametrize("change", ["UPDATE {} SET library_id = library_id", "DELETE FROM {}"])
-async def test_what_happened_is_not_rewritten(runtime: Runtime, table: str, change: str) -> None:
+async def test_attempts_are_immutable(runtime: Runtime, table: str, change: str) -> None:
     async with runtime.database.connection() as connection:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(change.format(table))

@@ -1,4 +1,4 @@
-"""How a delivery goes on after each answer, as tables of cases."""
+"""Delivery outcomes, Retry-After and retry delays as tables of cases."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,46 +6,46 @@ import pytest
 
 from cutroom.webhooks.rules import (
     EVENT_RETENTION,
-    MAX_PAUSE,
-    PAUSES,
-    Outcome,
-    asked_pause_seconds,
+    MAX_RETRY_DELAY,
+    RETRY_DELAYS,
+    DeliveryOutcome,
     outcome_of,
-    pause_before,
+    parse_retry_after,
+    retry_delay,
 )
 
 NOW = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 DAY = 86_400
 
 
-def test_the_schedule_is_the_contract_s() -> None:
-    seconds = [pause.total_seconds() for pause in PAUSES]
+def test_retry_schedule_matches_contract() -> None:
+    seconds = [delay.total_seconds() for delay in RETRY_DELAYS]
     assert seconds == [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
 
-def test_an_event_is_kept_longer_than_any_delivery_of_it_can_take() -> None:
-    assert len(PAUSES) * MAX_PAUSE + timedelta(days=1) < EVENT_RETENTION
+def test_event_retention_exceeds_longest_delivery() -> None:
+    assert len(RETRY_DELAYS) * MAX_RETRY_DELAY + timedelta(days=1) < EVENT_RETENTION
 
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [
-        (200, Outcome.DELIVERED),
-        (204, Outcome.DELIVERED),
-        (299, Outcome.DELIVERED),
-        (199, Outcome.REFUSED),
-        (300, Outcome.REFUSED),
-        (302, Outcome.REFUSED),
-        (307, Outcome.REFUSED),
-        (400, Outcome.REFUSED),
-        (404, Outcome.REFUSED),
-        (410, Outcome.GONE),
-        (429, Outcome.REFUSED),
-        (500, Outcome.REFUSED),
-        (503, Outcome.REFUSED),
+        (200, DeliveryOutcome.DELIVERED),
+        (204, DeliveryOutcome.DELIVERED),
+        (299, DeliveryOutcome.DELIVERED),
+        (199, DeliveryOutcome.REFUSED),
+        (300, DeliveryOutcome.REFUSED),
+        (302, DeliveryOutcome.REFUSED),
+        (307, DeliveryOutcome.REFUSED),
+        (400, DeliveryOutcome.REFUSED),
+        (404, DeliveryOutcome.REFUSED),
+        (410, DeliveryOutcome.GONE),
+        (429, DeliveryOutcome.REFUSED),
+        (500, DeliveryOutcome.REFUSED),
+        (503, DeliveryOutcome.REFUSED),
     ],
 )
-def test_only_2xx_is_success_and_only_410_is_the_end(status: int, outcome: Outcome) -> None:
+def test_status_outcomes(status: int, outcome: DeliveryOutcome) -> None:
     assert outcome_of(status) is outcome
 
 
@@ -73,10 +73,10 @@ def test_only_2xx_is_success_and_only_410_is_the_end(status: int, outcome: Outco
         (301, "120", None),
     ],
 )
-def test_a_receiver_s_wish_to_wait_is_read_within_bounds(status: int, header: str | None, seconds: int | None) -> None:
-    assert asked_pause_seconds(status, header, now=NOW) == seconds
+def test_retry_after_is_parsed_and_capped(status: int, header: str | None, seconds: int | None) -> None:
+    assert parse_retry_after(status, header, now=NOW) == seconds
 
 
-@pytest.mark.parametrize(("step", "asked", "pause"), [(5, None, 5), (5, 2, 5), (5, 60, 60), (300, DAY, DAY)])
-def test_the_later_of_schedule_and_wish_counts(step: int, asked: int | None, pause: int) -> None:
-    assert pause_before(timedelta(seconds=step), asked) == timedelta(seconds=pause)
+@pytest.mark.parametrize(("scheduled", "retry_after", "delay"), [(5, None, 5), (5, 2, 5), (5, 60, 60), (300, DAY, DAY)])
+def test_later_of_schedule_and_retry_after_is_used(scheduled: int, retry_after: int | None, delay: int) -> None:
+    assert retry_delay(timedelta(seconds=scheduled), retry_after) == timedelta(seconds=delay)

@@ -1,4 +1,4 @@
-"""The webhook registry, on a real database."""
+"""Webhook endpoint routes."""
 
 import base64
 from typing import Any
@@ -18,25 +18,25 @@ PATH = "/webhook-endpoints"
 
 
 async def register(api: httpx.AsyncClient, url: str = URL, headers: dict[str, str] | None = None) -> dict[str, Any]:
-    answer = await api.post(PATH, json={"url": url}, headers=headers)
-    assert answer.status_code == 201, answer.text
-    endpoint: dict[str, Any] = answer.json()
+    response = await api.post(PATH, json={"url": url}, headers=headers)
+    assert response.status_code == 201, response.text
+    endpoint: dict[str, Any] = response.json()
     return endpoint
 
 
 async def listed(api: httpx.AsyncClient) -> list[dict[str, Any]]:
-    answer = await api.get(PATH)
-    assert answer.status_code == 200
-    assert set(answer.json()) == {"webhookEndpoints"}
-    endpoints: list[dict[str, Any]] = answer.json()["webhookEndpoints"]
+    response = await api.get(PATH)
+    assert response.status_code == 200
+    assert set(response.json()) == {"webhookEndpoints"}
+    endpoints: list[dict[str, Any]] = response.json()["webhookEndpoints"]
     return endpoints
 
 
-def check_error(answer: httpx.Response, status: int, code: str) -> None:
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), answer.text
+def check_error(response: httpx.Response, status: int, code: str) -> None:
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code), response.text
 
 
-async def test_a_new_endpoint_answers_with_its_secret_and_exactly_four_events(api: httpx.AsyncClient) -> None:
+async def test_new_endpoint_has_secret_and_four_events(api: httpx.AsyncClient) -> None:
     endpoint = await register(api)
     secret = endpoint["secret"]
     assert endpoint == {"id": endpoint["id"], "url": URL, "events": EVENTS, "secret": secret}
@@ -44,14 +44,14 @@ async def test_a_new_endpoint_answers_with_its_secret_and_exactly_four_events(ap
     assert len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) == 32
 
 
-async def test_the_secret_is_in_the_creation_answer_and_in_no_other(api: httpx.AsyncClient) -> None:
+async def test_secret_is_returned_only_on_creation(api: httpx.AsyncClient) -> None:
     endpoint = await register(api)
     assert await listed(api) == [{"id": endpoint["id"], "url": URL, "events": EVENTS}]
     again = await api.post(PATH, json={"url": URL})
     assert endpoint["secret"] not in again.text
 
 
-async def test_every_endpoint_has_a_secret_of_its_own(api: httpx.AsyncClient) -> None:
+async def test_secrets_are_unique_per_endpoint(api: httpx.AsyncClient) -> None:
     secrets = {(await register(api, f"{URL}/{n}"))["secret"] for n in range(5)}
     assert len(secrets) == 5
 
@@ -78,14 +78,14 @@ async def test_endpoints_are_listed_newest_first(api: httpx.AsyncClient) -> None
         {"url": [URL]},
     ],
 )
-async def test_a_bad_url_is_refused_by_field(api: httpx.AsyncClient, body: dict[str, object]) -> None:
-    answer = await api.post(PATH, json=body)
-    check_error(answer, 400, "INVALID_ARGUMENT")
-    assert [field["path"] for field in answer.json()["error"]["details"]["fields"]] == ["url"]
+async def test_invalid_url_is_rejected_with_field(api: httpx.AsyncClient, body: dict[str, object]) -> None:
+    response = await api.post(PATH, json=body)
+    check_error(response, 400, "INVALID_ARGUMENT")
+    assert [field["path"] for field in response.json()["error"]["details"]["fields"]] == ["url"]
     assert await listed(api) == []
 
 
-async def test_one_url_is_registered_once_in_a_library(
+async def test_duplicate_url_is_rejected_within_library(
     api: httpx.AsyncClient, accounts: Accounts, person: Person
 ) -> None:
     first = await register(api)
@@ -95,14 +95,16 @@ async def test_one_url_is_registered_once_in_a_library(
     assert [endpoint["id"] for endpoint in await listed(api)] == [first["id"]]
 
 
-async def test_two_libraries_may_register_one_url(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+async def test_url_can_be_registered_in_two_libraries(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
     team = (await accounts.key(person, library_id=await accounts.workspace(person))).headers
-    stranger = (await accounts.key(await accounts.person())).headers
-    made = [await register(api), await register(api, headers=team), await register(api, headers=stranger)]
-    assert len({endpoint["id"] for endpoint in made}) == 3
+    other_user = (await accounts.key(await accounts.person())).headers
+    endpoints = [await register(api), await register(api, headers=team), await register(api, headers=other_user)]
+    assert len({endpoint["id"] for endpoint in endpoints}) == 3
 
 
-async def test_a_url_can_be_registered_again_after_its_endpoint_was_deleted(api: httpx.AsyncClient) -> None:
+async def test_deleted_url_can_be_registered_again(api: httpx.AsyncClient) -> None:
     for _ in range(3):
         endpoint = await register(api)
         assert (await api.delete(f"{PATH}/{endpoint['id']}")).status_code == 204
@@ -110,19 +112,17 @@ async def test_a_url_can_be_registered_again_after_its_endpoint_was_deleted(api:
     assert [endpoint["id"] for endpoint in await listed(api)] == [again["id"]]
 
 
-async def test_a_library_has_at_most_20_endpoints(api: httpx.AsyncClient) -> None:
-    made = [await register(api, f"{URL}/{n}") for n in range(20)]
+async def test_endpoints_per_library_are_limited(api: httpx.AsyncClient) -> None:
+    endpoints = [await register(api, f"{URL}/{n}") for n in range(20)]
     refused = await api.post(PATH, json={"url": f"{URL}/20"})
     check_error(refused, 409, "CONFLICT")
     assert refused.json()["error"]["details"] == {"maxEndpoints": 20}
     assert len(await listed(api)) == 20
-    await api.delete(f"{PATH}/{made[0]['id']}")
+    await api.delete(f"{PATH}/{endpoints[0]['id']}")
     await register(api, f"{URL}/20")
 
 
-async def test_a_deleted_endpoint_is_gone_and_deleting_it_again_is_not_found(
-    api: httpx.AsyncClient, accounts: Accounts
-) -> None:
+async def test_deleting_endpoint_twice_is_not_found(api: httpx.AsyncClient, accounts: Accounts) -> None:
     endpoint, kept = await register(api), await register(api, f"{URL}/kept")
     deleted = await api.delete(f"{PATH}/{endpoint['id']}")
     assert (deleted.status_code, deleted.content) == (204, b"")
@@ -146,12 +146,12 @@ async def test_a_deleted_endpoint_is_gone_and_deleting_it_again_is_not_found(
         "x" * 5_000,
     ],
 )
-async def test_an_endpoint_that_is_not_there_is_not_found(api: httpx.AsyncClient, endpoint_id: str) -> None:
+async def test_missing_endpoint_is_not_found(api: httpx.AsyncClient, endpoint_id: str) -> None:
     check_error(await api.delete(f"{PATH}/{endpoint_id}"), 404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.EDITOR])
-async def test_a_colleagues_endpoint_is_seen_but_not_deleted(
+async def test_endpoint_of_other_member_is_visible_but_not_deletable(
     api: httpx.AsyncClient, accounts: Accounts, person: Person, role: Role
 ) -> None:
     workspace_id, colleague = await accounts.workspace(person), await accounts.person()
@@ -163,7 +163,7 @@ async def test_a_colleagues_endpoint_is_seen_but_not_deleted(
     assert [endpoint["id"] for endpoint in await listed(api)] == [theirs["id"]]
 
 
-async def test_another_key_of_the_same_person_may_delete_it(
+async def test_other_key_of_same_user_can_delete_endpoint(
     api: httpx.AsyncClient, accounts: Accounts, person: Person
 ) -> None:
     endpoint = await register(api)
@@ -171,25 +171,25 @@ async def test_another_key_of_the_same_person_may_delete_it(
     assert (await api.delete(f"{PATH}/{endpoint['id']}", headers=other_key)).status_code == 204
 
 
-async def test_an_endpoint_of_another_library_is_forbidden_until_it_is_deleted(
+async def test_endpoint_of_other_library_is_forbidden_until_deleted(
     api: httpx.AsyncClient, accounts: Accounts, person: Person
 ) -> None:
-    stranger = (await accounts.key(await accounts.person())).headers
+    other_user = (await accounts.key(await accounts.person())).headers
     own_team = (await accounts.key(person, library_id=await accounts.workspace(person))).headers
     endpoint = await register(api)
-    for headers in (stranger, own_team):
+    for headers in (other_user, own_team):
         check_error(await api.delete(f"{PATH}/{endpoint['id']}", headers=headers), 403, "PERMISSION_DENIED")
     assert len(await listed(api)) == 1
     await api.delete(f"{PATH}/{endpoint['id']}")
-    check_error(await api.delete(f"{PATH}/{endpoint['id']}", headers=stranger), 404, "NOT_FOUND")
+    check_error(await api.delete(f"{PATH}/{endpoint['id']}", headers=other_user), 404, "NOT_FOUND")
 
 
-async def test_the_secret_is_sealed_at_rest_and_opens_for_its_own_row_only(
+async def test_secret_is_encrypted_and_bound_to_its_row(
     api: httpx.AsyncClient, accounts: Accounts, runtime: Runtime
 ) -> None:
-    # A retained answer holds the secret too, so one is made.
-    answer = await api.post(PATH, json={"url": URL}, headers={"Idempotency-Key": new_id()})
-    endpoint = answer.json()
+    # The stored idempotent response contains the secret too.
+    response = await api.post(PATH, json={"url": URL}, headers={"Idempotency-Key": new_id()})
+    endpoint = response.json()
     secret: str = endpoint["secret"]
     plain, raw = secret.removeprefix("whsec_"), base64.b64decode(secret.removeprefix("whsec_"))
     for table in ("webhook_endpoints", "idempotency_records"):
@@ -202,6 +202,6 @@ async def test_the_secret_is_sealed_at_rest_and_opens_for_its_own_row_only(
     sealed = await accounts.connection.fetchval(
         "SELECT sealed_secret FROM webhook_endpoints WHERE id = $1", endpoint["id"]
     )
-    assert runtime.secrecy.unseal(SECRET_PURPOSE, sealed, endpoint["id"]) == secret.encode()
+    assert runtime.secret_box.unseal(SECRET_PURPOSE, sealed, endpoint["id"]) == secret.encode()
     with pytest.raises(ValueError, match="sealed"):
-        runtime.secrecy.unseal(SECRET_PURPOSE, sealed, new_id())
+        runtime.secret_box.unseal(SECRET_PURPOSE, sealed, new_id())

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from cutroom.accounts.sessions import LibraryChoice, SessionService, SignedIn
+from cutroom.accounts.sessions import ActiveSession, LibraryChoice, SessionService
 from cutroom.console.framework.forms import Form, read_form
 from cutroom.console.framework.rendering import render
 from cutroom.console.framework.security import (
@@ -29,7 +29,7 @@ from cutroom.console.framework.security import (
 )
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
 from cutroom.platform.db import Connection
-from cutroom.web.error_responses import problem_of
+from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall
 from cutroom.web.operation import operation_of
 from cutroom.web.runtime import Runtime
@@ -47,16 +47,16 @@ class PageContext:
     runtime: Runtime
     cookie: str  # what the page's token follows from
     form: Form = field(default_factory=Form)
-    signed_in: SignedIn | None = None
+    signed_in: ActiveSession | None = None
     libraries: tuple[LibraryChoice, ...] = ()
     connection: "Connection | None" = None
 
     @property
     def csrf(self) -> str:
-        return csrf_token(self.runtime.secrecy, self.cookie)
+        return csrf_token(self.runtime.secret_box, self.cookie)
 
     @property
-    def me(self) -> SignedIn:
+    def me(self) -> ActiveSession:
         assert self.signed_in is not None  # a page that is not open is shown to nobody else
         return self.signed_in
 
@@ -68,8 +68,8 @@ class PageContext:
         return RequestCall(principal=self.me.principal, connection=self.connection, runtime=self.runtime, now=now)
 
     @property
-    def reception(self) -> SessionService:
-        return SessionService(secrecy=self.runtime.secrecy, plans=self.runtime.doorkeeper.plans)
+    def session_service(self) -> SessionService:
+        return SessionService(secret_box=self.runtime.secret_box, plans=self.runtime.authenticator.plans)
 
     async def perform(self, endpoint: Callable[..., Awaitable[Made]], *arguments: Any, **named: Any) -> Made:  # noqa: ANN401
         """Do what an operation of the API does, after the same checks: what it would refuse is refused here."""
@@ -136,12 +136,12 @@ class PageEnvelope:
     async def _identify(self, connection: Connection, token: str) -> PageContext:
         settings = self.runtime.settings
         visit = PageContext(self.request, self.runtime, cookie=token)
-        signed_in = await visit.reception.enter(connection, token, now=self.runtime.clock()) if token else None
+        signed_in = await visit.session_service.load(connection, token, now=self.runtime.clock()) if token else None
         if signed_in is None:
             known = self.request.cookies.get(cookie_name(settings, "visit"), "")
             return replace(visit, cookie=known or new_visit())
         self.request.scope["cutroom.principal"] = signed_in.principal
-        libraries = await visit.reception.libraries(connection, signed_in.user_id)
+        libraries = await visit.session_service.list_libraries(connection, signed_in.user_id)
         return replace(visit, signed_in=signed_in, libraries=tuple(libraries))
 
     async def _write(self, visit: PageContext) -> Response:
@@ -161,11 +161,11 @@ class PageEnvelope:
             response = await self.handler(visit)
             put_cookie(response, self.runtime.settings, "visit", value=visit.cookie, seconds=VISIT_SECONDS)
             return response
-        admission = await self.runtime.limits.take(visit.me.principal)
+        admission = await self.runtime.limits.acquire(visit.me.principal)
         try:
             return await self.handler(visit)
         finally:
-            self.runtime.limits.give_back(admission)
+            self.runtime.limits.release(admission)
 
 
 def _to_sign_in(request: Request) -> Response:
@@ -198,7 +198,7 @@ def fault_page(request: Request, error: Exception) -> Response:
     known = error if isinstance(error, CutroomError) else None
     if known is None and not isinstance(error, HTTPException):
         _log.error("unexpected error on a page", exc_info=error)
-    problem = problem_of(error) if known is not None or isinstance(error, HTTPException) else None
+    problem = error_response(error) if known is not None or isinstance(error, HTTPException) else None
     status = problem.status_code if problem is not None else 500
     code = problem.code if problem is not None else Code.INTERNAL
     words = sentence(known) if known else "Something broke on our side. It has been written down."

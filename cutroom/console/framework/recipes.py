@@ -4,14 +4,11 @@ from typing import Any
 
 from cutroom.accounts.principals import Principal
 from cutroom.console.framework.forms import Form
-from cutroom.console.framework.page_context import PageContext, parse
+from cutroom.console.framework.page_context import parse
 from cutroom.credits.schemas import CreditBundle
-from cutroom.engines.translation.routing import available, language_of
 from cutroom.errors import invalid_field
-from cutroom.products.captions.service import told_translators
-from cutroom.products.speech.service import available_voices
 from cutroom.products.thumbnails.rules import MAX_CHARACTERS
-from cutroom.web.schema import canonical_language, is_language
+from cutroom.text.language_tags import canonical_language, is_language
 
 MAX_SECONDS = 10_000_000
 
@@ -79,19 +76,6 @@ def shorts_in(form: Form) -> dict[str, Any] | None:
     count = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 3
     most = 4 if kind == "clips" else 10
     return {"kind": kind} if kind == "promo" else {"kind": kind, "numClips": min(max(count, 1), most)}
-
-
-async def dub_languages(visit: PageContext, source: str | None) -> list[str]:
-    """What workers can translate into and speak; from one language when it is known."""
-    spoken = {language_of(row["language"]) for row in await available_voices(visit.call.connection, now=visit.call.now)}
-    return [code for code in await caption_languages(visit, source) if language_of(code) in spoken]
-
-
-async def caption_languages(visit: PageContext, source: str | None) -> list[str]:
-    translators = await told_translators(visit.call.connection, now=visit.call.now)
-    if source is not None:
-        return available(translators, source=source)
-    return sorted({route.target for each in translators for route in each.routes()})
 
 
 def may_produce(principal: Principal) -> bool:

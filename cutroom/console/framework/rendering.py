@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cutroom.console.framework.languages import language_title
+from cutroom.text.language_tags import display_name
 
 _CONSOLE = Path(__file__).parents[1]
 STATIC = _CONSOLE / "static"
@@ -62,3 +62,7 @@ def iso(at: datetime) -> str:
 def moment(at: datetime | None) -> str:
     """As a person writes it; the page's script puts it into the reader's own time."""
     return "never" if at is None else f"{at.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def language_title(code: str | None) -> str:
+    return display_name(code) if code else "not known yet"

@@ -49,9 +49,9 @@ def new_visit() -> str:
     return secrets.token_urlsafe(24)
 
 
-def csrf_token(secrecy: SecretBox, cookie: str) -> str:
+def csrf_token(secret_box: SecretBox, cookie: str) -> str:
     """A page's own token: it follows from the cookie, which other sites can send but not read."""
-    return secrecy.keyed_hash(CSRF_PURPOSE, cookie).hex()[:40]
+    return secret_box.keyed_hash(CSRF_PURPOSE, cookie).hex()[:40]
 
 
 def check_origin(request: Request, settings: Settings) -> None:

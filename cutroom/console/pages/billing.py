@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, page
 from cutroom.credits import ledger, receipts
-from cutroom.credits.pricing import credits_of, load_prices
+from cutroom.credits.pricing import load_prices, to_credits
 
 SHOWN = 200
 PRICE_WORDS = {
@@ -35,10 +35,10 @@ KIND_WORDS = {
 
 async def show_credits(visit: PageContext) -> Response:
     connection, library_id = visit.call.connection, visit.me.principal.library_id
-    has = await ledger.funds(connection, library_id)
+    has = await ledger.get_balances(connection, library_id)
     prices = load_prices(visit.runtime.settings.prices_file)
     listed = [
-        (PRICE_WORDS[one.name], credits_of(getattr(table, one.name)), unit)
+        (PRICE_WORDS[one.name], to_credits(getattr(table, one.name)), unit)
         for table, unit in ((prices.per_minute, "a minute"), (prices.each, "each"))
         for one in fields(table)
         if one.name in PRICE_WORDS
@@ -46,9 +46,9 @@ async def show_credits(visit: PageContext) -> Response:
     return visit.page(
         "credits.html",
         has=has,
-        wallet=credits_of(has.wallet),
-        escrow=credits_of(has.escrow),
-        limit=credits_of(has.overdraft),
+        wallet=to_credits(has.wallet),
+        escrow=to_credits(has.escrow),
+        limit=to_credits(has.overdraft),
         movements=await receipts.statement(connection, library_id, limit=SHOWN),
         kinds=KIND_WORDS,
         prices=listed,

@@ -22,13 +22,13 @@ async def show_brand_voices(visit: PageContext) -> Response:
 async def create(visit: PageContext) -> Response:
     _let_in(visit)
     call = visit.call
-    await branding.put_brand_voice(call.connection, call.principal.library_id, _brand(visit.form), now=call.now)
+    await branding.add_brand_voice(call.connection, call.principal.library_id, _brand(visit.form), now=call.now)
     return go("/brand-voices", said="made")
 
 
 async def change(visit: PageContext) -> Response:
     _let_in(visit)
-    await branding.change_brand_voice(
+    await branding.update_brand_voice(
         visit.call.connection,
         visit.me.principal.library_id,
         visit.request.path_params["brand_voice_id"],
@@ -45,10 +45,10 @@ async def delete(visit: PageContext) -> Response:
     return go("/brand-voices", said="deleted")
 
 
-def _brand(form: Form) -> branding.Brand:
+def _brand(form: Form) -> branding.BrandVoiceInput:
     colors = list(dict.fromkeys(form.text("colors").replace(",", " ").split()))
     document = {"name": form.text("name"), "guidelines": form.text("guidelines"), "colors": colors}
-    return parse(branding.Brand, document)
+    return parse(branding.BrandVoiceInput, document)
 
 
 def _let_in(visit: PageContext) -> None:

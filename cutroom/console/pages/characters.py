@@ -12,19 +12,19 @@ from cutroom.errors import invalid_field
 from cutroom.library import branding, routes
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.characters.service import PendingPicture, SentPicture, pending_pictures, send_pictures
+from cutroom.products.characters.service import CharacterUpload, PendingCharacterImage, pending_images, upload_images
 from cutroom.web.operation import operation_of
 
 
 async def show_characters(visit: PageContext) -> Response:
     figures = (await visit.perform(routes.list_characters)).characters
-    pending: dict[str, list[PendingPicture]] = defaultdict(list)
-    for each in await pending_pictures(visit.call.connection, visit.me.principal.library_id):
+    pending: dict[str, list[PendingCharacterImage]] = defaultdict(list)
+    for each in await pending_images(visit.call.connection, visit.me.principal.library_id):
         pending[each.character_id].append(each)
     shown: dict[str, Any] = {
         "characters": figures,
         "pending": pending,
-        "busy": any(each.fault is None for found in pending.values() for each in found),
+        "busy": any(each.error is None for found in pending.values() for each in found),
         "may_write": visit.me.principal.may_write,
         "most": MAX_CHARACTER_IMAGES,
     }
@@ -35,8 +35,8 @@ async def show_characters(visit: PageContext) -> Response:
 async def create(visit: PageContext) -> Response:
     """A picture that cannot be one refuses the whole form: nothing of it stays."""
     _let_in(visit)
-    pictures, wanted = await _pictures(visit), parse(branding.Named, {"name": visit.form.text("name")})
-    character_id = await branding.put_character(
+    pictures, wanted = await _pictures(visit), parse(branding.CharacterInput, {"name": visit.form.text("name")})
+    character_id = await branding.add_character(
         visit.call.connection, visit.me.principal.library_id, name=wanted.name, images=[], now=visit.call.now
     )
     await _send(visit, character_id, pictures)
@@ -49,19 +49,19 @@ async def add_pictures(visit: PageContext) -> Response:
     return go("/characters", said="sent")
 
 
-async def _pictures(visit: PageContext) -> list[SentPicture]:
-    found = [SentPicture(file.filename or "", await file.read()) for file in visit.form.uploads("pictures")]
+async def _pictures(visit: PageContext) -> list[CharacterUpload]:
+    found = [CharacterUpload(file.filename or "", await file.read()) for file in visit.form.uploads("pictures")]
     if not found:
         raise invalid_field("pictures", "Choose at least one picture.")
     return found
 
 
-async def _send(visit: PageContext, character_id: str, pictures: list[SentPicture]) -> None:
-    await send_pictures(
+async def _send(visit: PageContext, character_id: str, pictures: list[CharacterUpload]) -> None:
+    await upload_images(
         visit.call.connection,
         visit.me.principal,
         character_id,
-        pictures=pictures,
+        images=pictures,
         storage=visit.runtime.storage,
         prices=load_prices(visit.runtime.settings.prices_file),
         now=visit.call.now,
@@ -70,7 +70,7 @@ async def _send(visit: PageContext, character_id: str, pictures: list[SentPictur
 
 async def rename(visit: PageContext) -> Response:
     _let_in(visit)
-    wanted = parse(branding.Named, {"name": visit.form.text("name")})
+    wanted = parse(branding.CharacterInput, {"name": visit.form.text("name")})
     await branding.rename_character(
         visit.call.connection,
         visit.me.principal.library_id,

@@ -4,8 +4,8 @@ from starlette.responses import Response
 
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
-from cutroom.accounts.service import KeyMinter, NewKey, list_keys, revoke_key
-from cutroom.accounts.sessions import clean_name
+from cutroom.accounts.service import KeyIssuer, NewKey, list_keys, revoke_key
+from cutroom.accounts.sessions import normalize_name
 from cutroom.console.framework.page_context import PageContext, go, page, sentence
 from cutroom.console.framework.scopes import SCOPE_WORDS
 from cutroom.errors import CutroomError, invalid_field, not_found
@@ -41,13 +41,13 @@ async def show_keys(visit: PageContext) -> Response:
 async def create(visit: PageContext) -> Response:
     """The secret is in this answer and in no other, so there is nothing to be sent on to."""
     call, form = visit.call, visit.form
-    minter = KeyMinter(secrecy=visit.runtime.secrecy, plans=visit.runtime.doorkeeper.plans)
+    minter = KeyIssuer(secret_box=visit.runtime.secret_box, plans=visit.runtime.authenticator.plans)
     try:
         made = await minter.create_key(
             call.connection,
             call.principal.library_id,
             user_id=visit.me.user_id,
-            name=clean_name(form.text("name")),
+            name=normalize_name(form.text("name")),
             scopes=_scopes(form.all("scope")),
             now=call.now,
         )

@@ -5,9 +5,10 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from cutroom.capabilities.service import dub_languages
 from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
-from cutroom.console.framework.recipes import bundle_of, dub_languages, may_produce, recipes_of
+from cutroom.console.framework.recipes import bundle_of, may_produce, recipes_of
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
 from cutroom.errors import Code, CutroomError
@@ -20,7 +21,7 @@ from cutroom.library.search import MAX_TEXT, VideoQuery, find_videos
 from cutroom.products.ingest import routes as ingest
 from cutroom.products.ingest.rules import SourceType, fault_in_source
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
-from cutroom.products.transcripts.search import Said, find_said
+from cutroom.products.transcripts.search import TranscriptMatch, search_transcripts
 from cutroom.products.uploads import routes as uploads
 from cutroom.web.operation import operation_of
 
@@ -36,7 +37,7 @@ class Tile:
 
     video: Video
     job: Job | None  # what it is busy with
-    said: Said | None
+    said: TranscriptMatch | None
 
 
 async def show_library(visit: PageContext) -> Response:
@@ -57,7 +58,7 @@ async def show_library(visit: PageContext) -> Response:
     }
     if visit.request.headers.get("hx-request"):
         return visit.page("library_grid.html", **shown)
-    languages = await dub_languages(visit, None)
+    languages = await dub_languages(visit.call.connection, source=None, now=visit.call.now)
     return visit.page(
         "library.html",
         **shown,
@@ -74,9 +75,9 @@ async def _tiles(
     operation_of(routes.list_videos).authorize(call.principal)
     tokens = visit.runtime.page_tokens
     before = tokens.read(token, listing=_LISTING, library_id=library_id) if token else None
-    said = await find_said(call.connection, call.principal, text, limit=MAX_FOUND) if text else []
+    said = await search_transcripts(call.connection, call.principal, text, limit=MAX_FOUND) if text else []
     places = {each.video_id: each for each in said}
-    wanted = VideoQuery(folder_id=folder_id, text=text or None, also=list(places))
+    wanted = VideoQuery(folder_id=folder_id, text=text or None, matching_ids=list(places))
     videos, more = await find_videos(
         call.connection, call.principal, wanted, before=before, limit=PAGE, storage=visit.runtime.storage
     )

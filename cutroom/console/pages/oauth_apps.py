@@ -3,11 +3,11 @@
 from starlette.responses import Response
 
 from cutroom.accounts.oauth import (
-    Connected,
-    clients_of,
-    connections_of,
+    ConnectedApp,
     disconnect,
     find_client,
+    list_clients,
+    list_connections,
     register_client,
     revoke_client,
 )
@@ -17,12 +17,12 @@ from cutroom.errors import CutroomError
 
 async def _page(visit: PageContext, *, status: int = 200, fault: str | None = None) -> Response:
     call = visit.call
-    connected: list[tuple[str, Connected]] = []
-    for each in await connections_of(call.connection, call.principal.library_id, visit.me.user_id):
+    connected: list[tuple[str, ConnectedApp]] = []
+    for each in await list_connections(call.connection, call.principal.library_id, visit.me.user_id):
         client = await find_client(call.connection, each.client_id)
         if client is not None:
             connected.append((client.name, each))
-    clients = await clients_of(call.connection, visit.me.user_id)
+    clients = await list_clients(call.connection, visit.me.user_id)
     issuer = visit.runtime.settings.base_url
     return visit.page("apps.html", status=status, fault=fault, connected=connected, clients=clients, issuer=issuer)
 

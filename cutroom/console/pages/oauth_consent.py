@@ -7,12 +7,12 @@ from starlette.responses import RedirectResponse, Response
 
 from cutroom.accounts.oauth import (
     Consent,
-    Granter,
     OAuthClientInfo,
     OAuthError,
+    OAuthTokenService,
     find_client,
     is_challenge,
-    read_scopes,
+    parse_scopes,
 )
 from cutroom.accounts.scopes import Scope
 from cutroom.accounts.sessions import LibraryChoice
@@ -59,7 +59,7 @@ def _scopes(asked: Asked) -> frozenset[Scope]:
         raise OAuthError("invalid_request", "A code_challenge of the method S256 is required.")
     if len(asked.state) > MAX_STATE:
         raise OAuthError("invalid_request", f"A state has at most {MAX_STATE} characters.")
-    return read_scopes(fields.get("scope", ""))
+    return parse_scopes(fields.get("scope", ""))
 
 
 def _back(visit: PageContext, asked: Asked, **answer: str) -> Response:
@@ -107,7 +107,7 @@ async def answer_consent(visit: PageContext) -> Response:
         challenge=asked.fields["code_challenge"],
     )
     async with visit.runtime.database.transaction(library.id) as connection:
-        code = await Granter(visit.runtime.secrecy).issue_code(connection, consent, now=visit.call.now)
+        code = await OAuthTokenService(visit.runtime.secret_box).issue_code(connection, consent, now=visit.call.now)
     return _back(visit, asked, code=code)
 
 

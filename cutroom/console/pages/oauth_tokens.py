@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cutroom.accounts.oauth import ACCESS_LIFETIME, GRANTABLE, Granter, OAuthError, Tokens, find_client
+from cutroom.accounts.oauth import ACCESS_LIFETIME, GRANTABLE, OAuthError, OAuthTokenService, TokenPair, find_client
 from cutroom.console.framework.forms import Form, read_fields
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
-from cutroom.web.error_responses import problem_of
+from cutroom.web.error_responses import error_response
 from cutroom.web.runtime import Runtime
 
 _NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache", "X-Content-Type-Options": "nosniff"}
@@ -48,7 +48,7 @@ async def _answer(request: Request, work: Work) -> Response:
     except CutroomError as error:
         if error.code is Code.INVALID_ARGUMENT:
             return _refused(OAuthError("invalid_request", "The request cannot be read."))
-        return problem_of(error)
+        return error_response(error)
 
 
 async def _read(request: Request) -> Form:
@@ -70,7 +70,7 @@ async def _client_id(connection: Connection, form: Form) -> str:
 
 
 async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Response:
-    granter, now = Granter(runtime.secrecy), runtime.clock()
+    granter, now = OAuthTokenService(runtime.secret_box), runtime.clock()
     client_id = await _client_id(connection, form)
     match form.text("grant_type"):
         case "authorization_code":
@@ -83,7 +83,7 @@ async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Respo
                 now=now,
             )
         case "refresh_token":
-            made = await granter.renew(
+            made = await granter.refresh(
                 connection, form.text("refresh_token"), client_id=client_id, scope=form.text("scope"), now=now
             )
         case "":
@@ -93,7 +93,7 @@ async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Respo
     return _given(made)
 
 
-def _given(made: Tokens) -> Response:
+def _given(made: TokenPair) -> Response:
     body = {
         "access_token": made.access,
         "token_type": "Bearer",
@@ -108,7 +108,7 @@ async def _revoke(runtime: Runtime, connection: Connection, form: Form) -> Respo
     client_id = await _client_id(connection, form)
     if not form.text("token"):
         raise OAuthError("invalid_request", "A token is required.")
-    await Granter(runtime.secrecy).revoke(connection, form.text("token"), client_id=client_id, now=runtime.clock())
+    await OAuthTokenService(runtime.secret_box).revoke(connection, form.text("token"), client_id=client_id, now=runtime.clock())
     return Response(status_code=200, headers=_NEVER_KEPT)
 
 

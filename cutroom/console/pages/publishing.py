@@ -16,9 +16,9 @@ from cutroom.products.downloads.schemas import Download, NewDownload
 from cutroom.products.hosting import routes as hosting
 from cutroom.products.hosting.schemas import Hosting
 from cutroom.products.packaging import routes as packaging
-from cutroom.products.packaging.schemas import Decision, NewPackaging, PackagingState
+from cutroom.products.packaging.schemas import NewPackaging, PackagingState, ReviewDecision
 from cutroom.products.thumbnails import routes as thumbnails
-from cutroom.products.thumbnails.posters import DrawnPicture, choose_primary, pictures_of
+from cutroom.products.thumbnails.posters import ThumbnailImage, list_images, set_primary
 from cutroom.web.operation import operation_of
 
 MAX_DOWNLOADS = 5  # the newest, with their links
@@ -29,7 +29,7 @@ class Publishing:
     """Everything that is made to publish a video, as it stands."""
 
     packaging: PackagingState
-    pictures: list[DrawnPicture]
+    pictures: list[ThumbnailImage]
     downloads: list[Download]
     hosting: Hosting
 
@@ -47,9 +47,9 @@ async def publishing_of(visit: PageContext, video_id: str, found: list[Job]) -> 
     )
 
 
-async def _pictures(visit: PageContext, video_id: str) -> list[DrawnPicture]:
+async def _pictures(visit: PageContext, video_id: str) -> list[ThumbnailImage]:
     operation_of(thumbnails.list_thumbnails).authorize(visit.me.principal)
-    return await pictures_of(visit.call.connection, visit.me.principal, video_id, storage=visit.runtime.storage)
+    return await list_images(visit.call.connection, visit.me.principal, video_id, storage=visit.runtime.storage)
 
 
 async def _downloads(visit: PageContext, found: list[Job]) -> list[Download]:
@@ -136,7 +136,7 @@ async def review(visit: PageContext) -> Response:
     document: dict[str, Any] = {"approved": visit.form.text("answer") == "approve"}
     if chosen:
         document["detectedIds"] = chosen
-    await visit.perform(packaging.review_packaging, video_id, parse(Decision, document))
+    await visit.perform(packaging.review_packaging, video_id, parse(ReviewDecision, document))
     return go(f"/videos/{video_id}")
 
 
@@ -145,7 +145,7 @@ async def choose_poster(visit: PageContext) -> Response:
     operation_of(thumbnails.create_thumbnail).authorize(visit.me.principal)
     video_id = visit.request.path_params["video_id"]
     chosen = visit.form.text("thumbnail")
-    await choose_primary(visit.call.connection, visit.me.principal, video_id, thumbnail_id=chosen)
+    await set_primary(visit.call.connection, visit.me.principal, video_id, thumbnail_id=chosen)
     return go(f"/videos/{video_id}", said="poster")
 
 

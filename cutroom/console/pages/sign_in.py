@@ -3,14 +3,14 @@
 from starlette.responses import Response
 
 from cutroom.accounts.plans import PlanName
-from cutroom.accounts.sessions import Known, change_password, clean_email, sign_up
+from cutroom.accounts.sessions import AuthenticatedUser, change_password, normalize_email, sign_up
 from cutroom.console.framework.page_context import PageContext, go, page, sentence
 from cutroom.console.framework.security import SESSION_SECONDS, drop_cookie, put_cookie
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.web.limits import Rate
+from cutroom.web.limits import RateLimit
 
-ATTEMPTS_PER_ADDRESS = Rate(30)
-ATTEMPTS_PER_EMAIL = Rate(10)
+ATTEMPTS_PER_ADDRESS = RateLimit(30)
+ATTEMPTS_PER_EMAIL = RateLimit(10)
 MAX_NEXT = 2_000
 HOME = "/library"
 _WRONG = "E-mail address or password are not right."
@@ -30,11 +30,11 @@ async def show_sign_in(visit: PageContext) -> Response:
 
 
 async def do_sign_in(visit: PageContext) -> Response:
-    email, target = clean_email(visit.form.text("email")), safe_next(visit.form.text("next"))
+    email, target = normalize_email(visit.form.text("email")), safe_next(visit.form.text("next"))
     try:
         await _count(visit, email)
         async with visit.runtime.database.connection() as connection:
-            known = await visit.reception.recognise(connection, email, visit.form.secret("password"))
+            known = await visit.session_service.authenticate(connection, email, visit.form.secret("password"))
         if known is not None:
             return await _let_in(visit, known, target)
         words, status = _WRONG, 401
@@ -52,10 +52,10 @@ async def _count(visit: PageContext, email: str) -> None:
     await visit.runtime.limits.count(f"sign-in:{email[:254]}", ATTEMPTS_PER_EMAIL)
 
 
-async def _let_in(visit: PageContext, known: Known, target: str) -> Response:
+async def _let_in(visit: PageContext, known: AuthenticatedUser, target: str) -> Response:
     """A new session each time, so that nobody can have planted one."""
     async with visit.runtime.database.connection() as connection:
-        token = await visit.reception.begin(connection, known, now=visit.runtime.clock())
+        token = await visit.session_service.create(connection, known, now=visit.runtime.clock())
     response = go(target)
     put_cookie(response, visit.runtime.settings, "session", value=token, seconds=SESSION_SECONDS)
     return response
@@ -71,7 +71,7 @@ async def do_sign_up(visit: PageContext) -> Response:
     _check_open(visit)
     form, target = visit.form, safe_next(visit.form.text("next"))
     try:
-        await _count(visit, clean_email(form.text("email")))
+        await _count(visit, normalize_email(form.text("email")))
         async with visit.runtime.database.connection() as connection:
             known = await sign_up(
                 connection,
@@ -93,7 +93,7 @@ def _check_open(visit: PageContext) -> None:
 
 
 async def sign_out(visit: PageContext) -> Response:
-    await visit.reception.end(visit.call.connection, visit.cookie)
+    await visit.session_service.end(visit.call.connection, visit.cookie)
     response = go("/sign-in")
     drop_cookie(response, visit.runtime.settings, "session")
     return response
@@ -107,13 +107,13 @@ async def do_change_password(visit: PageContext) -> Response:
     form, me = visit.form, visit.me
     try:
         await _count(visit, me.email)
-        known = await visit.reception.recognise(visit.call.connection, me.email, form.secret("current"))
+        known = await visit.session_service.authenticate(visit.call.connection, me.email, form.secret("current"))
         if known is None:
             return visit.page("account.html", status=403, fault="The current password is not right.")
         await change_password(visit.call.connection, me.user_id, form.secret("password"), now=visit.call.now)
     except CutroomError as error:
         return visit.page("account.html", status=error.status, fault=sentence(error))
-    token = await visit.reception.begin(visit.call.connection, known, now=visit.call.now)
+    token = await visit.session_service.create(visit.call.connection, known, now=visit.call.now)
     response = go("/account", said="password")
     put_cookie(response, visit.runtime.settings, "session", value=token, seconds=SESSION_SECONDS)
     return response
@@ -121,7 +121,7 @@ async def do_change_password(visit: PageContext) -> Response:
 
 async def switch_library(visit: PageContext) -> Response:
     chosen = visit.form.text("library")
-    if not await visit.reception.choose(visit.call.connection, visit.cookie, chosen):
+    if not await visit.session_service.switch_library(visit.call.connection, visit.cookie, chosen):
         raise not_found()
     return go(HOME)
 

@@ -6,12 +6,11 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
 
+from cutroom.capabilities import service as capabilities
 from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
 from cutroom.console.framework.recipes import (
     bundle_of,
-    caption_languages,
-    dub_languages,
     languages_in,
     may_produce,
     product_in,
@@ -34,13 +33,13 @@ from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.dubs import routes as dubs
 from cutroom.products.dubs.schemas import Dub, DubItem, NewDubs
 from cutroom.products.ingest.service import source_path
-from cutroom.products.playback.service import is_coming
+from cutroom.products.playback.service import is_updating
 from cutroom.products.shorts import routes as shorts
 from cutroom.products.shorts.schemas import NewClips, NewPromo, NewShorts, ShortsItem, ShortsRequest
 from cutroom.products.transcripts import routes as transcripts
 from cutroom.products.transcripts.schemas import Transcript
 from cutroom.products.transcripts.service import subtitle_path
-from cutroom.web.schema import canonical_language, is_language
+from cutroom.text.language_tags import canonical_language, is_language
 
 MAX_DUBS = 12  # with their reports on one page
 MAX_REQUESTS = 6
@@ -89,8 +88,8 @@ async def show_video(visit: PageContext) -> Response:
         start=visit.request.query_params.get("t", ""),
         folders=(await visit.perform(routes.list_folders)).folders,
         may_arrange=visit.me.principal.may_write,
-        dub_choices=await dub_languages(visit, source),
-        caption_choices=await caption_languages(visit, source),
+        dub_choices=await capabilities.dub_languages(visit.call.connection, source=source, now=visit.call.now),
+        caption_choices=await capabilities.caption_languages(visit.call.connection, source=source, now=visit.call.now),
         brands=(await visit.perform(routes.list_brand_voices)).brand_voices,
         figures=[each for each in (await visit.perform(routes.list_characters)).characters if each.reference_images],
         title_styles=list(TitleStyle),
@@ -132,7 +131,7 @@ def _subtitles(transcript: Transcript, found: list[Job]) -> list[str]:
 
 async def _stream_is_coming(visit: PageContext, video: Video) -> bool:
     call = visit.call
-    return await is_coming(call.connection, call.principal.library_id, video.id, now=call.now)
+    return await is_updating(call.connection, call.principal.library_id, video.id, now=call.now)
 
 
 async def _dubs(visit: PageContext, video: Video) -> list[ShownDub]:

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
-from cutroom.credits.pricing import credits_of, load_prices
+from cutroom.credits.pricing import load_prices, to_credits
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.products.speech import routes as speech
 from cutroom.products.speech.rules import MAX_TEXT
@@ -41,7 +41,7 @@ async def _page(visit: PageContext, *, fault: str | None = None, status: int = 2
         **shown,
         premade=await _premade(visit),
         may_speak=principal.may_write and not principal.suspended,
-        price=credits_of(load_prices(visit.runtime.settings.prices_file).each.speech),
+        price=to_credits(load_prices(visit.runtime.settings.prices_file).each.speech),
         max_text=MAX_TEXT,
     )
 

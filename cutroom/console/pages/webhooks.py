@@ -42,7 +42,7 @@ async def show_endpoint(visit: PageContext) -> Response:
     _check_reads(visit)
     call, endpoint_id = visit.call, visit.request.path_params["endpoint_id"]
     endpoint = await log.find_endpoint(call.connection, call.principal, endpoint_id)
-    deliveries = await log.deliveries_of(call.connection, call.principal, endpoint_id)
+    deliveries = await log.list_deliveries(call.connection, call.principal, endpoint_id)
     part = visit.request.headers.get("hx-request") is not None
     template = "webhook_log.html" if part else "webhook.html"
     return visit.page(template, endpoint=endpoint, deliveries=deliveries)
@@ -56,7 +56,7 @@ async def delete(visit: PageContext) -> Response:
 async def test(visit: PageContext) -> Response:
     _check_writes(visit)
     endpoint_id = visit.request.path_params["endpoint_id"]
-    await log.send_test(visit.call.connection, visit.me.principal, endpoint_id, now=visit.call.now)
+    await log.send_test_event(visit.call.connection, visit.me.principal, endpoint_id, now=visit.call.now)
     return go(f"/webhooks/{endpoint_id}", said="test")
 
 
@@ -64,7 +64,7 @@ async def replay(visit: PageContext) -> Response:
     _check_writes(visit)
     places = visit.request.path_params
     endpoint_id, event_id = places["endpoint_id"], places["event_id"]
-    await log.send_again(visit.call.connection, visit.me.principal, endpoint_id, event_id, now=visit.call.now)
+    await log.redeliver(visit.call.connection, visit.me.principal, endpoint_id, event_id, now=visit.call.now)
     return go(f"/webhooks/{endpoint_id}", said="again")
 
 

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from cutroom.accounts import teams
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
-from cutroom.accounts.sessions import found_workspace
+from cutroom.accounts.sessions import create_workspace
 from cutroom.console.framework.page_context import PageContext, go, page, sentence
 from cutroom.errors import CutroomError, invalid_field
 
@@ -20,11 +20,11 @@ async def _page(
         return visit.page("workspace_new.html", fault=fault, status=status)
     connection = visit.call.connection
     leads = principal.role in _LEADING
-    invitations = await teams.invitations_of(connection, principal, now=visit.call.now) if leads else []
+    invitations = await teams.list_invitations(connection, principal, now=visit.call.now) if leads else []
     return visit.page(
         "workspace.html",
         status=status,
-        members=await teams.members_of(connection, principal),
+        members=await teams.list_members(connection, principal),
         invitations=invitations,
         leads=leads,
         roles=[role.value for role in Role if role is not Role.OWNER or principal.role is Role.OWNER],
@@ -45,12 +45,12 @@ async def create(visit: PageContext) -> Response:
     call = visit.call
     plan = PlanName(visit.runtime.settings.new_library_plan)
     try:
-        made = await found_workspace(
+        made = await create_workspace(
             call.connection, visit.form.text("name"), owner_id=visit.me.user_id, plan=plan, now=call.now
         )
     except CutroomError as error:
         return visit.page("workspace_new.html", fault=sentence(error), status=error.status)
-    await visit.reception.choose(call.connection, visit.cookie, made)
+    await visit.session_service.switch_library(call.connection, visit.cookie, made)
     return go("/workspace", said="made")
 
 
@@ -62,7 +62,7 @@ async def invite(visit: PageContext) -> Response:
             call.principal,
             visit.form.text("email"),
             role=_role(visit.form.text("role")),
-            secrecy=visit.runtime.secrecy,
+            secret_box=visit.runtime.secret_box,
             now=call.now,
         )
     except CutroomError as error:
@@ -79,7 +79,7 @@ def _role(text: str) -> Role:
 
 async def take_back(visit: PageContext) -> Response:
     call = visit.call
-    await teams.take_back(call.connection, call.principal, visit.request.path_params["invitation_id"], now=call.now)
+    await teams.revoke_invitation(call.connection, call.principal, visit.request.path_params["invitation_id"], now=call.now)
     return go("/workspace", said="taken-back")
 
 
@@ -89,7 +89,7 @@ async def change(visit: PageContext) -> Response:
     try:
         async with call.connection.transaction():
             if visit.form.text("role") == "remove":
-                await teams.dismiss(call.connection, call.principal, user_id)
+                await teams.remove_member(call.connection, call.principal, user_id)
             else:
                 role = _role(visit.form.text("role"))
                 await teams.change_role(call.connection, call.principal, user_id, role=role, now=call.now)
@@ -101,16 +101,16 @@ async def change(visit: PageContext) -> Response:
 async def show_invitation(visit: PageContext) -> Response:
     secret = visit.request.path_params["secret"]
     async with visit.runtime.database.connection() as connection:
-        offered = await teams.welcome(connection, secret, secrecy=visit.runtime.secrecy, now=visit.call.now)
+        offered = await teams.find_invitation(connection, secret, secret_box=visit.runtime.secret_box, now=visit.call.now)
     return visit.page("invitation.html", offered=offered, secret=secret)
 
 
 async def accept(visit: PageContext) -> Response:
     secret, now = visit.request.path_params["secret"], visit.call.now
     async with visit.runtime.database.connection() as connection, connection.transaction():
-        offered = await teams.welcome(connection, secret, secrecy=visit.runtime.secrecy, now=now)
-        await teams.accept(connection, offered, user_id=visit.me.user_id, email=visit.me.email, now=now)
-        await visit.reception.choose(connection, visit.cookie, offered.library_id)
+        offered = await teams.find_invitation(connection, secret, secret_box=visit.runtime.secret_box, now=now)
+        await teams.accept_invitation(connection, offered, user_id=visit.me.user_id, email=visit.me.email, now=now)
+        await visit.session_service.switch_library(connection, visit.cookie, offered.library_id)
     return go("/library")
 
 

@@ -1,9 +1,8 @@
-"""Who speaks when: groups the voice prints of a whole recording into speakers, and their windows into turns.
+"""Speaker diarization: clusters speaker embeddings of a recording, and converts the labels to turns.
 
-Windows are grouped by average linkage: again and again the two groups join whose windows are most alike on average,
-until no two are alike enough. A long recording is first grouped stretch by stretch, so that neither time nor memory
-grows with the square of its length. The mean cosine of two groups follows from the sums of their vectors alone, so
-the second round is as exact as the first.
+Uses agglomerative clustering with average linkage on cosine similarity. Long recordings are clustered block by block
+first, so that time and memory stay below quadratic. The mean cosine of two clusters follows from their vector sums
+alone, so the second round is exact.
 """
 
 from bisect import bisect_right
@@ -22,20 +21,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MAX_PRINTS = 80_000  # some 16 hours of speech
+MAX_EMBEDDINGS = 80_000  # about 16 hours of speech
 MAX_SPEAKERS = 20
-MAX_GROUPS = 2_000  # what is grouped at once
-STRETCH_PRINTS = 400  # some 5 minutes; grouped alone where there are too many prints for one round
-STRETCH_MARGIN = 0.1  # in a stretch only what is more alike than needed joins: the second round sees more
-CLEAR_SECONDS = 1.0  # shorter windows are given to speakers, but make none
-MIN_SPEAKER_SECONDS = 3.0  # who speaks less in all is taken for one of the others...
-MIN_SPEAKER_SHARE = 0.1  # ...unless it is this share of a short recording
-WORD_GAP_REACH_SECONDS = 0.6  # how far a change of speaker moves to fall between two words
+MAX_COMPARED_CLUSTERS = 2_000  # bounds the similarity matrix
+BLOCK_EMBEDDINGS = 400  # about 5 minutes; size of a block in the first round
+BLOCK_MARGIN = 0.1  # stricter threshold within a block; the second round decides the rest
+CLEAR_SECONDS = 1.0  # shorter windows are assigned to speakers but do not form clusters
+MIN_SPEAKER_SECONDS = 3.0  # shorter clusters are merged into others...
+MIN_SPEAKER_SHARE = 0.1  # ...unless they reach this share of a short recording
+WORD_GAP_REACH_SECONDS = 0.6  # how far a speaker change may move to fall between words
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stretch of speech by one speaker; one who pauses has several in a row. Speakers count from 0."""
+    """Continuous speech of one speaker, numbered from 0; a pause starts a new turn."""
 
     speaker: int
     start_seconds: float
@@ -43,60 +42,70 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Join:
-    """Two groups that become one, and how alike they are. A group goes by the number of any of its members."""
+class _Merge:
+    """A merge of two clusters, each identified by any member, at a similarity."""
 
     left: int
     right: int
-    likeness: float
+    similarity: float
 
 
 def cluster_speakers(
-    prints: Sequence[SpeakerEmbedding], *, same_voice: float, speakers: int | None = None
+    embeddings: Sequence[SpeakerEmbedding], *, same_speaker_threshold: float, speakers: int | None = None
 ) -> list[int]:
-    """The speaker of each print, numbered in the order in which they first speak.
+    """The speaker of each embedding, numbered in order of first appearance.
 
-    `same_voice` is the mean cosine from which two groups are one voice; each profiler has its own. A known number of
-    `speakers` is found whatever they are like, if there is speech enough for as many.
+    `same_speaker_threshold` is the embedder's mean cosine similarity from which two clusters are one speaker. A known
+    number of `speakers` overrides it, if there is enough speech for that many.
     """
-    import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+    import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
-    if len(prints) > MAX_PRINTS:
-        raise EngineError(f"A recording has at most {MAX_PRINTS} windows of speech.")
+    if len(embeddings) > MAX_EMBEDDINGS:
+        raise EngineError(f"A recording must have at most {MAX_EMBEDDINGS} windows of speech.")
     if speakers is not None and not 1 <= speakers <= MAX_SPEAKERS:
-        raise EngineError(f"There are between 1 and {MAX_SPEAKERS} speakers.")
-    if not prints:
+        raise EngineError(f"The number of speakers must be between 1 and {MAX_SPEAKERS}.")
+    if not embeddings:
         return []
-    clear = [each for each in prints if each.span.end_seconds - each.span.start_seconds >= CLEAR_SECONDS] or prints
+    clear = [
+        each for each in embeddings if each.span.end_seconds - each.span.start_seconds >= CLEAR_SECONDS
+    ] or embeddings
     vectors = np.stack([each.vector for each in clear]).astype(np.float64)
-    seconds = np.array(list(_new_seconds(clear)))
-    groups = _pregroup(vectors, same_voice + STRETCH_MARGIN)
-    sums, spoken = _totals(vectors, groups), _totals(seconds, groups)
-    joins = _joins(sums, _totals(np.ones(len(clear)), groups))
-    least = min(MIN_SPEAKER_SECONDS, MIN_SPEAKER_SHARE * float(seconds.sum()))
-    count = _how_many(joins, spoken, least=least, same_voice=same_voice, speakers=speakers)
-    joined = _apply(joins[:count], len(sums))
-    voices = _centres(sums, joined, heard=_totals(spoken, joined) >= least)
-    return _in_order([int((voices @ each.vector).argmax()) for each in prints])
+    seconds = np.array(list(_exclusive_seconds(clear)))
+    clusters = _precluster(vectors, same_speaker_threshold + BLOCK_MARGIN)
+    sums, speech_seconds = _totals(vectors, clusters), _totals(seconds, clusters)
+    merges = _merge_sequence(sums, _totals(np.ones(len(clear)), clusters))
+    min_seconds = min(MIN_SPEAKER_SECONDS, MIN_SPEAKER_SHARE * float(seconds.sum()))
+    count = _merge_count(
+        merges,
+        speech_seconds,
+        min_seconds=min_seconds,
+        same_speaker_threshold=same_speaker_threshold,
+        speakers=speakers,
+    )
+    labels = _apply_merges(merges[:count], len(sums))
+    centroids = _centroids(sums, labels, audible=_totals(speech_seconds, labels) >= min_seconds)
+    return _by_first_appearance([int((centroids @ each.vector).argmax()) for each in embeddings])
 
 
-def turns(prints: Sequence[SpeakerEmbedding], speakers: Sequence[int], *, words: Sequence[TimeSpan] = ()) -> list[Turn]:
-    """Each moment of speech goes to the speaker of the windows around it.
+def speaker_turns(
+    embeddings: Sequence[SpeakerEmbedding], speakers: Sequence[int], *, words: Sequence[TimeSpan] = ()
+) -> list[Turn]:
+    """Converts window labels to turns.
 
-    A change inside a stretch of speech falls in the middle of where the two windows overlap, or, where words are
-    given, into the widest gap between two of them near by.
+    A change within continuous speech is placed in the middle of the overlap of the two windows or, if words are given,
+    in the widest word gap nearby.
     """
     found: list[Turn] = []
     starts = [word.start_seconds for word in words]
-    for first, end in _stretches(prints):
-        spans = [each.span for each in prints[first:end]]
-        kept = _steady(speakers[first:end])
+    for first, end in _contiguous_runs(embeddings):
+        spans = [each.span for each in embeddings[first:end]]
+        kept = _stable_windows(speakers[first:end])
         start = spans[0].start_seconds
         for left, right in pairwise(kept):
             if speakers[first + left] == speakers[first + right]:
                 continue
             middle = (spans[left].end_seconds + spans[right].start_seconds) / 2
-            change = _between_words(middle, words, starts=starts, bounds=TimeSpan(start, spans[-1].end_seconds))
+            change = _snap_to_word_gap(middle, words, starts=starts, bounds=TimeSpan(start, spans[-1].end_seconds))
             if change > start:
                 found.append(Turn(speakers[first + left], start, change))
                 start = change
@@ -105,7 +114,7 @@ def turns(prints: Sequence[SpeakerEmbedding], speakers: Sequence[int], *, words:
 
 
 def speaker_of(turns: Sequence[Turn], span: TimeSpan) -> int | None:
-    """Who speaks most in a span, such as a word, or else nearest to it; nobody where nobody speaks at all."""
+    """The speaker with the most overlap with a span such as a word, else the nearest; None without turns."""
     after = bisect_right(turns, span.start_seconds, key=lambda turn: turn.start_seconds)
     first = max(0, after - 1)
     shares: dict[int, float] = {}
@@ -125,95 +134,96 @@ def _distance(turn: Turn, span: TimeSpan) -> float:
     return max(turn.start_seconds - span.end_seconds, span.start_seconds - turn.end_seconds)
 
 
-def _new_seconds(prints: Sequence[SpeakerEmbedding]) -> Iterator[float]:
-    """How much each window adds to what the windows after it cover."""
-    for here, after in pairwise(prints):
+def _exclusive_seconds(embeddings: Sequence[SpeakerEmbedding]) -> Iterator[float]:
+    """Seconds of each window not covered by the next one."""
+    for here, after in pairwise(embeddings):
         yield max(0.0, min(here.span.end_seconds, after.span.start_seconds) - here.span.start_seconds)
-    yield prints[-1].span.end_seconds - prints[-1].span.start_seconds
+    yield embeddings[-1].span.end_seconds - embeddings[-1].span.start_seconds
 
 
-def _pregroup(vectors: "Floats", alike: float) -> "NDArray[np.intp]":
-    """A group for each vector, few enough to be compared with each other."""
+def _precluster(vectors: "Floats", threshold: float) -> "NDArray[np.intp]":
+    """Initial cluster of each vector, at most MAX_COMPARED_CLUSTERS in total."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    if len(vectors) <= MAX_GROUPS:
+    if len(vectors) <= MAX_COMPARED_CLUSTERS:
         return np.arange(len(vectors))
-    stretches = -(-len(vectors) // STRETCH_PRINTS)
-    groups = np.empty(len(vectors), np.intp)
+    blocks = -(-len(vectors) // BLOCK_EMBEDDINGS)
+    clusters = np.empty(len(vectors), np.intp)
     offset = 0
-    for at in range(0, len(vectors), STRETCH_PRINTS):
-        part = vectors[at : at + STRETCH_PRINTS]
-        joins = _joins(part, np.ones(len(part)))
-        count = sum(join.likeness >= alike for join in joins)
-        count = max(count, len(part) - MAX_GROUPS // stretches)
-        groups[at : at + len(part)] = _apply(joins[:count], len(part)) + offset
-        offset += len(part) - min(count, len(joins))
-    return groups
+    for at in range(0, len(vectors), BLOCK_EMBEDDINGS):
+        block = vectors[at : at + BLOCK_EMBEDDINGS]
+        merges = _merge_sequence(block, np.ones(len(block)))
+        count = sum(merge.similarity >= threshold for merge in merges)
+        count = max(count, len(block) - MAX_COMPARED_CLUSTERS // blocks)
+        clusters[at : at + len(block)] = _apply_merges(merges[:count], len(block)) + offset
+        offset += len(block) - min(count, len(merges))
+    return clusters
 
 
-def _totals(values: "Floats", groups: "NDArray[np.intp]") -> "Floats":
+def _totals(values: "Floats", clusters: "NDArray[np.intp]") -> "Floats":
     import numpy as np  # noqa: PLC0415 - see above
 
-    totals: Floats = np.zeros((int(groups.max()) + 1, *values.shape[1:]))
-    np.add.at(totals, groups, values)
+    totals: Floats = np.zeros((int(clusters.max()) + 1, *values.shape[1:]))
+    np.add.at(totals, clusters, values)
     return totals
 
 
-def _joins(sums: "Floats", sizes: "Floats") -> list[_Join]:
-    """All joins up to one single group, the most alike first; each takes place after those before it.
-
-    A chain goes from a group to the one most like it, and on, until two are each other's: these join. Average linkage
-    gives the same joins in whatever order they are found.
-    """
-    likeness = (sums @ sums.T) / (sizes[:, None] * sizes[None, :])
-    likeness[range(len(sums)), range(len(sums))] = -float("inf")
+def _merge_sequence(sums: "Floats", sizes: "Floats") -> list[_Merge]:
+    """All merges down to a single cluster, most similar first (nearest-neighbor chain algorithm)."""
+    similarity = (sums @ sums.T) / (sizes[:, None] * sizes[None, :])
+    similarity[range(len(sums)), range(len(sums))] = -float("inf")
     sizes = sizes.copy()
-    joins: list[_Join] = []
+    merges: list[_Merge] = []
     chain: list[int] = []
     alive = set(range(len(sums)))
-    while len(joins) < len(sums) - 1:
+    while len(merges) < len(sums) - 1:
         if not chain:
             chain.append(min(alive))
         here = chain[-1]
-        best = int(likeness[here].argmax())
+        best = int(similarity[here].argmax())
         before = chain[-2] if len(chain) > 1 else None
-        if before is None or likeness[here, best] > likeness[here, before]:
+        if before is None or similarity[here, best] > similarity[here, before]:
             chain.append(best)
             continue
         del chain[-2:]
-        joins.append(_Join(before, here, float(likeness[here, before])))
-        mean = (likeness[before] * sizes[before] + likeness[here] * sizes[here]) / (sizes[before] + sizes[here])
-        likeness[before], likeness[:, before] = mean, mean
-        likeness[here], likeness[:, here] = -float("inf"), -float("inf")
-        likeness[before, before] = -float("inf")
+        merges.append(_Merge(before, here, float(similarity[here, before])))
+        mean = (similarity[before] * sizes[before] + similarity[here] * sizes[here]) / (sizes[before] + sizes[here])
+        similarity[before], similarity[:, before] = mean, mean
+        similarity[here], similarity[:, here] = -float("inf"), -float("inf")
+        similarity[before, before] = -float("inf")
         sizes[before] += sizes[here]
         alive.discard(here)
-    return sorted(joins, key=lambda join: -join.likeness)
+    return sorted(merges, key=lambda merge: -merge.similarity)
 
 
-def _how_many(
-    joins: Sequence[_Join], spoken: "Floats", *, least: float, same_voice: float, speakers: int | None
+def _merge_count(
+    merges: Sequence[_Merge],
+    speech_seconds: "Floats",
+    *,
+    min_seconds: float,
+    same_speaker_threshold: float,
+    speakers: int | None,
 ) -> int:
-    """How many joins to make: all between groups that are alike enough, and more while there are too many speakers.
+    """Number of merges to apply: all above the threshold, and more while there are too many speakers.
 
-    With a known number of speakers: as many as still leave that number of groups that are heard enough.
+    With a known number of speakers: as many as still leave that many clusters of at least `min_seconds`.
     """
-    parents = list(range(len(spoken)))
-    seconds = spoken.tolist()
-    heard = sum(each >= least for each in seconds)
-    wanted = speakers or MAX_SPEAKERS
-    most, count = min(heard, wanted), 0
-    for made, join in enumerate(joins):
-        if speakers is None and join.likeness < same_voice and heard <= wanted:
+    parents = list(range(len(speech_seconds)))
+    seconds = speech_seconds.tolist()
+    audible = sum(each >= min_seconds for each in seconds)
+    target_count = speakers or MAX_SPEAKERS
+    most, count = min(audible, target_count), 0
+    for made, merge in enumerate(merges):
+        if speakers is None and merge.similarity < same_speaker_threshold and audible <= target_count:
             return made
-        left, right = _root(parents, join.left), _root(parents, join.right)
+        left, right = _root(parents, merge.left), _root(parents, merge.right)
         parents[right] = left
-        heard -= (seconds[left] >= least) + (seconds[right] >= least)
+        audible -= (seconds[left] >= min_seconds) + (seconds[right] >= min_seconds)
         seconds[left] += seconds[right]
-        heard += seconds[left] >= least
-        if min(heard, wanted) >= most:
-            most, count = min(heard, wanted), made + 1
-    return len(joins) if speakers is None else count
+        audible += seconds[left] >= min_seconds
+        if min(audible, target_count) >= most:
+            most, count = min(audible, target_count), made + 1
+    return len(merges) if speakers is None else count
 
 
 def _root(parents: list[int], at: int) -> int:
@@ -223,49 +233,49 @@ def _root(parents: list[int], at: int) -> int:
     return at
 
 
-def _apply(joins: Sequence[_Join], count: int) -> "NDArray[np.intp]":
-    """The group of each member after the joins, counted from 0."""
+def _apply_merges(merges: Sequence[_Merge], count: int) -> "NDArray[np.intp]":
+    """Cluster labels after the merges, numbered from 0."""
     import numpy as np  # noqa: PLC0415 - see above
 
     parents = list(range(count))
-    for join in joins:
-        parents[_root(parents, join.right)] = _root(parents, join.left)
+    for merge in merges:
+        parents[_root(parents, merge.right)] = _root(parents, merge.left)
     return np.unique([_root(parents, at) for at in range(count)], return_inverse=True)[1]
 
 
-def _centres(sums: "Floats", groups: "NDArray[np.intp]", *, heard: "NDArray[np.bool_]") -> "Floats":
-    """The middle of each voice that is heard enough, as a unit vector; of the most heard where none is."""
+def _centroids(sums: "Floats", clusters: "NDArray[np.intp]", *, audible: "NDArray[np.bool_]") -> "Floats":
+    """Unit centroids of the clusters with enough speech, or of the largest if none has."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    totals = _totals(sums, groups)
+    totals = _totals(sums, clusters)
     lengths = np.linalg.norm(totals, axis=1)
-    kept = heard if heard.any() else lengths == lengths.max()
-    centres: Floats = totals[kept] / lengths[kept, None]
-    return centres
+    kept = audible if audible.any() else lengths == lengths.max()
+    centroids: Floats = totals[kept] / lengths[kept, None]
+    return centroids
 
 
-def _in_order(labels: Sequence[int]) -> list[int]:
+def _by_first_appearance(labels: Sequence[int]) -> list[int]:
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
-def _stretches(prints: Sequence[SpeakerEmbedding]) -> Iterator[tuple[int, int]]:
-    """First and end of each row of windows without a silence between them."""
+def _contiguous_runs(embeddings: Sequence[SpeakerEmbedding]) -> Iterator[tuple[int, int]]:
+    """Index ranges of windows without silence between them."""
     first = 0
-    for at in range(1, len(prints) + 1):
-        if at == len(prints) or prints[at].span.start_seconds > prints[at - 1].span.end_seconds:
+    for at in range(1, len(embeddings) + 1):
+        if at == len(embeddings) or embeddings[at].span.start_seconds > embeddings[at - 1].span.end_seconds:
             yield first, at
             first = at
 
 
-def _steady(labels: Sequence[int]) -> list[int]:
-    """The windows to believe: one between two others that is like neither is half one voice and half another."""
+def _stable_windows(labels: Sequence[int]) -> list[int]:
+    """Drops windows whose label differs from both neighbors, as they mix two speakers."""
     last = len(labels) - 1
     return [at for at in range(last + 1) if at in {0, last} or labels[at] in {labels[at - 1], labels[at + 1]}]
 
 
-def _between_words(seconds: float, words: Sequence[TimeSpan], *, starts: Sequence[float], bounds: TimeSpan) -> float:
-    """The middle of the widest gap between words within reach and bounds, or the given time where there is none."""
+def _snap_to_word_gap(seconds: float, words: Sequence[TimeSpan], *, starts: Sequence[float], bounds: TimeSpan) -> float:
+    """The middle of the widest word gap within reach and bounds, or the given time."""
     low = max(bounds.start_seconds, seconds - WORD_GAP_REACH_SECONDS)
     high = min(bounds.end_seconds, seconds + WORD_GAP_REACH_SECONDS)
     at = max(1, bisect_right(starts, low))

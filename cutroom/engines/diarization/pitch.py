@@ -1,50 +1,41 @@
-"""How high a voice is: the median of its fundamental frequency, by autocorrelation."""
+"""Median fundamental frequency of a voice, by WORLD's DIO and StoneMask (pyworld)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.types import TimeSpan
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0
-WINDOW_SECONDS = 0.04
-STEP_SECONDS = 0.02
-MAX_SECONDS = 60.0  # of speech that are looked at
-VOICED = 0.5  # how alike a window must be to itself one period later
-MIN_VOICED_WINDOWS = 10
+FRAME_MILLISECONDS = 10.0
+MAX_SECONDS = 60.0  # of speech analyzed
+MIN_VOICED_FRAMES = 20
 
 
 def median_pitch(samples: "Samples", *, sample_rate: int, speech: Sequence[TimeSpan]) -> float | None:
-    """In hertz, over what is voiced; nothing where too little is."""
-    import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+    """Median pitch in Hz over voiced frames, or None if there are too few."""
+    import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
-    window, step = round(WINDOW_SECONDS * sample_rate), round(STEP_SECONDS * sample_rate)
-    shortest, longest = int(sample_rate / HIGHEST_HZ), int(sample_rate / LOWEST_HZ)
-    found: list[float] = []
-    left = round(MAX_SECONDS * sample_rate)
+    try:
+        import pyworld  # noqa: PLC0415 - optional dependency
+    except ImportError as error:
+        raise EngineUnavailableError("pyworld is not installed.") from error
+    remaining = round(MAX_SECONDS * sample_rate)
+    voiced: list[float] = []
     for span in speech:
-        piece = samples[round(span.start_seconds * sample_rate) : round(span.end_seconds * sample_rate)][:left]
-        left -= len(piece)
-        for start in range(0, len(piece) - window - longest, step):
-            here = piece[start : start + window] - piece[start : start + window].mean()
-            later = np.lib.stride_tricks.sliding_window_view(piece[start + shortest : start + longest + window], window)
-            norms = np.linalg.norm(later, axis=1) * np.linalg.norm(here) + 1e-9
-            likeness = (later @ here) / norms
-            best = int(likeness.argmax())
-            if likeness[best] >= VOICED:
-                # The shortest period that is nearly as good: twice the period fits as well as the period.
-                near = int(np.nonzero(likeness >= 0.92 * likeness[best])[0][0])
-                found.append(sample_rate / (shortest + near + _to_peak(likeness[near:])))
-    if len(found) < MIN_VOICED_WINDOWS:
+        audio = samples[round(span.start_seconds * sample_rate) : round(span.end_seconds * sample_rate)][:remaining]
+        remaining -= len(audio)
+        if len(audio) < sample_rate * FRAME_MILLISECONDS / 1000:
+            continue
+        signal = audio.astype(np.float64)
+        coarse, times = pyworld.dio(
+            signal, sample_rate, f0_floor=LOWEST_HZ, f0_ceil=HIGHEST_HZ, frame_period=FRAME_MILLISECONDS
+        )
+        pitch = pyworld.stonemask(signal, coarse, times, sample_rate)
+        voiced += pitch[pitch > 0].tolist()
+    if len(voiced) < MIN_VOICED_FRAMES:
         return None
-    return round(float(np.median(found)), 1)
-
-
-def _to_peak(likeness: "Samples") -> int:
-    """How many steps uphill to the next peak."""
-    at = 0
-    while at + 1 < len(likeness) and likeness[at + 1] > likeness[at]:
-        at += 1
-    return at
+    return round(float(np.median(voiced)), 1)

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerEmbedding:
-    """How a voice sounds in one window of time: a vector of length 1; voices compare by their cosine."""
+    """A speaker embedding of one time window: a unit vector, compared by cosine similarity."""
 
     span: TimeSpan
     vector: "Vector"
 
 
 class SpeakerEmbedder(Protocol):
-    """Says how voices sound, so that they can be told apart."""
+    """Computes speaker embeddings for diarization."""
 
     name: str
-    same_voice: float  # the mean cosine from which two groups of windows are one voice
+    same_speaker_threshold: float  # mean cosine similarity from which two clusters are one speaker
 
-    def profile(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> list[SpeakerEmbedding]:
-        """A voice print for each short window of the given speech, in order."""
+    def embed(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> list[SpeakerEmbedding]:
+        """One embedding per short window of the given speech, in order."""
         ...

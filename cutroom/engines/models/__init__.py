@@ -1,0 +1,1 @@
+"""The model store: manifest, sources, verification and loading."""

@@ -1,4 +1,4 @@
-"""Files of models on disk: written within bounds, checked against the manifest, and put in place at once."""
+"""Model files on disk: bounded copies, verification against the manifest, and atomic installation."""
 
 import hashlib
 import os
@@ -11,17 +11,17 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models.manifest import ModelFile
 
 CHUNK_BYTES = 1024 * 1024
-MAGIC_BYTES = 512  # the first block of a tar file, which is the longest of the marks below
-PART_SUFFIX = ".part"
+MAGIC_BYTES = 512  # covers the tar header, the longest signature below
+PART_SUFFIX = ".partial"
 
 
 class ModelSourceError(EngineUnavailableError):
-    """A source did not give what the manifest says it has; another source may."""
+    """A source could not provide the pinned files; another source may."""
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedFiles:
-    """What an edit cannot leave as it was: a process can set a file's mtime back, but not its ctime."""
+class FileStamp:
+    """Stat fields that reveal any edit: mtime can be set back, but ctime cannot."""
 
     size_bytes: int
     mtime_ns: int
@@ -30,50 +30,50 @@ class VerifiedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What was found in a file: how it looked at that time, or what is wrong with it."""
+class FileCheck:
+    """Result of verifying a file: its stamp, or what is wrong."""
 
-    seen: VerifiedFiles | None = None
+    stamp: FileStamp | None = None
     fault: str | None = None
 
 
-def look_at(path: Path) -> VerifiedFiles | None:
-    """How a file looks from outside; None where there is no regular file."""
+def file_stamp(path: Path) -> FileStamp | None:
+    """The stamp of a regular file, or None if there is none."""
     try:
-        return _seen(path.stat())
+        return _stamp_of(path.stat())
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _seen(status: os.stat_result) -> VerifiedFiles | None:
+def _stamp_of(status: os.stat_result) -> FileStamp | None:
     if not stat.S_ISREG(status.st_mode):
         return None
-    return VerifiedFiles(status.st_size, status.st_mtime_ns, ctime_ns=status.st_ctime_ns, inode=status.st_ino)
+    return FileStamp(status.st_size, status.st_mtime_ns, ctime_ns=status.st_ctime_ns, inode=status.st_ino)
 
 
-def check_file(path: Path, file: ModelFile) -> Checked:
-    """Read all of a file and compare it with the manifest."""
-    if look_at(path) is None:
-        return Checked(fault="is missing")
+def check_file(path: Path, file: ModelFile) -> FileCheck:
+    """Reads the whole file and compares it with the manifest."""
+    if file_stamp(path) is None:
+        return FileCheck(fault="is missing")
     with path.open("rb") as handle:
-        before = _seen(os.fstat(handle.fileno()))
+        before = _stamp_of(os.fstat(handle.fileno()))
         if before is None or before.size_bytes != file.size_bytes:
             size_bytes = before.size_bytes if before else 0
-            return Checked(fault=f"has {size_bytes} bytes instead of {file.size_bytes}")
-        kind = risky_format(handle.read(MAGIC_BYTES))
+            return FileCheck(fault=f"has {size_bytes} bytes instead of {file.size_bytes}")
+        kind = unsafe_format(handle.read(MAGIC_BYTES))
         handle.seek(0)
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
         if digest != file.sha256:
-            return Checked(fault=f"has the sha256 {digest} instead of {file.sha256}")
+            return FileCheck(fault=f"has the sha256 {digest} instead of {file.sha256}")
         if kind is not None:
-            return Checked(fault=f"is a {kind}, which could run code when it is loaded")
-        if _seen(os.fstat(handle.fileno())) != before:
-            return Checked(fault="was changed while it was read")
-    return Checked(seen=before)
+            return FileCheck(fault=f"is a {kind}, which could run code when loaded")
+        if _stamp_of(os.fstat(handle.fileno())) != before:
+            return FileCheck(fault="changed while it was read")
+    return FileCheck(stamp=before)
 
 
-def risky_format(head: bytes) -> str | None:
-    """What a file is, if it is of the kinds in which Python's pickles come, whatever its name says."""
+def unsafe_format(head: bytes) -> str | None:
+    """The format's name, if the content is of a kind that can contain Python pickles."""
     if head[:1] == b"\x80" and head[1:2] in {b"\x02", b"\x03", b"\x04", b"\x05"}:
         return "pickle"
     if head[:2] == b"PK":
@@ -84,26 +84,26 @@ def risky_format(head: bytes) -> str | None:
 
 
 def part_path(folder: Path, file: ModelFile) -> Path:
-    """Where a file grows until it is whole: beside its place, under a name that no model's file can have."""
+    """Path of a partial file: next to the target, with a name that no model file can have."""
     return folder / f".{file.name}{PART_SUFFIX}"
 
 
-def copy_within(source: IO[bytes], target: IO[bytes], *, limit_bytes: int) -> int:
-    """Copy everything, and read no more than one byte beyond the limit to know that there is more."""
+def copy_bounded(source: IO[bytes], target: IO[bytes], *, limit_bytes: int) -> int:
+    """Copies everything; raises if the source exceeds the limit, after reading one byte beyond it."""
     copied = 0
     while chunk := source.read(min(CHUNK_BYTES, limit_bytes - copied + 1)):
         copied += len(chunk)
         if copied > limit_bytes:
-            raise ModelSourceError(f"There is more than the {limit_bytes} bytes that were expected.")
+            raise ModelSourceError(f"The source exceeds the expected {limit_bytes} bytes.")
         target.write(chunk)
     return copied
 
 
-def put_in_place(part: Path, target: Path) -> None:
-    """Give a whole file its name; after a crash there is all of it or nothing."""
-    with part.open("rb") as handle:
+def install_file(partial: Path, target: Path) -> None:
+    """Renames a complete file into place, durably and atomically."""
+    with partial.open("rb") as handle:
         os.fsync(handle.fileno())
-    part.replace(target)
+    partial.replace(target)
     folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)

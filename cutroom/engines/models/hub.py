@@ -1,4 +1,4 @@
-"""Models from a hub, over HTTPS; a download that was cut off goes on where it stopped."""
+"""Downloads models from a hub over HTTPS, resuming interrupted downloads."""
 
 import asyncio
 import ipaddress
@@ -9,62 +9,62 @@ from urllib.parse import quote
 
 import httpx
 
-from cutroom.engines.models.files import ModelSourceError, check_file, look_at, part_path
-from cutroom.engines.models.manifest import Hub, Model, ModelFile
+from cutroom.engines.models.files import ModelSourceError, check_file, file_stamp, part_path
+from cutroom.engines.models.manifest import HubLocation, Model, ModelFile
 
-REVISION = "main"  # hashes pin the files, so the newest will do as long as it has them
+REVISION = "main"  # files are pinned by hash, so any revision that has them works
 ATTEMPTS = 4
 PAUSE_SECONDS = 2.0
 CONNECT_SECONDS = 15.0
 READ_SECONDS = 60.0
 MAX_REDIRECTS = 5
-BUSY = frozenset({429, 500, 502, 503, 504})
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 
-TellBytes = Callable[[ModelFile, int], None]
+ReportBytes = Callable[[ModelFile, int], None]
 
 
 class HubSource:
-    """A hub's address is the operator's to set; hubs of the usual kind differ in nothing else."""
+    """A hub with the Hugging Face URL layout at a configured address."""
 
     name = "hub"
 
-    def __init__(self, address: str, *, tell: TellBytes, pause_seconds: float = PAUSE_SECONDS) -> None:
+    def __init__(self, address: str, *, report: ReportBytes, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._address = address.rstrip("/")
-        self._tell = tell
+        self._report = report
         self._pause_seconds = pause_seconds
         try:
-            _refuse_plain_http(httpx.Request("GET", self._address))
+            _require_https(httpx.Request("GET", self._address))
         except httpx.InvalidURL as error:
-            raise ModelSourceError(f"{address} is not the address of a hub.") from error
+            raise ModelSourceError(f"{address} is not a valid hub address.") from error
 
-    async def bring(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:
-        """Write each file as a part in the folder; whether it is the right one is for the caller to check."""
+    async def fetch(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:
+        """Downloads each file to its partial path; the caller verifies it."""
         if model.hub is None:
-            raise ModelSourceError(f"No hub is known to have the model {model.name}.")
+            raise ModelSourceError(f"The model {model.name} is not available from a hub.")
         limits = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
         hooks = {"request": [_check_request]}
         async with httpx.AsyncClient(
             timeout=limits, follow_redirects=True, max_redirects=MAX_REDIRECTS, event_hooks=hooks
         ) as client:
             for file in files:
-                await self._bring_file(client, model.hub, file, part=part_path(folder, file))
+                await self._fetch_file(client, model.hub, file, partial=part_path(folder, file))
 
-    async def _bring_file(self, client: httpx.AsyncClient, hub: Hub, file: ModelFile, *, part: Path) -> None:
+    async def _fetch_file(self, client: httpx.AsyncClient, hub: HubLocation, file: ModelFile, *, partial: Path) -> None:
         url = self._url(hub, file)
-        resumed = look_at(part) is not None
-        await self._complete(client, url, file, part=part)
-        # What an earlier pull left may have been spoiled by a crash; that is not the hub's fault, so start over.
-        if resumed and (await asyncio.to_thread(check_file, part, file)).fault is not None:
-            await asyncio.to_thread(part.unlink)
-            await self._complete(client, url, file, part=part)
+        was_partial = file_stamp(partial) is not None
+        await self._complete(client, url, file, partial=partial)
+        # A partial file from an earlier pull may be corrupt, so start over once.
+        if was_partial and (await asyncio.to_thread(check_file, partial, file)).fault is not None:
+            await asyncio.to_thread(partial.unlink)
+            await self._complete(client, url, file, partial=partial)
 
-    async def _complete(self, client: httpx.AsyncClient, url: str, file: ModelFile, *, part: Path) -> None:
+    async def _complete(self, client: httpx.AsyncClient, url: str, file: ModelFile, *, partial: Path) -> None:
         reason = ""
         for attempt in range(ATTEMPTS):
             if attempt:
                 await asyncio.sleep(self._pause_seconds * attempt)
             try:
-                await self._go_on(client, url, file, part=part)
+                await self._resume(client, url, file, partial=partial)
             except httpx.TransportError as error:
                 reason = str(error) or type(error).__name__
             except httpx.TooManyRedirects:
@@ -72,19 +72,19 @@ class HubSource:
                 break
             else:
                 return
-        raise ModelSourceError(f"{file.name} could not be fetched from the hub: {reason}.")
+        raise ModelSourceError(f"{file.name} could not be downloaded from the hub: {reason}.")
 
-    async def _go_on(self, client: httpx.AsyncClient, url: str, file: ModelFile, *, part: Path) -> None:
-        """One request for what is not there yet."""
-        seen = look_at(part)
-        start = seen.size_bytes if seen is not None and seen.size_bytes <= file.size_bytes else 0
+    async def _resume(self, client: httpx.AsyncClient, url: str, file: ModelFile, *, partial: Path) -> None:
+        """Requests the bytes that are still missing."""
+        stamp = file_stamp(partial)
+        start = stamp.size_bytes if stamp is not None and stamp.size_bytes <= file.size_bytes else 0
         if start == file.size_bytes:
             return
-        # Compression would make byte ranges mean something else.
+        # Byte ranges refer to the uncompressed file.
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         async with client.stream("GET", url, headers=headers) as response:
             start = _check_response(response, file, start=start)
-            handle = await asyncio.to_thread(part.open, "r+b" if start else "wb")
+            handle = await asyncio.to_thread(partial.open, "r+b" if start else "wb")
             with handle:
                 handle.seek(start)
                 async for chunk in response.aiter_raw():
@@ -92,48 +92,48 @@ class HubSource:
                     if start > file.size_bytes:
                         raise ModelSourceError(f"The hub has more than {file.size_bytes} bytes for {file.name}.")
                     handle.write(chunk)
-                    self._tell(file, start)
+                    self._report(file, start)
         if start < file.size_bytes:
-            raise httpx.ReadError("it ended early")
+            raise httpx.ReadError("the connection closed early")
 
-    def _url(self, hub: Hub, file: ModelFile) -> str:
+    def _url(self, hub: HubLocation, file: ModelFile) -> str:
         path = "/".join(filter(None, (hub.repository, "resolve", REVISION, hub.folder, file.name)))
         return f"{self._address}/{quote(path)}"
 
 
-class UnsetHub:
-    """Stands where a hub would be tried, and says how to have one."""
+class MissingHub:
+    """Placeholder source that explains how to configure a hub."""
 
     name = "hub"
 
-    async def bring(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:  # noqa: ARG002
-        raise ModelSourceError("No hub is set. Put the address of one, https://..., into CUTROOM_MODEL_HUB.")
+    async def fetch(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:  # noqa: ARG002
+        raise ModelSourceError("No hub is configured. Set CUTROOM_MODEL_HUB to its address, https://...")
 
 
 def _check_response(response: httpx.Response, file: ModelFile, *, start: int) -> int:
-    """Where in the file the body begins."""
+    """The file offset at which the response body starts."""
     status = response.status_code
-    if status in BUSY:
-        raise httpx.ReadError(f"it answered {status}")
+    if status in RETRIED_STATUSES:
+        raise httpx.ReadError(f"status {status}")
     if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and start:
         raise ModelSourceError(f"The hub has fewer than {file.size_bytes} bytes for {file.name}.")
     if status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
-        raise ModelSourceError(f"{file.name} could not be fetched from the hub: it answered {status}.")
+        raise ModelSourceError(f"{file.name} could not be downloaded from the hub: status {status}.")
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise ModelSourceError(f"The hub sent {file.name} compressed, though it was asked not to.")
+        raise ModelSourceError(f"The hub sent {file.name} compressed, although identity encoding was requested.")
     if status == HTTPStatus.OK:
         return 0
     if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-        raise ModelSourceError(f"The hub sent another range of {file.name} than it was asked for.")
+        raise ModelSourceError(f"The hub sent a different range of {file.name} than requested.")
     return start
 
 
 async def _check_request(request: httpx.Request) -> None:
-    _refuse_plain_http(request)
+    _require_https(request)
 
 
-def _refuse_plain_http(request: httpx.Request) -> None:
-    """Redirects come through here as well."""
+def _require_https(request: httpx.Request) -> None:
+    """Also checks redirects."""
     host = request.url.host
     if request.url.scheme == "https" and host:
         return
@@ -142,4 +142,4 @@ def _refuse_plain_http(request: httpx.Request) -> None:
     except ValueError:
         loopback = False
     if request.url.scheme != "http" or not loopback:
-        raise ModelSourceError(f"A hub is reached by https:// only, not by {request.url}.")
+        raise ModelSourceError(f"Hubs must use https://, not {request.url}.")

@@ -1,4 +1,4 @@
-"""Brings models into the store: from the first source that has them, checked, and never by halves."""
+"""Installs models into the store from the first working source, verified and atomically."""
 
 import asyncio
 import fcntl
@@ -10,121 +10,121 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from cutroom.engines.models.files import PART_SUFFIX, ModelSourceError, check_file, part_path, put_in_place
+from cutroom.engines.models.files import PART_SUFFIX, ModelSourceError, check_file, install_file, part_path
 from cutroom.engines.models.manifest import Manifest, Model, ModelFile
 from cutroom.engines.models.store import STAMP, ModelStore
 
 LOCK_PAUSE_SECONDS = 0.2
-LOCK_TRIES = 5 * 3600  # for an hour, as long as somebody else's pull of the same model may take
+LOCK_TRIES = 5 * 3600  # one hour, for a concurrent pull of the same model
 
-Tell = Callable[[str], None]
+ReportStatus = Callable[[str], None]
 
 
 class ModelSource(Protocol):
-    """A place that has models."""
+    """A source of model files."""
 
     name: str
 
-    async def bring(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:
-        """Write each file as a part in the folder (`part_path`), or raise ModelSourceError."""
+    async def fetch(self, model: Model, files: Sequence[ModelFile], *, folder: Path) -> None:
+        """Writes each file to its `part_path` in the folder, or raises ModelSourceError."""
         ...
 
 
-class Outcome(StrEnum):
-    """How the pull of one model ended."""
+class PullOutcome(StrEnum):
+    """Outcome of a pull."""
 
     PULLED = "pulled"
-    ALREADY_THERE = "already there"
+    ALREADY_INSTALLED = "already installed"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
-    """The outcome for one model: where it came from, or a reason from each source that was tried."""
+class PullResult:
+    """Result of pulling one model: its source, or the reason each source failed."""
 
     model: Model
-    outcome: Outcome
+    outcome: PullOutcome
     source: str = ""
     reasons: tuple[str, ...] = ()
 
 
-def choose(
+def select_models(
     manifest: Manifest, names: Sequence[str], *, sets: Sequence[str] = (), everything: bool = False
 ) -> list[Model]:
-    """The models that are asked for, each once; ValueError for a set that is not there."""
-    wanted = list(manifest.models) if everything else list(names)
+    """The requested models without duplicates; raises ValueError for an unknown set."""
+    selected = list(manifest.models) if everything else list(names)
     for name in sets:
         if name not in manifest.sets:
-            raise ValueError(f"There is no set {name}; there are {', '.join(manifest.sets) or 'none'}.")
-        wanted += manifest.sets[name]
-    return [manifest.model(name) for name in dict.fromkeys(wanted)]
+            raise ValueError(f"Unknown set: {name}. Available: {', '.join(manifest.sets) or 'none'}.")
+        selected += manifest.sets[name]
+    return [manifest.model(name) for name in dict.fromkeys(selected)]
 
 
-async def pull(model: Model, store: ModelStore, *, sources: Sequence[ModelSource], tell: Tell) -> Pulled:
-    """Install one model, or mend it; files that are there and right are left alone."""
+async def pull(model: Model, store: ModelStore, *, sources: Sequence[ModelSource], report: ReportStatus) -> PullResult:
+    """Installs or repairs one model; valid files are not touched."""
     if not await asyncio.to_thread(store.faults, model):
-        return Pulled(model, Outcome.ALREADY_THERE)
+        return PullResult(model, PullOutcome.ALREADY_INSTALLED)
     folder = store.folder_of(model)
     reasons: list[str] = []
     try:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        async with locked(store.folder / f".{model.name}.lock", tell=tell):
-            # Whoever held the lock may have done it all.
+        async with pull_lock(store.folder / f".{model.name}.lock", report=report):
+            # The previous lock holder may have completed the pull.
             faults = await asyncio.to_thread(store.faults, model)
             files = [file for file in model.files if file.name in faults]
             if not files:
-                return Pulled(model, Outcome.ALREADY_THERE)
-            await asyncio.to_thread(_sweep, folder, keep=files)
+                return PullResult(model, PullOutcome.ALREADY_INSTALLED)
+            await asyncio.to_thread(_remove_stale_partials, folder, keep=files)
             for source in sources:
                 try:
-                    await source.bring(model, files, folder=folder)
-                    tell("checking")
+                    await source.fetch(model, files, folder=folder)
+                    report("verifying")
                     await asyncio.to_thread(_install, files, folder, source=source)
                 except ModelSourceError as error:
                     reasons.append(f"{source.name}: {error}")
                 else:
-                    return Pulled(model, Outcome.PULLED, source=source.name)
+                    return PullResult(model, PullOutcome.PULLED, source=source.name)
     except ModelSourceError as error:
         reasons.append(str(error))
     except OSError as error:
         reasons.append(f"{error.strerror or error}: {error.filename or folder}")
-    return Pulled(model, Outcome.FAILED, reasons=tuple(reasons))
+    return PullResult(model, PullOutcome.FAILED, reasons=tuple(reasons))
 
 
 def _install(files: Sequence[ModelFile], folder: Path, *, source: ModelSource) -> None:
-    """Check everything before anything gets its place."""
+    """Verifies all files before installing any."""
     for file in files:
-        part = part_path(folder, file)
-        fault = check_file(part, file).fault
+        partial = part_path(folder, file)
+        fault = check_file(partial, file).fault
         if fault is not None:
-            part.unlink(missing_ok=True)
-            raise ModelSourceError(f"{file.name} of the {source.name} is not the file of the manifest: it {fault}.")
+            partial.unlink(missing_ok=True)
+            raise ModelSourceError(f"{file.name} from {source.name} does not match the manifest: it {fault}.")
     for file in files:
-        put_in_place(part_path(folder, file), folder / file.name)
+        install_file(part_path(folder, file), folder / file.name)
 
 
-def _sweep(folder: Path, *, keep: Sequence[ModelFile]) -> None:
-    """Remove what killed pulls left behind, but for what can be gone on with."""
+def _remove_stale_partials(folder: Path, *, keep: Sequence[ModelFile]) -> None:
+    """Removes partial files of killed pulls, except those that can be resumed."""
     kept = {part_path(folder, file) for file in keep}
     for path in folder.glob(f".*{PART_SUFFIX}"):
-        if path not in kept and not path.name.startswith(STAMP):  # a stamp may be just being written
+        if path not in kept and not path.name.startswith(STAMP):  # a stamp may be in progress
             path.unlink(missing_ok=True)
 
 
 @asynccontextmanager
-async def locked(path: Path, *, tell: Tell) -> AsyncIterator[None]:
-    """One pull of a model at a time. The system lets go of the lock when its holder dies, however it dies."""
-    # The file stays: were it removed, two could hold two locks of the same name.
+async def pull_lock(path: Path, *, report: ReportStatus) -> AsyncIterator[None]:
+    """Serializes pulls of a model; the kernel releases the lock if its holder dies."""
+    # The lock file stays: removing it would let two processes hold different locks of the same name.
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         for waited in range(LOCK_TRIES):
             if _try_lock(lock):
                 break
             if waited == 0:
-                tell("waiting for another pull of it")
+                report("waiting for a concurrent pull")
             await asyncio.sleep(LOCK_PAUSE_SECONDS)
         else:
-            raise ModelSourceError("Another pull of it does not come to an end.")
+            raise ModelSourceError("Timed out waiting for a concurrent pull.")
         yield
     finally:
         os.close(lock)

@@ -1,4 +1,4 @@
-"""Where models are kept, and the check without which no adapter gets one."""
+"""The local model store, which verifies files before an adapter gets them."""
 
 import json
 import os
@@ -10,17 +10,17 @@ from itertools import islice
 from pathlib import Path
 
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.files import PART_SUFFIX, VerifiedFiles, check_file, look_at
+from cutroom.engines.models.files import PART_SUFFIX, FileStamp, check_file, file_stamp
 from cutroom.engines.models.manifest import Manifest, Model, ModelFile, load_manifest
 
 STAMP = ".verified.json"
 MAX_STAMP_BYTES = 1024 * 1024
-FAULTS_TOLD = 3  # in one sentence
-# A file system's clock ticks. An edit within the tick of the last change would not show, so a file has to rest first.
+MAX_LISTED_FAULTS = 3  # in an error message
+# An edit within the timestamp granularity would go unnoticed, so recently changed files are not trusted.
 SETTLED_SECONDS = 2.0
 
-# The sha256 that a file had, and how it looked then.
-Known = dict[str, tuple[str, VerifiedFiles]]
+# Verified sha256 and stamp by file name.
+Verified = dict[str, tuple[str, FileStamp]]
 
 
 def default_models_dir(environment: Mapping[str, str]) -> Path:
@@ -32,7 +32,7 @@ def default_models_dir(environment: Mapping[str, str]) -> Path:
 
 
 class ModelStore:
-    """One folder with a folder for each model. Whoever may write there is trusted: keep it the operator's."""
+    """A folder with one folder per model. Anyone with write access is trusted."""
 
     def __init__(
         self, folder: Path, *, manifest: Manifest | None = None, clock: Callable[[], float] = time.time
@@ -40,82 +40,84 @@ class ModelStore:
         self.folder = folder
         self.manifest = manifest or load_manifest()
         self._clock = clock
-        self._known: dict[str, Known] = {}
+        self._verified: dict[str, Verified] = {}
 
     def path(self, name: str) -> Path:
-        """The folder of a model whose every file is what the manifest says."""
+        """The folder of a model after verifying that every file matches the manifest."""
         model = self.manifest.model(name)
         if not (faults := self.faults(model)):
             return self.folder_of(model)
-        if not self.holds_any(model):
-            raise EngineUnavailableError(f"The model {name} is not installed. `cutroom models pull {name}` fetches it.")
-        details = "; ".join(f"{file} {fault}" for file, fault in islice(faults.items(), FAULTS_TOLD))
-        raise EngineUnavailableError(f"The model {name} is damaged: {details}. `cutroom models pull {name}` mends it.")
+        if not self.has_any_file(model):
+            raise EngineUnavailableError(f"The model {name} is not installed. Run `cutroom-server models pull {name}`.")
+        details = "; ".join(f"{file} {fault}" for file, fault in islice(faults.items(), MAX_LISTED_FAULTS))
+        raise EngineUnavailableError(
+            f"The model {name} is damaged: {details}. Run `cutroom-server models pull {name}` to repair it."
+        )
 
-    def faults(self, model: Model, *, afresh: bool = False) -> dict[str, str]:
-        """What is wrong, by file. Files are hashed that have changed since they last were, or all of them `afresh`."""
-        before: Known = {} if afresh else self._recall(model)
-        after: Known = {}
+    def faults(self, model: Model, *, rehash: bool = False) -> dict[str, str]:
+        """Faults by file name. Hashes files that changed since the last check, or all with `rehash`."""
+        before: Verified = {} if rehash else self._load_verified(model)
+        after: Verified = {}
         faults: dict[str, str] = {}
         for file in model.files:
             path = self.folder_of(model) / file.name
             known = before.get(file.name)
-            if known is not None and known == (file.sha256, look_at(path)):
+            if known is not None and known == (file.sha256, file_stamp(path)):
                 after[file.name] = known
                 continue
             checked = check_file(path, file)
-            if checked.seen is None:
+            if checked.stamp is None:
                 faults[file.name] = checked.fault or "cannot be read"
-            elif self._settled(checked.seen):
-                after[file.name] = (file.sha256, checked.seen)
+            elif self._is_settled(checked.stamp):
+                after[file.name] = (file.sha256, checked.stamp)
         if after != before:
-            self._remember(model, after)
+            self._save_verified(model, after)
         return faults
 
-    def holds(self, model: Model) -> bool:
-        """Whether all files are there and of the right size; for lists, since nothing is hashed."""
+    def is_complete(self, model: Model) -> bool:
+        """Whether all files exist with the right size, without hashing."""
         return all(self._has_size(model, file) for file in model.files)
 
-    def holds_any(self, model: Model) -> bool:
-        return any(look_at(self.folder_of(model) / file.name) is not None for file in model.files)
+    def has_any_file(self, model: Model) -> bool:
+        return any(file_stamp(self.folder_of(model) / file.name) is not None for file in model.files)
 
     def folder_of(self, model: Model) -> Path:
-        """Where a model's files belong, be they there or not."""
+        """The model's folder, whether or not it exists."""
         return self.folder / model.name
 
     def _has_size(self, model: Model, file: ModelFile) -> bool:
-        seen = look_at(self.folder_of(model) / file.name)
-        return seen is not None and seen.size_bytes == file.size_bytes
+        stamp = file_stamp(self.folder_of(model) / file.name)
+        return stamp is not None and stamp.size_bytes == file.size_bytes
 
-    def _settled(self, seen: VerifiedFiles) -> bool:
-        return seen.ctime_ns < (self._clock() - SETTLED_SECONDS) * 1e9
+    def _is_settled(self, stamp: FileStamp) -> bool:
+        return stamp.ctime_ns < (self._clock() - SETTLED_SECONDS) * 1e9
 
-    def _recall(self, model: Model) -> Known:
-        if model.name not in self._known:
-            self._known[model.name] = _read_stamp(self.folder_of(model) / STAMP)
-        return self._known[model.name]
+    def _load_verified(self, model: Model) -> Verified:
+        if model.name not in self._verified:
+            self._verified[model.name] = _read_stamp(self.folder_of(model) / STAMP)
+        return self._verified[model.name]
 
-    def _remember(self, model: Model, known: Known) -> None:
-        self._known[model.name] = known
-        # A store that cannot be written is as good: each process then hashes for itself.
+    def _save_verified(self, model: Model, known: Verified) -> None:
+        self._verified[model.name] = known
+        # A read-only store works too: each process then hashes for itself.
         with suppress(OSError):
             _write_stamp(self.folder_of(model) / STAMP, known)
 
 
-def _read_stamp(path: Path) -> Known:
-    """What an earlier process found; a stamp that cannot be read says nothing."""
+def _read_stamp(path: Path) -> Verified:
+    """Results of earlier processes; an unreadable stamp file is ignored."""
     try:
         with path.open("rb") as handle:
             entries = json.loads(handle.read(MAX_STAMP_BYTES))
-        return {name: (sha256, VerifiedFiles(*map(int, numbers))) for name, (sha256, numbers) in entries.items()}
+        return {name: (sha256, FileStamp(*map(int, numbers))) for name, (sha256, numbers) in entries.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def _write_stamp(path: Path, known: Known) -> None:
+def _write_stamp(path: Path, known: Verified) -> None:
     fresh = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}{PART_SUFFIX}")
     try:
-        fresh.write_text(json.dumps({name: (sha256, astuple(seen)) for name, (sha256, seen) in known.items()}))
+        fresh.write_text(json.dumps({name: (sha256, astuple(stamp)) for name, (sha256, stamp) in known.items()}))
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Takes arrays of numbers out of a torch file without unpickling it: its steps are read, and none is carried out."""
+"""Extracts arrays from a torch file by interpreting its pickle opcodes, without unpickling."""
 
 import json
 import math
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MAX_STEPS = 1_000_000
-_PICKLE = "/data.pkl"  # in the archive that torch writes
-_TYPES = {("f4", "<"): ("F32", 4)}  # numpy's name and byte order; the name in safetensors, and bytes each
+MAX_OPCODES = 1_000_000
+_PICKLE = "/data.pkl"  # member of torch's archive
+_TYPES = {("f4", "<"): ("F32", 4)}  # numpy dtype and byte order -> safetensors dtype and item size
 
 _VALUES = {"BINUNICODE", "BININT", "BININT1", "BININT2", "NONE", "NEWTRUE", "NEWFALSE"}
 _CONSTANTS = {"NEWTRUE": True, "NEWFALSE": False}
@@ -20,59 +20,59 @@ _IGNORED = {"PROTO", "STOP"}
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
-    """Numbers as they lie in memory, row by row."""
+class TorchArray:
+    """A C-contiguous array."""
 
-    kind: str
+    dtype: str
     shape: tuple[int, ...]
     data: bytes
 
 
 @dataclass(slots=True)
 class _Call:
-    """What a pickle would have called, and what it would have given to the result."""
+    """A call recorded from the pickle, with its arguments and state."""
 
-    what: str
-    given: tuple[Any, ...]
+    function: str
+    arguments: tuple[Any, ...]
     state: Any = None
 
 
 def write_safetensors(source: Path, target: Path) -> None:
-    """The arrays of a torch file in a form that is only numbers; ValueError for a file that holds anything else."""
+    """Converts a torch file to safetensors; raises ValueError if it contains anything but arrays."""
     try:
         with zipfile.ZipFile(source) as archive:
             (member,) = [name for name in archive.namelist() if name.endswith(_PICKLE)]
             arrays = read_arrays(archive.read(member))
     except (zipfile.BadZipFile, IndexError, KeyError, TypeError, AttributeError, UnicodeError) as error:
-        raise ValueError(f"it is not a pickle of arrays: {error}") from error
-    target.write_bytes(safetensors(arrays))
+        raise ValueError(f"not a pickle of arrays: {error}") from error
+    target.write_bytes(encode_safetensors(arrays))
 
 
-def safetensors(arrays: Mapping[str, Array]) -> bytes:
-    """Behind its length a list of names, types, shapes and places; then all numbers."""
+def encode_safetensors(arrays: Mapping[str, TorchArray]) -> bytes:
+    """Header length, JSON header, then the array data."""
     entries, at = {}, 0
     for name, array in arrays.items():
-        places = [at, at + len(array.data)]
-        entries[name] = {"dtype": array.kind, "shape": array.shape, "data_offsets": places}
-        at = places[1]
-    head = json.dumps(entries, separators=(",", ":")).encode()
-    head += b" " * (-len(head) % 8)  # so that numbers lie where processors like them
-    return len(head).to_bytes(8, "little") + head + b"".join(array.data for array in arrays.values())
+        offsets = [at, at + len(array.data)]
+        entries[name] = {"dtype": array.dtype, "shape": array.shape, "data_offsets": offsets}
+        at = offsets[1]
+    header = json.dumps(entries, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # alignment
+    return len(header).to_bytes(8, "little") + header + b"".join(array.data for array in arrays.values())
 
 
-def read_arrays(pickled: bytes) -> dict[str, Array]:
+def read_arrays(pickled: bytes) -> dict[str, TorchArray]:
     """The arrays of a pickled dict."""
-    reader = _Reader()
+    reader = _PickleReader()
     for number, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
-        if number > MAX_STEPS:
-            raise ValueError("it has more steps than a pickle of arrays needs")
+        if number > MAX_OPCODES:
+            raise ValueError("too many pickle opcodes")
         reader.step(opcode.name, argument)
     (found,) = reader.stack
-    return {name: _array(made) for name, made in found.items()}
+    return {name: _array(call) for name, call in found.items()}
 
 
-class _Reader:
-    """Follows a pickle step by step. Names of functions stay names, and calls are noted down, not made."""
+class _PickleReader:
+    """Pickle interpreter that records calls instead of making them."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
@@ -84,10 +84,10 @@ class _Reader:
             self.stack.append(_CONSTANTS.get(name, argument))
         elif name in _TUPLES:
             self.make_tuple(len(self.stack) - _TUPLES[name])
-        elif name in _STEPS:
-            _STEPS[name](self, argument)
+        elif name in _HANDLERS:
+            _HANDLERS[name](self, argument)
         elif name not in _IGNORED:
-            raise ValueError(f"it has the step {name}, which no pickle of arrays needs")
+            raise ValueError(f"unexpected pickle opcode {name}")
 
     def mark(self, _: None) -> None:
         self._marks.append(len(self.stack))
@@ -102,12 +102,12 @@ class _Reader:
     def get(self, place: int) -> None:
         self.stack.append(self._memo[place])
 
-    def name(self, what: str) -> None:
-        self.stack.append(_Call(what, ()))
+    def push_global(self, function: str) -> None:
+        self.stack.append(_Call(function, ()))
 
     def call(self, _: None) -> None:
-        given = self.stack.pop()
-        self.stack.append(_Call(self.stack.pop().what, given))
+        arguments = self.stack.pop()
+        self.stack.append(_Call(self.stack.pop().function, arguments))
 
     def build(self, _: None) -> None:
         state = self.stack.pop()
@@ -122,30 +122,30 @@ class _Reader:
         del self.stack[at:]
 
 
-_STEPS: dict[str, Callable[[_Reader, Any], None]] = {
-    "MARK": _Reader.mark,
-    "TUPLE": _Reader.make_tuple,
-    "BINPUT": _Reader.put,
-    "LONG_BINPUT": _Reader.put,
-    "BINGET": _Reader.get,
-    "LONG_BINGET": _Reader.get,
-    "GLOBAL": _Reader.name,
-    "REDUCE": _Reader.call,
-    "BUILD": _Reader.build,
-    "EMPTY_DICT": _Reader.make_dict,
-    "SETITEMS": _Reader.set_items,
+_HANDLERS: dict[str, Callable[[_PickleReader, Any], None]] = {
+    "MARK": _PickleReader.mark,
+    "TUPLE": _PickleReader.make_tuple,
+    "BINPUT": _PickleReader.put,
+    "LONG_BINPUT": _PickleReader.put,
+    "BINGET": _PickleReader.get,
+    "LONG_BINGET": _PickleReader.get,
+    "GLOBAL": _PickleReader.push_global,
+    "REDUCE": _PickleReader.call,
+    "BUILD": _PickleReader.build,
+    "EMPTY_DICT": _PickleReader.make_dict,
+    "SETITEMS": _PickleReader.set_items,
 }
 
 
-def _array(made: _Call) -> Array:
-    """What numpy writes for an array: its shape, its type, and its bytes as characters of the same numbers."""
-    _, shape, kind, by_column, written = made.state
-    text, encoding = written.given
+def _array(call: _Call) -> TorchArray:
+    """Decodes numpy's pickled array: shape, dtype, and data as a latin-1 string."""
+    _, shape, dtype, fortran_order, data_call = call.state
+    text, encoding = data_call.arguments
     expected = ("numpy.core.multiarray _reconstruct", "numpy dtype", "_codecs encode", "latin1", False)
-    if (made.what, kind.what, written.what, encoding, by_column) != expected:
-        raise ValueError("it holds something that is not an array")
-    name, size = _TYPES[kind.given[0], kind.state[1]]
+    if (call.function, dtype.function, data_call.function, encoding, fortran_order) != expected:
+        raise ValueError("a value is not an array")
+    name, size = _TYPES[dtype.arguments[0], dtype.state[1]]
     data = text.encode("latin-1")
     if len(data) != size * math.prod(shape):
-        raise ValueError("it holds an array whose size is not that of its shape")
-    return Array(name, shape, data)
+        raise ValueError("an array's size does not match its shape")
+    return TorchArray(name, shape, data)

@@ -1,0 +1,1 @@
+"""Speech recognition and voice activity detection: port and adapters."""

@@ -1,4 +1,4 @@
-"""Several asr_engines in the order to try them."""
+"""Speech recognizer that tries several engines in order."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -15,25 +15,25 @@ _log = logging.getLogger(__name__)
 
 
 class FallbackRecognizer:
-    """Asks the next one where one is not there or does not answer; what one refuses, none is asked again."""
+    """Falls back to the next engine on EngineUnavailableError; permanent errors propagate."""
 
-    def __init__(self, makers: Sequence[Callable[[], SpeechRecognizer]]) -> None:
-        if not makers:
-            raise EngineUnavailableError("No recogniser is set.")
-        self._makers = makers
-        self.name = "none yet"  # then that of the one which answered last
+    def __init__(self, factories: Sequence[Callable[[], SpeechRecognizer]]) -> None:
+        if not factories:
+            raise EngineUnavailableError("No speech recognition engine is configured.")
+        self._factories = factories
+        self.name = "none yet"  # name of the engine that served the last call
 
     def transcribe(self, samples: "Samples", *, language: str | None, speech: Sequence[TimeSpan]) -> Transcription:
         unavailable: EngineUnavailableError | None = None
-        for make in self._makers:
+        for build in self._factories:
             try:
-                engine = make()
-                heard = engine.transcribe(samples, language=language, speech=speech)
+                engine = build()
+                transcription = engine.transcribe(samples, language=language, speech=speech)
             except EngineUnavailableError as error:
-                _log.warning("a recogniser is not available", extra={"why": str(error)})
+                _log.warning("speech recognizer unavailable", extra={"reason": str(error)})
                 unavailable = error
             else:
                 self.name = engine.name
-                return heard
+                return transcription
         assert unavailable is not None
         raise unavailable

@@ -1,22 +1,22 @@
-"""When the words of a Whisper model, here or on a server, are not to be believed."""
+"""Detects hallucinated output of Whisper models, local or remote."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# The measures are those that the models give with each segment of text, and the times of its words.
-MAX_COMPRESSION_RATIO = 2.4  # of the text: beyond it the text repeats itself
-MAX_BELIEVED_RATIO = 4.0  # beyond it no text is believed at once
-MIN_LOG_PROBABILITY = -1.0  # on average over the text
+# Thresholds on the decoding statistics of each segment and the durations of its words.
+MAX_COMPRESSION_RATIO = 2.4  # zlib ratio of the text; higher means repetition
+SECOND_PASS_COMPRESSION_RATIO = 4.0  # repetitive enough to decode again
+MIN_LOG_PROBABILITY = -1.0  # average per token
 MAX_NO_SPEECH_PROBABILITY = 0.6
-MIN_MEAN_PROBABILITY = 0.15  # of the words: noise is heard as words that the model does not believe in itself
-MAX_WORDS_PER_SECOND = 5.0  # over a whole window nobody speaks faster
-CRAMMED_SECONDS = 0.05  # a word that the model finds no place for in the sound
-MAX_CRAMMED_SHARE = 0.3
+MIN_MEAN_PROBABILITY = 0.15  # of the words; noise decodes to low-probability words
+MAX_WORDS_PER_SECOND = 5.0  # upper bound on sustained speaking rate
+MIN_WORD_SECONDS = 0.05  # shorter words could not be aligned with the audio
+MAX_SHORT_WORD_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
-    """What a model said of one window, or of a part of it."""
+class DecodedSegment:
+    """Decoding statistics of one segment."""
 
     seconds: float
     word_seconds: Sequence[float]
@@ -26,32 +26,32 @@ class Hearing:
     no_speech_probability: float
 
 
-def is_doubtful(hearing: Hearing) -> bool:
-    """Worth a second hearing."""
-    too_much = hearing.compression_ratio > MAX_BELIEVED_RATIO
-    return too_much or runs_away(hearing) or hearing.log_probability < MIN_LOG_PROBABILITY
+def needs_second_pass(segment: DecodedSegment) -> bool:
+    """Whether to decode again with different settings."""
+    repetitive = segment.compression_ratio > SECOND_PASS_COMPRESSION_RATIO
+    return repetitive or is_runaway(segment) or segment.log_probability < MIN_LOG_PROBABILITY
 
 
-def is_hallucination(hearing: Hearing) -> bool:
-    """Nobody said it, whatever else was heard."""
-    return is_silence(hearing) or is_guesswork(hearing) or runs_away(hearing)
+def is_hallucination(segment: DecodedSegment) -> bool:
+    """Whether the text was not spoken and must be dropped."""
+    return is_no_speech(segment) or is_low_confidence(segment) or is_runaway(segment)
 
 
-def is_silence(hearing: Hearing) -> bool:
-    """The model itself thinks that nobody speaks, and is not sure of its words either."""
-    unsure = hearing.log_probability < MIN_LOG_PROBABILITY
-    return unsure and hearing.no_speech_probability > MAX_NO_SPEECH_PROBABILITY
+def is_no_speech(segment: DecodedSegment) -> bool:
+    """High no-speech probability together with low token probabilities."""
+    low_probability = segment.log_probability < MIN_LOG_PROBABILITY
+    return low_probability and segment.no_speech_probability > MAX_NO_SPEECH_PROBABILITY
 
 
-def is_guesswork(hearing: Hearing) -> bool:
-    """Words of which hardly one is likely."""
-    count = len(hearing.word_probabilities)
-    return count > 0 and sum(hearing.word_probabilities) < MIN_MEAN_PROBABILITY * count
+def is_low_confidence(segment: DecodedSegment) -> bool:
+    """Mean word probability below the threshold."""
+    count = len(segment.word_probabilities)
+    return count > 0 and sum(segment.word_probabilities) < MIN_MEAN_PROBABILITY * count
 
 
-def runs_away(hearing: Hearing) -> bool:
-    """Repetition alone may be real, as in a chorus or a drill; faster than anybody speaks it is not."""
-    count = len(hearing.word_seconds)
-    crammed = sum(each < CRAMMED_SECONDS for each in hearing.word_seconds)
-    too_fast = count > MAX_WORDS_PER_SECOND * hearing.seconds or crammed > MAX_CRAMMED_SHARE * count
-    return hearing.compression_ratio > MAX_COMPRESSION_RATIO and too_fast
+def is_runaway(segment: DecodedSegment) -> bool:
+    """Repetition at an impossible speaking rate; repetition alone may be genuine, as in a chorus."""
+    count = len(segment.word_seconds)
+    too_short = sum(each < MIN_WORD_SECONDS for each in segment.word_seconds)
+    too_fast = count > MAX_WORDS_PER_SECOND * segment.seconds or too_short > MAX_SHORT_WORD_SHARE * count
+    return segment.compression_ratio > MAX_COMPRESSION_RATIO and too_fast

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as it was said, with the punctuation that belongs to it and without blanks around it."""
+    """One recognized word, with its punctuation attached and surrounding whitespace removed."""
 
     text: str
     start_seconds: float
@@ -25,7 +25,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Transcription:
-    """What was said; the language is a BCP 47 code."""
+    """Words with timestamps; `language` is a BCP 47 tag."""
 
     language: str
     language_probability: float
@@ -33,23 +33,23 @@ class Transcription:
 
 
 class SpeechRecognizer(Protocol):
-    """Turns speech into words with times."""
+    """Transcribes speech with word timestamps."""
 
     name: str
 
     def transcribe(self, samples: "Samples", *, language: str | None, speech: Sequence[TimeSpan]) -> Transcription:
-        """The words in the given stretches of speech; without a language it is detected.
+        """Transcribes the given speech spans; detects the language if it is None.
 
-        Times are from the start of `samples`, in order, and inside the stretches of speech.
+        Word times are relative to the start of `samples`, ordered, and lie inside the speech spans.
         """
         ...
 
 
 class VoiceActivityDetector(Protocol):
-    """Finds where somebody speaks."""
+    """Finds the spans that contain speech."""
 
     name: str
 
     def detect(self, blocks: Iterable["Samples"]) -> Iterator[TimeSpan]:
-        """Stretches of speech in one recording that comes in blocks of any length; memory does not grow with it."""
+        """Yields speech spans of one recording streamed in blocks of any size, in constant memory."""
         ...

@@ -1,4 +1,4 @@
-"""Where somebody speaks, by the Silero network in onnxruntime; a stream of any length in constant memory."""
+"""Streaming voice activity detection with Silero VAD in onnxruntime."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,37 +12,37 @@ from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
-SPEECH_THRESHOLD = 0.5  # from this probability on a frame starts speech
-SILENCE_THRESHOLD = 0.35  # below it speech may end; what lies between goes on as it was
-MIN_SPEECH_SECONDS = 0.25  # a click or a cough is shorter
-MIN_SILENCE_SECONDS = 0.3  # shorter pauses are inside a sentence
-PADDING_SECONDS = 0.1  # soft beginnings and ends of words; less than half a silence, so that spans never touch
+SPEECH_THRESHOLD = 0.5  # probability at which speech starts
+SILENCE_THRESHOLD = 0.35  # probability below which speech may end (hysteresis)
+MIN_SPEECH_SECONDS = 0.25  # drops clicks and coughs
+MIN_SILENCE_SECONDS = 0.3  # shorter pauses do not split a span
+PADDING_SECONDS = 0.1  # keeps soft onsets and endings; under half of MIN_SILENCE_SECONDS, so spans never touch
 
 FRAME_SAMPLES = 512
 FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
-_CONTEXT_SAMPLES = 64  # the network sees the end of the frame before
+_CONTEXT_SAMPLES = 64  # tail of the previous frame, prepended to the input
 _STATE_SHAPE = (1, 1, 128)
-# Frames go through the network in groups that lie at the same places however the blocks are cut, since the last bits
-# of a result depend on the size of the group. One group is some 2 s.
+# Frames are batched in fixed groups of about 2 s, independent of block boundaries, because the batch size affects the
+# last bits of a result.
 _GROUP_FRAMES = 64
 _GROUP_SAMPLES = _GROUP_FRAMES * FRAME_SAMPLES
 
 
-class SileroDetector:
-    """One network for any number of recordings, also at once: each call has a state of its own."""
+class SileroVoiceActivityDetector:
+    """Thread-safe: each call has its own recurrent state."""
 
     name = "silero"
 
     def __init__(self, model: Path | None = None) -> None:
-        """The network in the given file, or the one inside the installed faster-whisper."""
+        """Loads the given model file, or the one bundled with faster-whisper."""
         path = model or _bundled_model()
         try:
-            # The API process must be able to import this room without it.
+            # The API process imports this module without it.
             import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415
         except ImportError as error:
             raise EngineUnavailableError("onnxruntime is not installed.") from error
         options = onnxruntime.SessionOptions()
-        # The network is too small to be shared between cores.
+        # The network is too small to benefit from more threads.
         options.inter_op_num_threads = 1
         options.intra_op_num_threads = 1
         options.enable_cpu_mem_arena = False
@@ -51,17 +51,17 @@ class SileroDetector:
             self._session = onnxruntime.InferenceSession(
                 str(path), sess_options=options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime's own errors have no public class in common
+        except Exception as error:  # onnxruntime exposes no common error class
             raise EngineUnavailableError(f"The model {path.name} cannot be loaded.") from error
 
     def detect(self, blocks: Iterable["Samples"]) -> Iterator[TimeSpan]:
-        """Each stretch of speech as soon as the silence after it is long enough."""
-        spans, state = _Spans(), _State.blank()
+        """Yields each speech span as soon as the silence after it is long enough."""
+        spans, state = _SpanBuilder(), _State.initial()
         samples = 0
         for group in _groups(blocks):
             samples += len(group)
             for probability in self._probabilities(group, state):
-                yield from spans.hear(probability)
+                yield from spans.push(probability)
         yield from spans.finish(samples / SAMPLE_RATE)
 
     def _probabilities(self, group: "Samples", state: "_State") -> list[float]:
@@ -69,23 +69,23 @@ class SileroDetector:
 
         missing = -len(group) % FRAME_SAMPLES
         frames = np.pad(group, (0, missing)).reshape(-1, FRAME_SAMPLES)
-        before = np.concatenate([state.context, frames[:-1, -_CONTEXT_SAMPLES:]])
-        given = {"input": np.concatenate([before, frames], axis=1), "h": state.hidden, "c": state.cell}
-        heard, state.hidden, state.cell = self._session.run(None, given)
+        contexts = np.concatenate([state.context, frames[:-1, -_CONTEXT_SAMPLES:]])
+        inputs = {"input": np.concatenate([contexts, frames], axis=1), "h": state.hidden, "c": state.cell}
+        probabilities, state.hidden, state.cell = self._session.run(None, inputs)
         state.context = frames[-1:, -_CONTEXT_SAMPLES:]
-        return [float(each) for each in heard.reshape(-1)]
+        return [float(each) for each in probabilities.reshape(-1)]
 
 
 @dataclass(slots=True)
 class _State:
-    """What the network remembers of the frames before."""
+    """Recurrent state and context carried between groups."""
 
     hidden: "Samples"
     cell: "Samples"
     context: "Samples"
 
     @classmethod
-    def blank(cls) -> "_State":
+    def initial(cls) -> "_State":
         import numpy as np  # noqa: PLC0415 - as above
 
         return cls(
@@ -96,30 +96,30 @@ class _State:
 
 
 @dataclass(slots=True)
-class _Spans:
-    """Turns the probability of each frame into stretches of speech."""
+class _SpanBuilder:
+    """Converts frame probabilities to speech spans."""
 
     frame: int = 0
     start: int | None = None
-    quiet_since: int | None = None
+    silence_start: int | None = None
 
-    def hear(self, probability: float) -> Iterator[TimeSpan]:
+    def push(self, probability: float) -> Iterator[TimeSpan]:
         frame = self.frame
         self.frame += 1
         if probability >= SPEECH_THRESHOLD:
             self.start = frame if self.start is None else self.start
-            self.quiet_since = None
+            self.silence_start = None
         elif self.start is not None and probability < SILENCE_THRESHOLD:
-            self.quiet_since = frame if self.quiet_since is None else self.quiet_since
-        if self.quiet_since is not None and (self.frame - self.quiet_since) * FRAME_SECONDS >= MIN_SILENCE_SECONDS:
-            yield from self._close(self.quiet_since * FRAME_SECONDS, limit_seconds=self.frame * FRAME_SECONDS)
+            self.silence_start = frame if self.silence_start is None else self.silence_start
+        if self.silence_start is not None and (self.frame - self.silence_start) * FRAME_SECONDS >= MIN_SILENCE_SECONDS:
+            yield from self._close(self.silence_start * FRAME_SECONDS, limit_seconds=self.frame * FRAME_SECONDS)
 
     def finish(self, duration_seconds: float) -> Iterator[TimeSpan]:
-        end = self.frame if self.quiet_since is None else self.quiet_since
+        end = self.frame if self.silence_start is None else self.silence_start
         yield from self._close(end * FRAME_SECONDS, limit_seconds=duration_seconds)
 
     def _close(self, end_seconds: float, *, limit_seconds: float) -> Iterator[TimeSpan]:
-        start, self.start, self.quiet_since = self.start, None, None
+        start, self.start, self.silence_start = self.start, None, None
         if start is None or end_seconds - start * FRAME_SECONDS < MIN_SPEECH_SECONDS:
             return
         start_seconds = max(0.0, start * FRAME_SECONDS - PADDING_SECONDS)
@@ -127,33 +127,33 @@ class _Spans:
 
 
 def _groups(blocks: Iterable["Samples"]) -> Iterator["Samples"]:
-    """The same samples in groups of one size, the last one shorter."""
+    """Regroups blocks into fixed-size groups; the last may be shorter."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    waiting: list[Samples] = []
+    pending: list[Samples] = []
     count = 0
     for block in blocks:
         if block.ndim != 1 or block.dtype != np.float32:
-            raise EngineError("A block of samples is one row of float32.")
+            raise EngineError("A block must be a one-dimensional float32 array.")
         at = 0
         while at < len(block):
-            part = block[at : at + _GROUP_SAMPLES - count]
-            waiting.append(part)
-            at += len(part)
-            count += len(part)
+            taken = block[at : at + _GROUP_SAMPLES - count]
+            pending.append(taken)
+            at += len(taken)
+            count += len(taken)
             if count == _GROUP_SAMPLES:
-                yield np.concatenate(waiting)
-                waiting, count = [], 0
-    if waiting:
-        yield np.concatenate(waiting)
+                yield np.concatenate(pending)
+                pending, count = [], 0
+    if pending:
+        yield np.concatenate(pending)
 
 
 def _bundled_model() -> Path:
-    # The package is looked up, not imported: importing it would load all of its engine.
+    # Located without importing the package, which would load the whole engine.
     found = find_spec("faster_whisper")
     folders = found.submodule_search_locations if found else None
     for folder in folders or ():
         path = Path(folder) / "assets" / "silero_vad_v6.onnx"
         if path.is_file():
             return path
-    raise EngineUnavailableError("The model silero_vad_v6.onnx, a part of faster-whisper, is not installed.")
+    raise EngineUnavailableError("The model silero_vad_v6.onnx, bundled with faster-whisper, is not installed.")

@@ -1,7 +1,6 @@
-"""Cuts a recording into windows that a recogniser takes at once, at silences, and leads its times back.
+"""Packs speech into decoding windows cut at silences, and maps times between window and recording.
 
-Long silences are left out of a window, so that it holds as much speech as it can: asr_engines pay for the length of a
-window, and make words up where nothing is said.
+Long silences are left out, because decoding cost grows with window length and Whisper hallucinates in silence.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,17 +12,17 @@ from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
-CONTEXT_SECONDS = 0.25  # of what lies around each stretch of speech: two stretches keep a pause of 0.5 s between them
-CUT_FROM = 0.6  # a window is cut at its widest silence after this share of what it could hold
-QUIET_SECONDS = 0.05  # how long the quietest place is, where speech without a silence must be cut
+CONTEXT_SECONDS = 0.25  # kept on either side of a chunk, so two chunks are 0.5 s apart
+CUT_FROM = 0.6  # a window ends at its capacity silence past this share of its capacity
+QUIET_SECONDS = 0.05  # length of the quietest stretch at which continuous speech is cut
 
 _CONTEXT = round(CONTEXT_SECONDS * SAMPLE_RATE)
 _QUIET = round(QUIET_SECONDS * SAMPLE_RATE)
 
 
 @dataclass(frozen=True, slots=True)
-class RecognizedWindow:
-    """A stretch of the recording, and how much silence follows its speech; in samples."""
+class SpeechChunk:
+    """A span of the recording and the silence that follows it, in samples."""
 
     start: int
     end: int
@@ -35,105 +34,105 @@ class RecognizedWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Pieces of the recording in order, to be heard as one."""
+class DecodingWindow:
+    """Consecutive chunks of the recording, decoded together."""
 
-    pieces: tuple[RecognizedWindow, ...]
+    chunks: tuple[SpeechChunk, ...]
 
     @property
     def length(self) -> int:
-        return sum(piece.length for piece in self.pieces)
+        return sum(chunk.length for chunk in self.chunks)
 
     @property
     def seconds(self) -> float:
         return self.length / SAMPLE_RATE
 
-    def take(self, samples: "Samples") -> "Samples":
-        import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+    def extract(self, samples: "Samples") -> "Samples":
+        import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
-        return np.concatenate([samples[piece.start : piece.end] for piece in self.pieces])
+        return np.concatenate([samples[chunk.start : chunk.end] for chunk in self.chunks])
 
-    def within(self, speech: Sequence[TimeSpan]) -> list[TimeSpan]:
-        """The stretches of speech that it holds."""
+    def speech_in_recording_time(self, speech: Sequence[TimeSpan]) -> list[TimeSpan]:
+        """The parts of `speech` inside this window, in recording time."""
         return [span for _, span in self._overlaps(speech)]
 
-    def laid_out(self, speech: Sequence[TimeSpan]) -> list[TimeSpan]:
-        """The same by the clock of the window."""
+    def speech_in_window_time(self, speech: Sequence[TimeSpan]) -> list[TimeSpan]:
+        """The parts of `speech` inside this window, in window time."""
         return [
             TimeSpan(span.start_seconds - shift, span.end_seconds - shift) for shift, span in self._overlaps(speech)
         ]
 
     def _overlaps(self, speech: Sequence[TimeSpan]) -> Iterator[tuple[float, TimeSpan]]:
-        """Stretches by the clock of the recording, and how far that is ahead of the window's."""
-        passed = 0
-        for piece in self.pieces:
+        """Overlapping spans in recording time, each with its offset from window time."""
+        elapsed = 0
+        for chunk in self.chunks:
             for span in speech:
-                start = max(span.start_seconds, piece.start / SAMPLE_RATE)
-                end = min(span.end_seconds, piece.end / SAMPLE_RATE)
+                start = max(span.start_seconds, chunk.start / SAMPLE_RATE)
+                end = min(span.end_seconds, chunk.end / SAMPLE_RATE)
                 if start < end:
-                    yield (piece.start - passed) / SAMPLE_RATE, TimeSpan(start, end)
-            passed += piece.length
+                    yield (chunk.start - elapsed) / SAMPLE_RATE, TimeSpan(start, end)
+            elapsed += chunk.length
 
-    def lead_back(self, span: TimeSpan) -> TimeSpan:
-        """Where a stretch of the window lies in the recording; it belongs to the piece that holds its middle."""
+    def to_recording_time(self, span: TimeSpan) -> TimeSpan:
+        """Maps a span from window to recording time by the chunk that contains its midpoint."""
         middle = (span.start_seconds + span.end_seconds) / 2 * SAMPLE_RATE
-        passed = 0
-        for piece in self.pieces[:-1]:
-            if middle < passed + piece.length:
+        elapsed = 0
+        for chunk in self.chunks[:-1]:
+            if middle < elapsed + chunk.length:
                 break
-            passed += piece.length
+            elapsed += chunk.length
         else:
-            piece = self.pieces[-1]
-        shift = (piece.start - passed) / SAMPLE_RATE
+            chunk = self.chunks[-1]
+        shift = (chunk.start - elapsed) / SAMPLE_RATE
         return TimeSpan(span.start_seconds + shift, span.end_seconds + shift)
 
 
-def plan_windows(samples: "Samples", speech: Sequence[TimeSpan], *, max_seconds: float) -> list[Window]:
-    """Windows that hold all the speech, each cut at a silence if there is one."""
-    longest = int(max_seconds * SAMPLE_RATE)
-    pieces: list[RecognizedWindow] = []
-    for piece in _with_context(_in_samples(speech, len(samples)), len(samples)):
-        pieces.extend(_cut_to_length(piece, samples, longest=longest))
+def plan_windows(samples: "Samples", speech: Sequence[TimeSpan], *, max_seconds: float) -> list[DecodingWindow]:
+    """Windows that cover all speech, each ending at a silence if possible."""
+    capacity = int(max_seconds * SAMPLE_RATE)
+    chunks: list[SpeechChunk] = []
+    for chunk in _with_context(_in_samples(speech, len(samples)), len(samples)):
+        chunks.extend(_cut_to_length(chunk, samples, capacity=capacity))
     windows = []
-    while pieces:
-        count = _how_many(pieces, longest)
-        windows.append(Window(tuple(pieces[:count])))
-        pieces = pieces[count:]
+    while chunks:
+        count = _next_window_size(chunks, capacity)
+        windows.append(DecodingWindow(tuple(chunks[:count])))
+        chunks = chunks[count:]
     return windows
 
 
-def _in_samples(speech: Sequence[TimeSpan], length: int) -> list[RecognizedWindow]:
-    """In order, inside the recording, none touching another."""
-    pieces: list[RecognizedWindow] = []
+def _in_samples(speech: Sequence[TimeSpan], length: int) -> list[SpeechChunk]:
+    """Spans in samples: sorted, clipped to the recording and merged."""
+    chunks: list[SpeechChunk] = []
     for span in sorted(speech, key=lambda each: each.start_seconds):
         start = max(0, round(span.start_seconds * SAMPLE_RATE))
         end = min(length, round(span.end_seconds * SAMPLE_RATE))
-        if pieces and start <= pieces[-1].end:
-            pieces[-1] = RecognizedWindow(pieces[-1].start, max(end, pieces[-1].end))
+        if chunks and start <= chunks[-1].end:
+            chunks[-1] = SpeechChunk(chunks[-1].start, max(end, chunks[-1].end))
         elif start < end:
-            pieces.append(RecognizedWindow(start, end))
-    return pieces
+            chunks.append(SpeechChunk(start, end))
+    return chunks
 
 
-def _with_context(pieces: Sequence[RecognizedWindow], length: int) -> list[RecognizedWindow]:
-    """Each piece with what lies around it, at most to the middle of the silence."""
+def _with_context(chunks: Sequence[SpeechChunk], length: int) -> list[SpeechChunk]:
+    """Widens each chunk by its context, at most to the middle of the silence."""
     widened = []
-    for index, piece in enumerate(pieces):
-        before = (pieces[index - 1].end + piece.start) // 2 if index else 0
-        after = (piece.end + pieces[index + 1].start) // 2 if index + 1 < len(pieces) else length
-        silence = 2 * (after - piece.end)
-        widened.append(RecognizedWindow(max(before, piece.start - _CONTEXT), min(after, piece.end + _CONTEXT), silence))
+    for index, chunk in enumerate(chunks):
+        before = (chunks[index - 1].end + chunk.start) // 2 if index else 0
+        after = (chunk.end + chunks[index + 1].start) // 2 if index + 1 < len(chunks) else length
+        silence = 2 * (after - chunk.end)
+        widened.append(SpeechChunk(max(before, chunk.start - _CONTEXT), min(after, chunk.end + _CONTEXT), silence))
     return widened
 
 
-def _cut_to_length(piece: RecognizedWindow, samples: "Samples", *, longest: int) -> list[RecognizedWindow]:
-    """Somebody who does not pause is cut where it is quietest."""
+def _cut_to_length(chunk: SpeechChunk, samples: "Samples", *, capacity: int) -> list[SpeechChunk]:
+    """Cuts continuous speech at its quietest point."""
     cut = []
-    while piece.length > longest:
-        at = _quietest(samples, piece.start + int(longest * CUT_FROM), piece.start + longest)
-        cut.append(RecognizedWindow(piece.start, at))
-        piece = replace(piece, start=at)
-    return [*cut, piece]
+    while chunk.length > capacity:
+        at = _quietest(samples, chunk.start + int(capacity * CUT_FROM), chunk.start + capacity)
+        cut.append(SpeechChunk(chunk.start, at))
+        chunk = replace(chunk, start=at)
+    return [*cut, chunk]
 
 
 def _quietest(samples: "Samples", start: int, end: int) -> int:
@@ -145,17 +144,17 @@ def _quietest(samples: "Samples", start: int, end: int) -> int:
     return start + int(np.argmin(summed[width:] - summed[:-width])) + width // 2
 
 
-def _how_many(pieces: Sequence[RecognizedWindow], longest: int) -> int:
-    """How many pieces make the next window: those that fit, less those after the widest silence near its end."""
+def _next_window_size(chunks: Sequence[SpeechChunk], capacity: int) -> int:
+    """Number of chunks in the next window: those that fit, up to the longest silence near its end."""
     fitting = filled = 0
-    candidates: list[tuple[int, int]] = []  # the silence, and after how many pieces it comes
-    for piece in pieces:
-        if filled + piece.length > longest:
+    candidates: list[tuple[int, int]] = []  # (silence after, chunk count)
+    for chunk in chunks:
+        if filled + chunk.length > capacity:
             break
-        filled += piece.length
+        filled += chunk.length
         fitting += 1
-        if filled >= longest * CUT_FROM:
-            candidates.append((piece.silence_after, fitting))
-    if fitting == len(pieces) or not candidates:
+        if filled >= capacity * CUT_FROM:
+            candidates.append((chunk.silence_after, fitting))
+    if fitting == len(chunks) or not candidates:
         return fitting
     return max(candidates)[1]

@@ -1,6 +1,6 @@
-"""The languages of the Whisper models, by the codes that we use and the names and codes that they and servers use."""
+"""Maps between BCP 47 codes and the language names and codes of Whisper models and servers."""
 
-# The English name that servers of the OpenAI protocol answer with, for each BCP 47 code.
+# English language name in OpenAI API responses, by BCP 47 code.
 NAMES = {
     "af": "afrikaans", "am": "amharic", "ar": "arabic", "as": "assamese", "az": "azerbaijani", "ba": "bashkir",
     "be": "belarusian", "bg": "bulgarian", "bn": "bengali", "bo": "tibetan", "br": "breton", "bs": "bosnian",
@@ -21,23 +21,23 @@ NAMES = {
     "yo": "yoruba", "yue": "cantonese", "zh": "chinese",
 }  # fmt: skip
 
-# What others write for the same language.
-_SAME = {"jw": "jv", "iw": "he", "in": "id", "ji": "yi", "nb": "no", "fil": "tl", "cmn": "zh", "burmese": "my"}
+# Deprecated and alternative codes.
+_ALIASES = {"jw": "jv", "iw": "he", "in": "id", "ji": "yi", "nb": "no", "fil": "tl", "cmn": "zh", "burmese": "my"}
 _CODES = {name: code for code, name in NAMES.items()}
-_OF_WHISPER = {"jv": "jw"}  # the one code in which the models differ from the standard
+_WHISPER_CODES = {"jv": "jw"}  # the only code in which Whisper deviates from the standard
 
 
 def language_code(name_or_tag: str) -> str | None:
-    """The code that we use for a name, a code, or a tag with a region such as `pt-BR`; nothing where it is unknown."""
+    """The primary language code for a name, code or regional tag such as `pt-BR`; None if unknown."""
     text = name_or_tag.strip().lower().replace("_", "-")
     for candidate in (text, text.split("-")[0]):
-        code = _SAME.get(candidate) or _CODES.get(candidate) or candidate
+        code = _ALIASES.get(candidate) or _CODES.get(candidate) or candidate
         if code in NAMES:
             return code
     return None
 
 
 def whisper_code(name_or_tag: str) -> str | None:
-    """The code that the models and their servers understand."""
+    """The code that Whisper models and servers accept."""
     code = language_code(name_or_tag)
-    return _OF_WHISPER.get(code, code) if code else None
+    return _WHISPER_CODES.get(code, code) if code else None

@@ -1,0 +1,1 @@
+"""Source separation and noise reduction: ports and adapters."""

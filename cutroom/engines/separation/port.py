@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 
 class Denoiser(Protocol):
-    """Takes noise out of speech."""
+    """Removes background noise from speech."""
 
     name: str
 
-    def clean(self, samples: "Samples", *, sample_rate: int) -> "Samples":
-        """As many samples as were given."""
+    def denoise(self, samples: "Samples", *, sample_rate: int) -> "Samples":
+        """Returns as many samples as it is given."""
         ...
 
 
-class Separator(Protocol):
-    """Takes speech apart from everything else that sounds."""
+class SourceSeparator(Protocol):
+    """Separates speech from music and effects."""
 
     name: str
-    sample_rate: int  # of what it is given and gives
+    sample_rate: int  # of its input and output
 
     def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
-        """Speech and the rest, each with as many samples as were given; together they are what was given."""
+        """Returns speech and background, each as long as the input; their sum is the input."""
         ...

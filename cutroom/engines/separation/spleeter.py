@@ -1,7 +1,7 @@
-"""Takes speech apart from music and effects with the two networks of Spleeter, in onnxruntime.
+"""Source separation with the two Spleeter networks (vocals, accompaniment) in onnxruntime.
 
-Each network says for every moment and pitch how much of it is its own: one for voices, one for all else. Their shares
-become one mask of speech. What the mask leaves out is the rest, so nothing that was given is lost.
+The network outputs form a ratio mask over the STFT. The background is the input minus the masked speech, so their sum
+is exactly the input.
 """
 
 import threading
@@ -9,9 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.models.onnx import Session, open_session
-from cutroom.engines.separation import spleeter_graph
+from cutroom.engines.errors import EngineError
+from cutroom.engines.models.onnx import open_session_with_weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,108 +21,99 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Spectrum = NDArray[np.complex64]
 
+GRAPH = Path(__file__).with_name("spleeter-2stems.onnx")
 FRAME, HOP = 4096, 1024  # samples
-BINS = 1024  # which the networks know: up to 11 kHz
-WINDOW_FRAMES = 512  # that go through the networks at once: 12 s, which bounds the memory
-FRAMES_STEP = 2**spleeter_graph.DEPTH  # as often as the networks halve what they get
+BINS = 1024  # input of the networks, up to 11 kHz
+WINDOW_FRAMES = 512  # per inference: 12 s, which bounds memory
+FRAMES_STEP = 64  # the six levels of the networks halve their input each
 
-# Above 11 kHz speech has its share of what it has from 8 kHz on, where it is the same hissing.
+# The mask above 11 kHz repeats its mean from 8 to 11 kHz, where speech is the same sibilance.
 HIGH_BINS = slice(744, BINS)
 
-# Networks do worse with what is quieter or louder than they were trained with.
-LEVEL = 300.0  # of a frame: the root of the sum over both sides and all bins
-MAX_GAIN = 100.0  # so that the noise of silence is not taken for sound
+# Input is scaled to the level of the training data.
+LEVEL = 300.0  # root of the summed power over both channels and all bins of a frame
+MAX_GAIN = 100.0  # keeps the noise floor of silence from being amplified
 
 _TINY = 1e-10
-_WEIGHTS = "session.model_external_initializers_file_folder_path"
-_FILES = ("vocals.safetensors", "accompaniment.safetensors")
 
 
 class SpleeterSeparator:
-    """One pair of networks for all calls of the process; calls from several threads wait for each other."""
+    """Thread-safe: calls are serialized on one session."""
 
     sample_rate = 44_100
 
     def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "spleeter-2stems") -> None:
-        """The model's folder, as the store gives it."""
+        """Takes the model folder as the store returns it."""
         self.name = name
-        self._session = _open(folder, name=name, cpu_threads=cpu_threads)
-        self._running = threading.Lock()
+        self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads)
+        self._lock = threading.Lock()
 
     def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
-        """Speech and the rest, of any length; memory beyond them holds one window."""
-        import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+        """Processes window by window; extra memory is one window."""
+        import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
         if stereo.ndim != 2 or stereo.shape[0] != 2 or stereo.dtype != np.float32:
-            raise EngineError("Stereo is two rows of float32.")
+            raise EngineError("Stereo audio must be a float32 array of shape (2, samples).")
         if not np.isfinite(stereo).all():
-            raise EngineError("There are samples that are no numbers.")
+            raise EngineError("The samples contain NaN or infinite values.")
         length = stereo.shape[1]
         frames = -(-(length + FRAME - HOP) // HOP) if length else 0
-        # Every sample lies in as many frames as any other.
+        # Pad so that every sample is covered by the same number of frames.
         padded = np.pad(stereo, ((0, 0), (FRAME - HOP, frames * HOP - length)))
         speech = np.zeros_like(padded)
-        for start, end in lay_windows(frames):
+        for start, end in plan_windows(frames):
             samples = slice(start * HOP, (end - 1) * HOP + FRAME)
             speech[:, samples] += self._speech(padded[:, samples])
         speech = speech[:, FRAME - HOP : FRAME - HOP + length]
         return speech, stereo - speech
 
     def _speech(self, stereo: "Stereo") -> "Stereo":
-        """The speech in whole frames; where they end, it fades like them."""
+        """Masked speech by overlap-add; the ends fade with the window."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        shape = np.hanning(FRAME + 1)[:-1].astype(np.float32)  # the periodic form
-        pieces = np.lib.stride_tricks.sliding_window_view(stereo, FRAME, axis=1)[:, ::HOP] * shape
-        spectrum = np.fft.rfft(pieces, axis=-1)
+        window = np.hanning(FRAME + 1)[:-1].astype(np.float32)  # periodic
+        frames = np.lib.stride_tricks.sliding_window_view(stereo, FRAME, axis=1)[:, ::HOP] * window
+        spectrum = np.fft.rfft(frames, axis=-1)
         spectrum *= self._mask(np.abs(spectrum))
-        # The squares of the window, laid over each other at these steps, are 3/2 everywhere.
-        back = np.fft.irfft(spectrum, FRAME, axis=-1) * (shape * np.float32(2 / 3))
+        # The squared windows overlap-add to 3/2 at this hop.
+        masked = np.fft.irfft(spectrum, FRAME, axis=-1) * (window * np.float32(2 / 3))
         speech = np.zeros_like(stereo)
-        for at in range(back.shape[1]):
-            speech[:, at * HOP : at * HOP + FRAME] += back[:, at]
+        for at in range(masked.shape[1]):
+            speech[:, at * HOP : at * HOP + FRAME] += masked[:, at]
         return speech
 
-    def _mask(self, loudness: "Floats") -> "Floats":
-        """The share of speech, from 0 to 1, for both sides and every frame and bin."""
+    def _mask(self, magnitude: "Floats") -> "Floats":
+        """Speech ratio mask from 0 to 1 for each channel, frame and bin."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        frames = loudness.shape[1]
-        given = np.zeros((1, 2, -(-frames // FRAMES_STEP) * FRAMES_STEP, BINS), np.float32)
-        given[0, :, :frames] = loudness[..., :BINS] * _gain(loudness)
+        frames = magnitude.shape[1]
+        inputs = np.zeros((1, 2, -(-frames // FRAMES_STEP) * FRAMES_STEP, BINS), np.float32)
+        inputs[0, :, :frames] = magnitude[..., :BINS] * _gain(magnitude)
         try:
-            with self._running:
-                voices, others = self._session.run(None, {"X": given})
-        except Exception as error:  # onnxruntime's own errors have no public class in common
+            with self._lock:
+                vocals, accompaniment = self._session.run(None, {"X": inputs})
+        except Exception as error:  # onnxruntime exposes no common error class
             raise EngineError(f"The model {self.name} failed.") from error
-        voices, others = np.square(voices[0, :, :frames]), np.square(others[0, :, :frames])
-        mask = np.empty_like(loudness)
-        mask[..., :BINS] = voices / (voices + others + _TINY)
-        heard = np.square(loudness[..., HIGH_BINS])
-        high = (mask[..., HIGH_BINS] * heard).sum(axis=-1) / (heard.sum(axis=-1) + _TINY)
+        vocals, accompaniment = np.square(vocals[0, :, :frames]), np.square(accompaniment[0, :, :frames])
+        mask = np.empty_like(magnitude)
+        mask[..., :BINS] = vocals / (vocals + accompaniment + _TINY)
+        power_high = np.square(magnitude[..., HIGH_BINS])
+        high = (mask[..., HIGH_BINS] * power_high).sum(axis=-1) / (power_high.sum(axis=-1) + _TINY)
         mask[..., BINS:] = high[..., np.newaxis]
         return mask
 
 
-def lay_windows(frames: int) -> list[tuple[int, int]]:
-    """Windows of like length side by side: what is near an edge is heard without its surroundings, so none is short."""
+def plan_windows(frames: int) -> list[tuple[int, int]]:
+    """Adjacent windows of similar length: edges lack context, so no window is short."""
     count = -(-frames // WINDOW_FRAMES)
     edges = [at * frames // count for at in range(count + 1)] if count else []
     return list(pairwise(edges))
 
 
-def _gain(loudness: "Floats") -> "np.float32":
-    """What brings loud moments to the level that the networks know best; silence between them does not count."""
+def _gain(magnitude: "Floats") -> "np.float32":
+    """Gain that brings loud frames to LEVEL; silence does not count."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    power = np.square(loudness).sum(axis=(0, 2))
+    power = np.square(magnitude).sum(axis=(0, 2))
     level = np.sqrt(np.square(power).sum() / (power.sum() + _TINY))
     return np.float32(min(MAX_GAIN, LEVEL / (level + _TINY)))
-
-
-def _open(folder: Path, *, name: str, cpu_threads: int) -> Session:
-    try:
-        model = spleeter_graph.model([folder / file for file in _FILES], bins=BINS)
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
-    return open_session(model, name=name, cpu_threads=cpu_threads, entries={_WEIGHTS: str(folder)})

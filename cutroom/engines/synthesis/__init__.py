@@ -1,0 +1,1 @@
+"""Speech synthesis: port and adapters."""

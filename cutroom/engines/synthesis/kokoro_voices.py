@@ -1,7 +1,7 @@
-"""The voices of Kokoro in languages that espeak-ng has phonemes for; those for Japanese and Chinese are left out.
+"""Kokoro voices in the languages supported by espeak-ng, which excludes Japanese and Chinese.
 
-The pitch was measured once: the median of the fundamental frequency in a sentence of the voice's own language.
-The age is a guess from the pitch among voices of the same gender; Santa is old.
+Pitch is the median fundamental frequency of a sentence in the voice's language, measured once. Age is estimated from
+the pitch among voices of the same gender.
 """
 
 from cutroom.engines.synthesis.port import Gender, StockVoice

@@ -1,6 +1,6 @@
-"""How text sounds, in the symbols that Kokoro was trained with; espeak-ng, a separate program, says it."""
+"""Converts text to the phoneme symbols of Kokoro by running espeak-ng."""
 
-# ruff: noqa: RUF001 (signs and phonemes look like letters)
+# ruff: noqa: RUF001 (phonemes look like letters)
 
 import asyncio
 import os
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.media.process import Finished, MediaError, Reason, run
+from cutroom.media.process import FinishedProcess, MediaError, Reason, run
 
 PROGRAM = Path("/usr/bin/espeak-ng")
 RUN_SECONDS = 30.0
 RUN_CHARACTERS = 8_000
-# The program ends a clause of its own accord after some 700 characters.
+# espeak-ng forces a clause break after about 700 characters.
 CLAUSE_CHARACTERS = 300
 
-# The program's voice for each language; by the first part of the code where the whole one is not here.
+# espeak-ng voice by language tag, or by primary language if the tag is not listed.
 _VOICES = {
     "en": "en-us",
     "en-us": "en-us",
@@ -31,12 +31,12 @@ _VOICES = {
     "pt": "pt-br",
 }
 
-# Marks that the model knows how to pause and to sing at. Between digits they belong to a number.
+# Punctuation that the model uses for pauses and intonation; between digits it belongs to a number.
 _MARK = re.compile(r'(?<!\d)[.,:]|[.,:](?!\d)|[;!?…—"“”()]')
-_SAME_MARKS = str.maketrans(
+_EQUIVALENT_MARKS = str.maketrans(
     {
         "«": "“", "»": "”", "„": "“", "‟": "“", "‹": "“", "›": "”",
-        "[": "(", "]": ")", "{": "(", "}": ")",  # the program takes [[...]] for phonemes
+        "[": "(", "]": ")", "{": "(", "}": ")",  # espeak-ng reads [[...]] as phonemes
         "’": "'", "‘": "'", "`": "'", "´": "'",
         "。": ".", "、": ",", "，": ",", "！": "!", "？": "?", "।": ".",
         "¿": " ", "¡": " ", "*": " ", "_": " ", "|": " ", "~": " ", "<": " ", ">": " ", "^": " ", "\\": " ",
@@ -44,23 +44,23 @@ _SAME_MARKS = str.maketrans(
 )  # fmt: skip
 _DASH = re.compile(r"\s+[-–—]+\s+|\s*—\s*|\s+--\s+")
 _DOTS = re.compile(r"\.(?:\s?\.)+")
-_BLANKS = re.compile(r"\s+")
-_FOREIGN = re.compile(r"\([a-z]{2,3}(?:-[a-z0-9-]+)?\)")  # where the program changes the language and back
+_WHITESPACE = re.compile(r"\s+")
+_LANGUAGE_SWITCH = re.compile(r"\([a-z]{2,3}(?:-[a-z0-9-]+)?\)")  # markers that espeak-ng inserts for foreign words
 
-# Pairs that the program ties with ^ and the model has one symbol for.
+# Tied phoneme pairs (^) that are a single symbol in the model.
 _TIED = {
     "a^ɪ": "I", "a^ʊ": "W", "e^ɪ": "A", "o^ʊ": "O", "ə^ʊ": "Q", "ɔ^ɪ": "Y",
     "d^z": "ʣ", "d^ʒ": "ʤ", "t^s": "ʦ", "t^ʃ": "ʧ", "s^s": "S",
 }  # fmt: skip
-# English was written by a dictionary with fewer symbols than the program has.
+# The model's English phonemes come from a dictionary with fewer symbols than espeak-ng.
 _ENGLISH = {
     "ʔn": "tᵊn", "ʔ": "t", "ɚ": "əɹ", "ɐ": "ə", "r": "ɹ", "x": "k", "ç": "k", "ɬ": "l", "\u0303": "", "ʲ": "",
 }  # fmt: skip
 _AMERICAN = {**_ENGLISH, "ɜːɹ": "ɜɹ", "ɜː": "ɜɹ", "oː": "ɔ", "o": "ɔ", "ɪə": "iə", "ː": "", "ɾ": "T"}
 _BRITISH = {**_ENGLISH, "e^ə": "ɛː", "i^ə": "ɪə", "iə": "ɪə"}
-_SYLLABIC = re.compile("(.)\u0329")  # a consonant that carries a syllable
+_SYLLABIC = re.compile("(.)\u0329")  # a syllabic consonant
 
-# What the model knows, by the number that it has there; some numbers stand for nothing.
+# The model's vocabulary by token id; some ids are unused.
 _SYMBOLS = (
     (1, ";:,.!?"),
     (9, '—…"()“” \u0303ʣʥʦʨᵝ\uab67AI'),
@@ -70,67 +70,67 @@ _SYMBOLS = (
     (101, "ɨɪʝ"), (110, "ɯɰŋɳɲɴø"), (118, "ɸθœ"), (123, "ɹ"), (125, "ɾɻ"), (128, "ʁɽʂʃʈʧ"), (135, "ʊʋ"),
     (138, "ʌɣɤ"), (142, "χʎ"), (147, "ʒʔ"), (156, "ˈˌː"), (162, "ʰ"), (164, "ʲ"), (169, "↓"), (171, "→↗↘"), (177, "ᵻ"),
 )  # fmt: skip
-NUMBERS = {symbol: start + at for start, symbols in _SYMBOLS for at, symbol in enumerate(symbols)}
+TOKEN_IDS = {symbol: start + at for start, symbols in _SYMBOLS for at, symbol in enumerate(symbols)}
 
-ENDS_OF_SENTENCES = ".!?…"
-ENDS_OF_CLAUSES = ",;:—)”"
+SENTENCE_ENDS = ".!?…"
+CLAUSE_ENDS = ",;:—)”"
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of words, or a mark with the blanks around it."""
+class _Token:
+    """A run of words, or punctuation and whitespace."""
 
     text: str
     is_mark: bool
 
 
 class Espeak:
-    """Starts the program once for each few thousand characters; may be used from several threads at once."""
+    """Thread-safe; starts one process per RUN_CHARACTERS."""
 
     def __init__(self, program: Path = PROGRAM, *, seconds: float = RUN_SECONDS) -> None:
         self._program = program
         self._seconds = seconds
 
     def phonemes(self, text: str, *, language: str) -> str:
-        """The text in the model's symbols, with its punctuation; empty where there is nothing to say."""
+        """The text as model symbols with punctuation; empty if it contains nothing to speak."""
         voice = espeak_voice(language)
         if voice is None:
-            raise EngineError(f"No phonemes are known for the language {language}.")
-        pieces = list(_pieces(_tidied(text)))
-        words = [piece.text for piece in pieces if not piece.is_mark]
-        spoken = iter([sound for batch in _batches(words) for sound in self._speak(batch, voice)])
-        sounds = [piece.text if piece.is_mark else _in_symbols(next(spoken), voice) for piece in pieces]
-        written = "".join(symbol for symbol in "".join(sounds) if symbol in NUMBERS)
-        return _BLANKS.sub(" ", written).strip() if any(map(str.isalpha, written)) else ""
+            raise EngineError(f"espeak-ng has no voice for the language {language}.")
+        tokens = list(_tokenize(_clean(text)))
+        words = [token.text for token in tokens if not token.is_mark]
+        spoken = iter([line for batch in _batches(words) for line in self._phonemize(batch, voice)])
+        converted = [token.text if token.is_mark else _to_model_symbols(next(spoken), voice) for token in tokens]
+        symbols = "".join(symbol for symbol in "".join(converted) if symbol in TOKEN_IDS)
+        return _WHITESPACE.sub(" ", symbols).strip() if any(map(str.isalpha, symbols)) else ""
 
-    def _speak(self, words: Sequence[str], voice: str) -> list[str]:
-        """The program writes a line for each paragraph; where it does not, each stretch has a run of its own."""
+    def _phonemize(self, words: Sequence[str], voice: str) -> list[str]:
+        """One output line per paragraph; if the counts differ, runs each entry separately."""
         lines = self._run("\n\n".join(words), voice)
         if len(lines) == len(words):
             return lines
         return [" ".join(self._run(each, voice)) for each in words]
 
     def _run(self, text: str, voice: str) -> list[str]:
-        """The text goes in as a file that has no name: neither its words nor a dash before them become options."""
+        """Passes the text in an anonymous file, so that it cannot be parsed as options."""
         file = os.memfd_create("text")
         try:
             with os.fdopen(os.dup(file), "wb") as stream:
                 stream.write(text.encode() + b"\n")
-            # -q: no sound. -b 1: the text is UTF-8. --tie: marks what is one sound in two letters.
+            # -q: no audio. -b 1: UTF-8 input. --tie: joins the letters of one phoneme.
             command = [str(self._program), "-q", "--ipa", "--tie=^", "-b", "1", "-v", voice, "-f", f"/dev/fd/{file}"]
             finished = self._finish(command, file)
         finally:
             os.close(file)
         return finished.stdout.decode(errors="replace").strip("\n").split("\n")
 
-    def _finish(self, command: Sequence[str], file: int) -> Finished:
+    def _finish(self, command: Sequence[str], file: int) -> FinishedProcess:
         environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         try:
             finished = asyncio.run(run(command, seconds=self._seconds, environment=environment, pass_fds=(file,)))
         except MediaError as error:
-            raise _explained(error) from error
+            raise _engine_error(error) from error
         if finished.exit_code != 0:
-            raise EngineError(f"The program espeak-ng ended with {finished.exit_code}: {finished.stderr[-200:]}")
+            raise EngineError(f"espeak-ng exited with {finished.exit_code}: {finished.stderr[-200:]}")
         return finished
 
 
@@ -139,49 +139,49 @@ def espeak_voice(language: str) -> str | None:
     return _VOICES.get(code) or _VOICES.get(code.partition("-")[0])
 
 
-def _explained(error: MediaError) -> EngineError:
+def _engine_error(error: MediaError) -> EngineError:
     if error.reason is Reason.TOOL_MISSING:
-        return EngineUnavailableError("The program espeak-ng is not installed.")
+        return EngineUnavailableError("espeak-ng is not installed.")
     if error.reason is Reason.TIMED_OUT:
-        return EngineUnavailableError("The program espeak-ng did not end in time.")
-    return EngineError(f"The program espeak-ng failed: {error.reason}")
+        return EngineUnavailableError("espeak-ng timed out.")
+    return EngineError(f"espeak-ng failed: {error.reason}")
 
 
-def _tidied(text: str) -> str:
+def _clean(text: str) -> str:
     text = "".join(
         " " if character.isspace() else character
         for character in unicodedata.normalize("NFC", text)
         if character.isspace() or not unicodedata.category(character).startswith("C")
     )
-    text = _DASH.sub("— ", text).translate(_SAME_MARKS)
-    return _BLANKS.sub(" ", _DOTS.sub("…", text)).strip()
+    text = _DASH.sub("— ", text).translate(_EQUIVALENT_MARKS)
+    return _WHITESPACE.sub(" ", _DOTS.sub("…", text)).strip()
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
+def _tokenize(text: str) -> Iterator[_Token]:
     at = 0
     for match in _MARK.finditer(text):
-        yield from _stretches(text[at : match.start()])
-        yield _Piece(match[0], is_mark=True)
+        yield from _word_tokens(text[at : match.start()])
+        yield _Token(match[0], is_mark=True)
         at = match.end()
-    yield from _stretches(text[at:])
+    yield from _word_tokens(text[at:])
 
 
-def _stretches(text: str) -> Iterator[_Piece]:
-    """Words without marks, with the blanks around them as pieces, and not longer than the program takes at once."""
+def _word_tokens(text: str) -> Iterator[_Token]:
+    """Words without punctuation, split below CLAUSE_CHARACTERS, with surrounding whitespace as separate tokens."""
     core = text.strip()
     if not any(map(str.isalnum, core)):
-        yield _Piece(" " if text else "", is_mark=True)
+        yield _Token(" " if text else "", is_mark=True)
         return
-    yield _Piece(" " if text[0] == " " else "", is_mark=True)
+    yield _Token(" " if text[0] == " " else "", is_mark=True)
     while len(core) > CLAUSE_CHARACTERS:
         cut = core.rfind(" ", 1, CLAUSE_CHARACTERS)
         cut = cut if cut > 0 else CLAUSE_CHARACTERS
-        yield _Piece(core[:cut].strip(), is_mark=False)
-        yield _Piece(" ", is_mark=True)
+        yield _Token(core[:cut].strip(), is_mark=False)
+        yield _Token(" ", is_mark=True)
         core = core[cut:].strip()
     if core:
-        yield _Piece(core, is_mark=False)
-    yield _Piece(" " if text[-1] == " " else "", is_mark=True)
+        yield _Token(core, is_mark=False)
+    yield _Token(" " if text[-1] == " " else "", is_mark=True)
 
 
 def _batches(words: Sequence[str]) -> Iterator[list[str]]:
@@ -195,14 +195,14 @@ def _batches(words: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _in_symbols(sound: str, voice: str) -> str:
+def _to_model_symbols(phonemes: str, voice: str) -> str:
     tables: dict[str, Mapping[str, str]] = {"en-us": _AMERICAN, "en-gb": _BRITISH}
-    sound = _replaced(_FOREIGN.sub("", sound), _TIED)
+    phonemes = _replace(_LANGUAGE_SWITCH.sub("", phonemes), _TIED)
     if voice in tables:
-        sound = _replaced(_SYLLABIC.sub(r"ᵊ\1", sound), tables[voice])
-    return sound.replace("^", "").replace("-", "").strip()
+        phonemes = _replace(_SYLLABIC.sub(r"ᵊ\1", phonemes), tables[voice])
+    return phonemes.replace("^", "").replace("-", "").strip()
 
 
-def _replaced(sound: str, table: Mapping[str, str]) -> str:
+def _replace(phonemes: str, table: Mapping[str, str]) -> str:
     longest_first = sorted(table, key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, longest_first)), lambda match: table[match[0]], sound)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda match: table[match[0]], phonemes)

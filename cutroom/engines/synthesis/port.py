@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SynthesizedSpeech:
-    """Text that was spoken: mono sound at a rate of its own."""
+    """Synthesized mono audio at the engine's own sample rate."""
 
     samples: "Samples"
     sample_rate: int
 
 
 class Gender(StrEnum):
-    """How a voice is taken by most who hear it."""
+    """Perceived gender of a voice."""
 
     FEMALE = "female"
     MALE = "male"
@@ -30,7 +30,7 @@ class Gender(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StockVoice:
-    """A voice that comes with an engine; the language is a BCP 47 code, the pitch the median of what it speaks."""
+    """A built-in voice of an engine; `language` is a BCP 47 tag, `pitch_hz` the median fundamental frequency."""
 
     name: str
     title: str
@@ -41,12 +41,12 @@ class StockVoice:
 
 
 class SpeechSynthesizer(Protocol):
-    """Reads text aloud in voices of its own."""
+    """Synthesizes speech in the engine's stock voices."""
 
-    name: str  # names the engine and its weights: part of fingerprints
+    name: str  # identifies the engine and its weights in fingerprints
 
     def voices(self) -> Sequence[StockVoice]: ...
 
-    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
-        """The text in one of the voices. The same text gives the same sound, as far as the engine allows."""
+    def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
+        """Speaks the text in the given voice; deterministic as far as the engine allows."""
         ...

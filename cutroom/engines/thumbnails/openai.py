@@ -1,6 +1,6 @@
-"""Thumbnails out of pictures that a server behind OpenAI's protocol for images makes; the headline is our own.
+"""Thumbnail renderer on an OpenAI-compatible images API; text and plates are drawn locally.
 
-Models write badly and move things about. So letters are written here, and plates are laid over what was made.
+Image models render text poorly and alter the plates they are given, so both are composited over the generated image.
 """
 
 import base64
@@ -13,38 +13,38 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ValidationError
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.remote_client import RemoteServer
-from cutroom.engines.thumbnails.port import Figure, Pipeline, RenderedThumbnail, ThumbnailSpec
+from cutroom.engines.remote_client import RemoteClient
+from cutroom.engines.thumbnails.port import CharacterSpec, Pipeline, RenderedThumbnail, ThumbnailSpec
 from cutroom.engines.vision.port import FaceDetector
-from cutroom.media.images import check_size, encode_png, sniff_picture
+from cutroom.media.images import check_size, encode_png, sniff_image
 from cutroom.media.process import MediaError
 
 if TYPE_CHECKING:
-    from cutroom.engines.thumbnails.compositor.maker import Make
+    from cutroom.engines.thumbnails.compositor.draft import DraftBuilder
     from cutroom.engines.types import Image
 
 TIMEOUT_SECONDS = 300.0
-SIZE = "1536x1024"  # the widest that the protocol's own models make
+SIZE = "1536x1024"  # the widest that OpenAI's own models generate
 MAX_REFERENCES = 8
-REFERENCE_SIDE = 1024  # pixels that a reference is sent in
+REFERENCE_SIDE = 1024  # maximum side of an uploaded reference, in pixels
 MAX_PROMPT_CHARACTERS = 4_000
-MAX_WISH_CHARACTERS = 2_000
-MAX_PICTURE_BYTES = 24 * 1024 * 1024  # of one picture in the answer
-_ALWAYS_INLINE = "gpt-image"  # models that give pictures in the answer, and refuse to be asked for it
+MAX_USER_PROMPT_CHARACTERS = 2_000
+MAX_IMAGE_BYTES = 24 * 1024 * 1024  # per generated image in the response
+_ALWAYS_INLINE = "gpt-image"  # models that always return b64_json and reject `response_format`
 
 
-class _Made(BaseModel):
+class _GeneratedImage(BaseModel):
     b64_json: str | None = None
 
 
-class _Answer(BaseModel):
-    """The part of the protocol's answer that is read; servers differ in the rest."""
+class _ImagesResponse(BaseModel):
+    """The fields that are used; servers differ in the rest."""
 
-    data: list[_Made]
+    data: list[_GeneratedImage]
 
 
-class OpenAiImages:
-    """`POST /images/edits` with the references, or `/images/generations` where there are none."""
+class OpenAiThumbnailRenderer:
+    """Calls `POST /images/edits` with reference images, or `/images/generations` without."""
 
     def __init__(
         self,
@@ -52,155 +52,160 @@ class OpenAiImages:
         *,
         api_key: str,
         model: str,
-        finder: FaceDetector,
+        detector: FaceDetector,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self.name = f"openai-{model}"
         self._model = model
-        self._finder = finder
-        self._server = RemoteServer(base_url, api_key, timeout_seconds=timeout_seconds)
+        self._detector = detector
+        self._server = RemoteClient(base_url, api_key, timeout_seconds=timeout_seconds)
 
     def close(self) -> None:
         self._server.close()
 
-    def draw(self, design: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
+    def render(self, spec: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
         try:
-            from cutroom.engines.thumbnails.compositor.maker import check, choose, with_words  # noqa: PLC0415 - it loads numpy and OpenCV
+            from cutroom.engines.thumbnails.compositor.renderer import (  # noqa: PLC0415 - it loads numpy and OpenCV
+                render_best,
+                validate_spec,
+                without_unreadable_headline,
+            )
         except ImportError as error:
-            raise EngineUnavailableError("Install cutroom[vision] to make thumbnails.") from error
-        check(design, count)
-        design = with_words(design)
-        made = self._ask(design, count)
-        return choose(_ways(made, design, self._finder), design, self._finder, count=count)
+            raise EngineUnavailableError("Install cutroom[vision] to render thumbnails.") from error
+        validate_spec(spec, count)
+        spec = without_unreadable_headline(spec)
+        generated = self._generate(spec, count)
+        return render_best(_layouts(generated, spec, self._detector), spec, self._detector, count=count)
 
-    def _ask(self, design: ThumbnailSpec, count: int) -> "list[Image]":
+    def _generate(self, spec: ThumbnailSpec, count: int) -> "list[Image]":
         fields: dict[str, str | int] = {
             "model": self._model,
-            "prompt": prompt_for(design),
+            "prompt": build_prompt(spec),
             "n": count,
             "size": SIZE,
         }
         if not self._model.startswith(_ALWAYS_INLINE):
             fields["response_format"] = "b64_json"
-        references = _references(design)
-        limit = count * MAX_PICTURE_BYTES
+        references = _references(spec)
+        limit = count * MAX_IMAGE_BYTES
         if not references:
-            return _read(self._server.post("/images/generations", max_bytes=limit, json=fields), count)
+            return _decode_response(self._server.post("/images/generations", max_bytes=limit, json=fields), count)
         files = [
-            ("image[]", (f"reference-{number}.png", _shrunk(each), "image/png"))
+            ("image[]", (f"reference-{number}.png", _encode_reference(each), "image/png"))
             for number, each in enumerate(references, start=1)
         ]
         form = {key: str(value) for key, value in fields.items()}
-        return _read(self._server.post("/images/edits", max_bytes=limit, data=form, files=files), count)
+        return _decode_response(self._server.post("/images/edits", max_bytes=limit, data=form, files=files), count)
 
 
-def prompt_for(design: ThumbnailSpec) -> str:
-    """What the model is told. The caller's words come last and between marks: they say what to show, not what to do."""
-    lines = ["A picture for the thumbnail of a video, 16:9, one clear subject, strong light and colour."]
+def build_prompt(spec: ThumbnailSpec) -> str:
+    """The model's prompt. The caller's text comes last and delimited, as a description rather than instructions."""
+    lines = ["An image for the thumbnail of a video, 16:9, one clear subject, strong light and color."]
     lines.append("Without any text, letters, numbers, logos or watermarks.")
-    if design.pipeline is Pipeline.PRECISION:
+    if spec.pipeline is Pipeline.PRECISION:
         lines = ["A calm background for the thumbnail of a video, 16:9, without text, people or objects."]
-        lines.append("It matches the colours of the pictures that are given; they are laid over it later.")
-    elif design.headline:
-        lines.append("One third of the picture, at the left or right, is calm, for a headline that is added later.")
-    at = 1
-    for figure in design.figures:
-        lines.append(_about(figure, at))
-        at += 1
-    frames = len(design.plates) or len(design.frames[:2])
+        lines.append("Match the colors of the reference images; they are laid over it later.")
+    elif spec.headline:
+        lines.append("Keep one third of the image, on the left or right, calm for a headline that is added later.")
+    lines += [_describe(character, number) for number, character in enumerate(spec.characters, start=1)]
+    frames = len(spec.plates) or len(spec.frames[:2])
     if frames:
-        lines.append(f"The next {frames} of the pictures given are from the video.")
+        lines.append(f"The next {frames} of the reference images are from the video.")
     for reference, meaning in (
-        (design.style, "Another one shows the style to draw in."),
-        (design.influence, "Another one shows the kind of composition to follow."),
-        (design.brand, f"Another one shows the brand; follow its look with {design.brand_influence:.0%} weight."),
+        (spec.style, "Another one shows the style to draw in."),
+        (spec.influence, "Another one shows the kind of composition to follow."),
+        (spec.brand, f"Another one shows the brand; follow its look with {spec.brand_influence:.0%} weight."),
     ):
         if reference is not None:
             lines.append(meaning)
-    if design.colors:
-        lines.append(f"Use these colours: {', '.join(design.colors[:8])}.")
-    if design.headline and design.pipeline is Pipeline.CREATIVE:
-        lines.append(f"The headline will be: <<{design.headline[:200]}>>. Do not write it.")
-    if design.prompt:
-        lines.append(f"What it should show: <<{design.prompt[:MAX_WISH_CHARACTERS]}>>")
+    if spec.colors:
+        lines.append(f"Use these colors: {', '.join(spec.colors[:8])}.")
+    if spec.headline and spec.pipeline is Pipeline.CREATIVE:
+        lines.append(f"The headline will be: <<{spec.headline[:200]}>>. Do not write it.")
+    if spec.prompt:
+        lines.append(f"What it should show: <<{spec.prompt[:MAX_USER_PROMPT_CHARACTERS]}>>")
     return "\n".join(lines)[:MAX_PROMPT_CHARACTERS]
 
 
-def _about(figure: Figure, number: int) -> str:
-    told = [f"Image {number} of those given shows {figure.name or 'somebody'}, who must be recognised"]
-    told += [f"is at the {figure.position}"] if figure.position else []
-    told += [f"does this: {figure.action}"] if figure.action else []
-    return ", ".join(told)[:400] + "."
+def _describe(character: CharacterSpec, number: int) -> str:
+    clauses = [f"Reference image {number} shows {character.name or 'a person'}, who must be recognizable"]
+    clauses += [f"is at the {character.position}"] if character.position else []
+    clauses += [f"does this: {character.action}"] if character.action else []
+    return ", ".join(clauses)[:400] + "."
 
 
-def _references(design: ThumbnailSpec) -> "list[Image]":
-    """In the order in which the prompt names them."""
-    found = [figure.picture for figure in design.figures]
-    found += design.plates or design.frames[:2]
-    found += [each for each in (design.style, design.influence, design.brand) if each is not None]
+def _references(spec: ThumbnailSpec) -> "list[Image]":
+    """In the order in which the prompt mentions them."""
+    found = [character.image for character in spec.characters]
+    found += spec.plates or spec.frames[:2]
+    found += [each for each in (spec.style, spec.influence, spec.brand) if each is not None]
     return found[:MAX_REFERENCES]
 
 
-def _shrunk(picture: "Image") -> bytes:
-    import cv2  # noqa: PLC0415 - the API process must be able to import this room without it
+def _encode_reference(image: "Image") -> bytes:
+    import cv2  # noqa: PLC0415 - keeps the import out of the API process
     import numpy as np  # noqa: PLC0415 - as above
 
-    height, width = picture.shape[:2]
+    height, width = image.shape[:2]
     scale = REFERENCE_SIDE / max(height, width)
     if scale < 1:
         size = max(1, round(width * scale)), max(1, round(height * scale))
-        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
-    return encode_png(picture)
+        image = cv2.resize(image, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    return encode_png(image)
 
 
-def _read(body: bytes, count: int) -> "list[Image]":
+def _decode_response(body: bytes, count: int) -> "list[Image]":
     try:
-        answer = _Answer.model_validate_json(body)
+        response = _ImagesResponse.model_validate_json(body)
     except ValidationError:
-        raise EngineUnavailableError("The server's answer does not follow the images protocol.") from None
-    found = [_decoded(each.b64_json) for each in answer.data[:count] if each.b64_json]
+        raise EngineUnavailableError("The server's response does not follow the images API.") from None
+    found = [_decode(each.b64_json) for each in response.data[:count] if each.b64_json]
     if not found:
-        raise EngineError("The server gave no picture in its answer. It must send b64_json.")
+        raise EngineError("The server's response contains no image. It must send b64_json.")
     return found
 
 
-def _decoded(text: str) -> "Image":
-    """The server is the operator's own, but what it sends is still bounded before it is decoded."""
+def _decode(text: str) -> "Image":
+    """Checks dimensions before decoding: the server is the operator's, but its output is still bounded."""
     import cv2  # noqa: PLC0415 - as above
     import numpy as np  # noqa: PLC0415 - as above
 
-    broken = "The server's picture cannot be read."
+    invalid = "The server's image cannot be decoded."
     try:
         data = base64.b64decode(text, validate=True)
-        head = sniff_picture(data)
+        head = sniff_image(data)
         if head is None:
-            raise EngineUnavailableError(broken)
+            raise EngineUnavailableError(invalid)
         check_size(head)
     except (binascii.Error, MediaError) as error:
-        raise EngineUnavailableError(broken) from error
-    read = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
-    if read is None:
-        raise EngineUnavailableError(broken)
-    return cv2.cvtColor(read, cv2.COLOR_BGR2RGB).astype(np.uint8)
+        raise EngineUnavailableError(invalid) from error
+    decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    if decoded is None:
+        raise EngineUnavailableError(invalid)
+    return cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB).astype(np.uint8)
 
 
-def _ways(made: "list[Image]", design: ThumbnailSpec, finder: FaceDetector) -> "Iterator[Make]":
-    """Layouts for each picture: the headline where it hides nothing, or the plates before it."""
+def _layouts(generated: "list[Image]", spec: ThumbnailSpec, detector: FaceDetector) -> "Iterator[DraftBuilder]":
+    """Layouts on each generated image: the headline over it, or the plates in front of it."""
     from cutroom.engines.thumbnails.compositor import creative, precision  # noqa: PLC0415 - see above
-    from cutroom.engines.thumbnails.compositor.material import Material, Shot, gather  # noqa: PLC0415 - see above
-    from cutroom.engines.thumbnails.compositor.palette import palettes  # noqa: PLC0415 - see above
-    from cutroom.engines.thumbnails.compositor.subjects import find_faces  # noqa: PLC0415 - see above
+    from cutroom.engines.thumbnails.compositor.cutouts import detect_faces  # noqa: PLC0415 - see above
+    from cutroom.engines.thumbnails.compositor.inputs import (  # noqa: PLC0415 - see above
+        AnalyzedImage,
+        CompositorInputs,
+        prepare_inputs,
+    )
+    from cutroom.engines.thumbnails.compositor.palette import candidate_palettes  # noqa: PLC0415 - see above
 
-    for number, picture in enumerate(made):
-        if design.pipeline is Pipeline.PRECISION:
-            given = replace(gather(design, finder, None), backdrop=picture)
-            makes = list(precision.layouts(given))
-            # Another layout for each picture, the likeliest first; then whatever else there is.
-            yield from makes[number % len(makes) :] + makes[: number % len(makes)]
+    for number, image in enumerate(generated):
+        if spec.pipeline is Pipeline.PRECISION:
+            with_backdrop = replace(prepare_inputs(spec, detector, None), backdrop=image)
+            builders = list(precision.layouts(with_backdrop))
+            # Starts with a different layout for each image.
+            yield from builders[number % len(builders) :] + builders[: number % len(builders)]
             continue
-        shot = Shot(picture, find_faces(picture, finder), None)
-        material = Material(design, (shot,), (), (), tuple(palettes(design)))
-        yield partial(creative.bleed, material, shot, at=0.5, layout=f"made-{number + 1}")
-        if design.headline:
-            yield partial(creative.labels, material, shot, palette=number)
-            yield partial(creative.band, material, shot, palette=number)
+        source = AnalyzedImage(image, detect_faces(image, detector), None)
+        inputs = CompositorInputs(spec, (source,), (), (), tuple(candidate_palettes(spec)))
+        yield partial(creative.full_bleed, inputs, source, at=0.5, layout=f"generated-{number + 1}")
+        if spec.headline:
+            yield partial(creative.label_lines, inputs, source, palette=number)
+            yield partial(creative.bottom_band, inputs, source, palette=number)

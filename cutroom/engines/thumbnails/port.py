@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Image
 
 THUMBNAIL_WIDTH, THUMBNAIL_HEIGHT = 1280, 720
-MAX_FIGURES = 3
+MAX_CHARACTERS = 3
 MAX_PLATES = 2
 MAX_THUMBNAILS = 8  # per call
 
 
 class Pipeline(StrEnum):
-    """How a thumbnail is made, by the names of the interface."""
+    """Thumbnail pipelines, by their names in the API."""
 
-    CREATIVE = "thumbnail-v2"  # subjects are cut out and placed anew
-    PRECISION = "thumbnail-precision"  # plates are shown as they are
+    CREATIVE = "thumbnail-v2"  # subjects are cut out and placed on a new background
+    PRECISION = "thumbnail-precision"  # plates are shown unchanged
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """Somebody who is to be seen; position and action are in the caller's words."""
+class CharacterSpec:
+    """A character to show; position and action are free text from the caller."""
 
-    picture: "Image"
+    image: "Image"
     name: str | None = None
     position: str | None = None
     action: str | None = None
@@ -37,17 +37,17 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailSpec:
-    """What a thumbnail should show.
+    """Inputs of a thumbnail.
 
-    Frames are pictures of the film, the best first; they are the background, and the subject where nothing else is
-    given. Figures are for the creative pipeline, plates for the precise one. Colours are hex codes of a brand voice.
+    `frames` come from the video, best first: the background, and the subject where nothing else is given. `characters`
+    belong to the creative pipeline, `plates` to the precision pipeline. `colors` are hex codes of a brand voice.
     """
 
     pipeline: Pipeline
     headline: str | None = None
     language: str = "en"  # of the headline, as a BCP 47 code
     frames: "tuple[Image, ...]" = ()
-    figures: tuple[Figure, ...] = ()
+    characters: tuple[CharacterSpec, ...] = ()
     plates: "tuple[Image, ...]" = ()
     style: "Image | None" = None
     brand: "Image | None" = None
@@ -59,13 +59,13 @@ class ThumbnailSpec:
 
 @dataclass(frozen=True, slots=True)
 class RenderedThumbnail:
-    """One thumbnail, what is in it, and how good it is from 0 to 1.
+    """A thumbnail with its detected contents and a score from 0 to 1.
 
-    `headline` is what was written, which may be shorter than what was asked for; `contrast` is the WCAG ratio of its
-    letters to what is directly around them, measured on the pixels.
+    `headline` is the rendered text, which may be a shortened version; `contrast` is the measured WCAG ratio of the text
+    to the pixels around it.
     """
 
-    picture: "Image"
+    image: "Image"
     score: float
     layout: str
     headline: str | None = None
@@ -75,11 +75,11 @@ class RenderedThumbnail:
 
 
 class ThumbnailRenderer(Protocol):
-    """Makes thumbnails."""
+    """Renders thumbnails."""
 
     @property
     def name(self) -> str: ...
 
-    def draw(self, design: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
-        """At most so many, which all look different, the best first; at least one, or EngineError tells why not."""
+    def render(self, spec: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
+        """Up to `count` distinct thumbnails, best first; at least one, or EngineError."""
         ...

@@ -1,0 +1,1 @@
+"""Translation and language identification: port, adapters, routing and output checks."""

@@ -1,75 +1,75 @@
-"""Judges whether an engine's answer can be a translation at all: not empty, not cut short, not running away."""
+"""Rejects implausible translations: empty, truncated, runaway or looping."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
 from cutroom.engines.errors import EngineError
-from cutroom.text.placeholders import cleaned, has_words
+from cutroom.text.placeholders import clean_sentence, has_words
 
-SENTENCE_LIMIT_CHARACTERS = 20_000
-LEAST_SHARE = 0.2  # of the source's length: less has lost most of what was said
-MOST_TIMES = 4.0  # the source's length
-# Short words differ too much in length to be judged: "no" is four times as long in some languages.
-JUDGED_LETTERS = 12
+MAX_SENTENCE_CHARACTERS = 20_000
+MIN_LENGTH_RATIO = 0.2  # translation to source; shorter means lost content
+MAX_LENGTH_RATIO = 4.0  # translation to source
+# Short texts vary too much in length across languages to be checked.
+MIN_CHECKED_LETTERS = 12
 SLACK_LETTERS = 40
 LOOP_TIMES = 8
 LOOP_CHARACTERS = 40
-SOURCE_LOOP_TIMES = 3  # who laughs three times in the source may laugh eight times in the answer
+SOURCE_LOOP_TIMES = 3  # a source that repeats itself may loop in translation
 EXCERPT_CHARACTERS = 60
 
-# A sign that stands for a syllable or a word, counted in letters of an alphabet.
-_SIGN_LETTERS = {"CJK": 3.0, "HIRAGANA": 1.5, "KATAKANA": 1.5, "HANGUL": 2.0}
+# Letters of an alphabet that one character of other scripts is worth.
+_LETTERS_PER_CHARACTER = {"CJK": 3.0, "HIRAGANA": 1.5, "KATAKANA": 1.5, "HANGUL": 2.0}
 _LOOP = re.compile(rf"(.{{1,{LOOP_CHARACTERS}}}?)\1{{{LOOP_TIMES - 1},}}", re.DOTALL)
 _SOURCE_LOOP = re.compile(rf"(.{{1,{LOOP_CHARACTERS}}}?)\1{{{SOURCE_LOOP_TIMES - 1},}}", re.DOTALL)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
-def check_answers(sentences: Sequence[str], answers: Sequence[str]) -> None:
-    """Raise EngineError unless there is one believable answer for each sentence."""
-    if len(answers) != len(sentences):
-        raise EngineError(f"The translator gave {len(answers)} answers for {len(sentences)} sentences.")
-    for sentence, answer in zip(sentences, answers, strict=True):
-        if fault := fault_in_answer(sentence, answer):
-            raise EngineError(f"{fault} The sentence begins: {excerpt(sentence)!r}")
+def check_translations(sentences: Sequence[str], translations: Sequence[str]) -> None:
+    """Raises EngineError unless every sentence has a plausible translation."""
+    if len(translations) != len(sentences):
+        raise EngineError(f"The translator returned {len(translations)} translations for {len(sentences)} sentences.")
+    for sentence, translation in zip(sentences, translations, strict=True):
+        if fault := translation_fault(sentence, translation):
+            raise EngineError(f"{fault} The sentence starts with {excerpt(sentence)!r}")
 
 
-def fault_in_answer(sentence: str, answer: str) -> str | None:
-    """What speaks against the answer; how good it is as a translation is not judged."""
-    if not has_words(cleaned(sentence)):
+def translation_fault(sentence: str, translation: str) -> str | None:
+    """Why the translation is implausible, or None; does not judge its quality."""
+    if not has_words(clean_sentence(sentence)):
         return None
-    if not answer.strip():
-        return "The translator gave nothing for a sentence that has words."
-    asked, given = letters(sentence), letters(answer)
-    if asked >= JUDGED_LETTERS and given < LEAST_SHARE * asked:
-        return f"The translation has {given:.0f} letters where the sentence has {asked:.0f}: something was left out."
-    if given > MOST_TIMES * asked + SLACK_LETTERS:
-        return f"The translation has {given:.0f} letters where the sentence has {asked:.0f}: it runs away."
-    if _loops(answer) and not _SOURCE_LOOP.search(sentence):
-        return "The translation says the same over and over."
+    if not translation.strip():
+        return "The translation is empty."
+    source_letters, letters = letter_count(sentence), letter_count(translation)
+    if source_letters >= MIN_CHECKED_LETTERS and letters < MIN_LENGTH_RATIO * source_letters:
+        return f"The translation is too short: {letters:.0f} letters for {source_letters:.0f}."
+    if letters > MAX_LENGTH_RATIO * source_letters + SLACK_LETTERS:
+        return f"The translation is too long: {letters:.0f} letters for {source_letters:.0f}."
+    if _loops(translation) and not _SOURCE_LOOP.search(sentence):
+        return "The translation repeats itself."
     return None
 
 
-def letters(text: str) -> float:
-    """The length of a text that compares across scripts, without blanks and punctuation."""
-    return sum(_letters_in(character) for character in text if character.isalnum())
+def letter_count(text: str) -> float:
+    """Text length comparable across scripts, without whitespace and punctuation."""
+    return sum(_letter_weight(character) for character in text if character.isalnum())
 
 
-def _letters_in(character: str) -> float:
-    if character < "\u1100":  # the alphabets
+def _letter_weight(character: str) -> float:
+    if character < "\u1100":  # alphabetic scripts
         return 1.0
-    return _SIGN_LETTERS.get(unicodedata.name(character, "").partition(" ")[0], 1.0)
+    return _LETTERS_PER_CHARACTER.get(unicodedata.name(character, "").partition(" ")[0], 1.0)
 
 
 def _loops(text: str) -> bool:
-    """Dots and dashes in a row are only punctuation."""
+    """Repeated punctuation does not count."""
     return any(_LETTER_OR_DIGIT.search(match.group(1)) for match in _LOOP.finditer(text))
 
 
 def check_sentences(sentences: Sequence[str]) -> None:
     for sentence in sentences:
-        if len(sentence) > SENTENCE_LIMIT_CHARACTERS:
-            raise EngineError(f"A sentence has more than {SENTENCE_LIMIT_CHARACTERS} characters: {excerpt(sentence)!r}")
+        if len(sentence) > MAX_SENTENCE_CHARACTERS:
+            raise EngineError(f"A sentence exceeds {MAX_SENTENCE_CHARACTERS} characters: {excerpt(sentence)!r}")
 
 
 def excerpt(text: str) -> str:

@@ -11,22 +11,22 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class LanguageGuess:
-    """Which language a text is in, and how sure that is from 0 to 1."""
+    """The detected language of a text, with a confidence from 0 to 1."""
 
     language: str
     confidence: float
 
 
 class Quality(StrEnum):
-    """What can be expected of a translation."""
+    """Expected quality of a translation."""
 
     GOOD = "good"
-    DRAFT = "draft"  # to be read over by a person before it is published
+    DRAFT = "draft"  # needs human review before publication
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way from one language to another; `via` names the languages on the way."""
+    """A translation from one language to another; `via` lists intermediate languages."""
 
     source: str
     target: str
@@ -35,28 +35,28 @@ class Route:
 
 
 class LanguageIdentifier(Protocol):
-    """Tells the language of a text."""
+    """Identifies the language of a text."""
 
     name: str
 
     def identify(self, text: str) -> LanguageGuess | None:
-        """The likeliest language, or nothing where the text says too little."""
+        """The most likely language, or None if the text is too short to tell."""
         ...
 
 
 class Translator(Protocol):
-    """Turns sentences of one language into another."""
+    """Translates sentences from one language to another."""
 
     @property
     def name(self) -> str: ...
 
     def routes(self) -> Sequence[Route]:
-        """Every pair that can be translated now, with the models that are there."""
+        """Every language pair supported by the installed models."""
         ...
 
     def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
-        """One translation for each sentence. They follow each other, so each is context for its neighbours.
+        """Returns one translation per sentence; consecutive sentences are context for each other.
 
-        An engine that gives nothing for a sentence that has words raises EngineError; it never returns less.
+        Raises EngineError rather than return an empty translation for a sentence that has words.
         """
         ...

@@ -1,4 +1,4 @@
-"""Parts subjects from their background by the ISNet network, which onnxruntime runs."""
+"""Background removal with ISNet on onnxruntime."""
 
 import threading
 from pathlib import Path
@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Image
     from cutroom.engines.vision.port import Mask
 
-SIDE = 1024  # pixels that the network sees, whatever the picture's shape
-MIDDLE, RANGE = 128.0, 256.0  # how its colours were scaled in training
-_INPUT, _OUTPUT = "input", "output"  # it gives steps on the way to its output too
-FAINT = 0.02  # of what it finds: below that is nothing
+SIDE = 1024  # input side in pixels, for any aspect ratio
+MEAN, RANGE = 128.0, 256.0  # input normalization
+_INPUT, _OUTPUT = "input", "output"  # the model has further, intermediate outputs
+MIN_ALPHA = 0.02  # lower values are noise
 
 
 class IsnetBackgroundRemover:
-    """One network for all calls of the process; calls from several threads wait for each other."""
+    """Shares one model in the process; concurrent calls are serialized."""
 
     def __init__(self, folder: Path, *, name: str, cpu_threads: int) -> None:
-        """The model's folder, as the store gives it."""
+        """`folder` is the model's folder in the model store."""
         self.name = name
         self._session = open_session(folder / f"{name}.onnx", name=name, cpu_threads=cpu_threads)
-        self._running = threading.Lock()  # a run takes all the threads there are, and a gigabyte
+        self._lock = threading.Lock()  # one run uses all threads and a gigabyte of memory
 
-    def cut(self, picture: "Image") -> "Mask":
-        import cv2  # noqa: PLC0415 - the API process must be able to import this room without it
+    def mask(self, image: "Image") -> "Mask":
+        import cv2  # noqa: PLC0415 - keeps the import out of the API process
         import numpy as np  # noqa: PLC0415 - as above
 
-        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or not picture.size:
-            raise EngineError("A picture is rows of pixels of three bytes.")
-        height, width = picture.shape[:2]
+        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or not image.size:
+            raise EngineError("Images must be 8-bit RGB arrays.")
+        height, width = image.shape[:2]
         shrinks = min(height, width) > SIDE
-        seen = cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-        scaled = ((seen.astype(np.float32) - MIDDLE) / RANGE).transpose(2, 0, 1)[None]
-        with self._running:
-            found = self._session.run([_OUTPUT], {_INPUT: scaled})[0]
-        share = np.asarray(found, np.float32).reshape(SIDE, SIDE)
-        share = np.where(share < FAINT, 0.0, np.clip(share, 0.0, 1.0)).astype(np.float32)
-        large = cv2.resize(share, (width, height), interpolation=cv2.INTER_LINEAR)
+        resized = cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+        normalized = ((resized.astype(np.float32) - MEAN) / RANGE).transpose(2, 0, 1)[None]
+        with self._lock:
+            output = self._session.run([_OUTPUT], {_INPUT: normalized})[0]
+        alpha = np.asarray(output, np.float32).reshape(SIDE, SIDE)
+        alpha = np.where(alpha < MIN_ALPHA, 0.0, np.clip(alpha, 0.0, 1.0)).astype(np.float32)
+        large = cv2.resize(alpha, (width, height), interpolation=cv2.INTER_LINEAR)
         return np.rint(large * 255).astype(np.uint8)

@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """Where a face is, and how sure that is from 0 to 1."""
+    """A detected face with its confidence from 0 to 1."""
 
     box: Box
     score: float
 
 
 class FaceDetector(Protocol):
-    """Finds faces in pictures."""
+    """Detects faces in images."""
 
     name: str
 
-    def find(self, picture: "Image") -> list[Face]:
-        """Every face that is seen, the surest first; boxes lie inside the picture."""
+    def detect(self, image: "Image") -> list[Face]:
+        """All faces by descending confidence; boxes are clipped to the image."""
         ...
 
 
 class BackgroundRemover(Protocol):
-    """Parts a subject from what is behind it."""
+    """Separates subjects from their background."""
 
     name: str
 
-    def cut(self, picture: "Image") -> "Mask":
-        """How much each pixel belongs to the subject; nothing where there is none."""
+    def mask(self, image: "Image") -> "Mask":
+        """Alpha mask of the subject; all zero if there is none."""
         ...

@@ -1,0 +1,1 @@
+"""Voice cloning from a reference sample: port and adapters."""

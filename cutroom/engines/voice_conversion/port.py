@@ -17,7 +17,7 @@ REFERENCE_RATE = 24_000  # sample rate of reference audio for voice cloning
 
 @dataclass(frozen=True, slots=True)
 class ReferenceAudio:
-    """The sample after which a cloner speaks, at REFERENCE_RATE; its sha256 names what is kept of it."""
+    """The voice sample to clone, at REFERENCE_RATE; `fingerprint` is the cache key for its features."""
 
     samples: "Samples"
     fingerprint: str
@@ -25,13 +25,15 @@ class ReferenceAudio:
 
 
 class VoiceCloner(Protocol):
-    """Reads text aloud in the voice of a sample."""
+    """Synthesizes speech in the voice of a reference sample."""
 
     name: str
-    is_approximate: bool  # a listener who knows the voice would not take it for the person
+    is_approximate: bool  # resembles the voice, but would not pass for the person
 
     def languages(self) -> Sequence[str]: ...
 
-    def speak(self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0) -> SynthesizedSpeech:
-        """The text in the voice of the sample; never in another one, so what cannot be done raises EngineError."""
+    def synthesize(
+        self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0
+    ) -> SynthesizedSpeech:
+        """Speaks the text in the reference voice; raises EngineError instead of substituting another voice."""
         ...

@@ -1,8 +1,8 @@
-"""Speaks after a sample on this machine: a service voice, moment by moment given the colour and pitch of the sample.
+"""Local voice cloning: transfers timbre and pitch of a reference to a stock voice, frame by frame.
 
-What both say is compared by the features of Whisper's encoder, which are much the same for all who say the same sound.
-So each moment of the service voice finds the moments of the sample with a like sound, and moves towards their envelope.
-It is an approximation: the manner of speaking stays that of the service voice.
+Whisper encoder features are nearly speaker-independent, so each frame of the stock voice is matched to the reference
+frames with the most similar phonetic content, and its spectral envelope moves toward theirs. This is an approximation:
+prosody stays that of the stock voice.
 """
 
 import threading
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition.whisper import load_whisper
-from cutroom.engines.samples import resampled
+from cutroom.engines.samples import resample
 from cutroom.engines.synthesis.port import Gender, SpeechSynthesizer, StockVoice, SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating[Any]]
 
 MAX_REFERENCE_SECONDS = 30.0
-MIN_REFERENCE_SECONDS = 3.0  # of less, too many sounds are missing
-KEPT_REFERENCES = 8  # some 20 MB each
-STRETCH_SECONDS = 28.0  # what Whisper hears at once is 30 s
+MIN_REFERENCE_SECONDS = 3.0  # shorter references lack too many phonemes
+CACHED_REFERENCES = 8  # about 20 MB each
+CHUNK_SECONDS = 28.0  # Whisper's input is 30 s
 JOIN_SECONDS = 0.02
 
-# How far each moment goes from the service voice to the sample. Further, words get lost; found by measuring both.
+# Interpolation weights from the stock voice to the reference; tuned, as higher values hurt intelligibility.
 ENVELOPE_SHARE = 0.8
-UNVOICED_SHARE = 0.3  # of that, where no pitch is heard: hisses and bursts carry words more than voices
-COLOUR_SHARE = 0.5  # of the mean difference between the two voices
-BREATH_SHARE = 0.3
-SMOOTH_SECONDS = 0.02  # what changes quicker than that is not the voice
-MAX_BAND_HZ = 7_600.0  # above, many samples have nothing
-NEIGHBOURS = 4
+UNVOICED_SHARE = 0.3  # relative weight in unvoiced frames, which carry words more than voice identity
+TIMBRE_SHARE = 0.5  # of the mean spectral difference between the voices
+APERIODICITY_SHARE = 0.3
+SMOOTH_SECONDS = 0.02  # faster changes are not timbre
+MAX_BAND_HZ = 7_600.0  # many references have no content above
+NEIGHBORS = 4
 SHARPNESS = 8.0
 VOICING_PENALTY = 0.3
-MIN_PITCH_RANGE, MAX_PITCH_RANGE = 0.7, 1.3  # of the service voice's own
+MIN_PITCH_RANGE, MAX_PITCH_RANGE = 0.7, 1.3  # relative to the stock voice
 
 MIN_PITCH_HZ, MAX_PITCH_HZ = 60.0, 500.0
-FEMALE_PITCH_HZ = 160.0  # from here on most voices are women's
+FEMALE_PITCH_HZ = 160.0  # threshold between male and female voices
 PEAK = 0.85
 
 _FRAME_SECONDS = 0.01
@@ -57,14 +57,14 @@ _FLOOR = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Voiced:
-    """A stretch of sound taken apart, a row for each hundredth of a second."""
+class VoiceFeatures:
+    """WORLD analysis and content features of a recording, one row per 10 ms frame."""
 
-    pitch_hz: "Floats"  # 0 where there is none
-    envelope: "Floats"  # logarithms, without the loudness
-    loudness: "Floats"  # the mean of the logarithms, in one column
-    breath: "Floats"  # from 0 to 1
-    features: "Floats"  # rows of length 1, without what is the voice's alone
+    pitch_hz: "Floats"  # 0 in unvoiced frames
+    envelope: "Floats"  # log spectral envelope, minus loudness
+    loudness: "Floats"  # mean log envelope, one column
+    aperiodicity: "Floats"  # from 0 to 1
+    features: "Floats"  # unit rows, normalized per speaker
 
     @property
     def is_voiced(self) -> "NDArray[np.bool_]":
@@ -72,175 +72,185 @@ class Voiced:
         return voiced
 
 
-class TransferCloner:
-    """Works on one text at a time; what it knows of the last few samples is kept."""
+class SpectralTransferCloner:
+    """Thread-safe: calls are serialized; features of recent references are cached."""
 
     is_approximate = True
 
-    def __init__(self, speaker: SpeechSynthesizer, whisper_folder: Path, *, cpu_threads: int) -> None:
-        self.name = f"transfer-1-{speaker.name}-{whisper_folder.name}"
-        self._speaker = speaker
+    def __init__(self, synthesizer: SpeechSynthesizer, whisper_folder: Path, *, cpu_threads: int) -> None:
+        self.name = f"transfer-1-{synthesizer.name}-{whisper_folder.name}"
+        self._synthesizer = synthesizer
         self._world = _import_world()
         self._whisper, _ = load_whisper(whisper_folder, cpu_threads)
-        self._references: OrderedDict[str, Voiced] = OrderedDict()
-        self._working = threading.Lock()
+        self._references: OrderedDict[str, VoiceFeatures] = OrderedDict()
+        self._lock = threading.Lock()
 
     def languages(self) -> Sequence[str]:
-        return sorted({voice.language for voice in self._speaker.voices()})
+        return sorted({voice.language for voice in self._synthesizer.voices()})
 
-    def speak(self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0) -> SynthesizedSpeech:
-        with self._working:
-            target = self._known(reference)
+    def synthesize(
+        self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0
+    ) -> SynthesizedSpeech:
+        with self._lock:
+            target = self._reference_features(reference)
             pitch_hz = reference.pitch_hz or median_pitch(target.pitch_hz)
-            voice = nearest_voice(self._speaker.voices(), language=language, pitch_hz=pitch_hz)
-            said = self._speaker.speak(text, voice=voice.name, language=language, speed=speed)
-            if said.sample_rate != REFERENCE_RATE:
-                said = SynthesizedSpeech(resampled(said.samples, said.sample_rate, REFERENCE_RATE), REFERENCE_RATE)
-            return SynthesizedSpeech(self._convert(said.samples, target), REFERENCE_RATE)
+            voice = nearest_voice(self._synthesizer.voices(), language=language, pitch_hz=pitch_hz)
+            speech = self._synthesizer.synthesize(text, voice=voice.name, language=language, speed=speed)
+            if speech.sample_rate != REFERENCE_RATE:
+                speech = SynthesizedSpeech(resample(speech.samples, speech.sample_rate, REFERENCE_RATE), REFERENCE_RATE)
+            return SynthesizedSpeech(self._convert(speech.samples, target), REFERENCE_RATE)
 
-    def _known(self, reference: ReferenceAudio) -> Voiced:
+    def _reference_features(self, reference: ReferenceAudio) -> VoiceFeatures:
         if reference.fingerprint not in self._references:
             samples = reference.samples[: round(MAX_REFERENCE_SECONDS * REFERENCE_RATE)]
             _check(samples)
-            self._references[reference.fingerprint] = self._take_apart(samples)
+            self._references[reference.fingerprint] = self._analyze(samples)
         self._references.move_to_end(reference.fingerprint)
-        while len(self._references) > KEPT_REFERENCES:
+        while len(self._references) > CACHED_REFERENCES:
             self._references.popitem(last=False)
-        known = self._references[reference.fingerprint]
-        if not known.is_voiced.any():
-            raise EngineError("No voice is heard in the sample.")
-        return known
+        features = self._references[reference.fingerprint]
+        if not features.is_voiced.any():
+            raise EngineError("No voice was found in the reference.")
+        return features
 
-    def _convert(self, samples: "Samples", target: Voiced) -> "Samples":
-        import numpy as np  # noqa: PLC0415 - the API process must be able to import this room without it
+    def _convert(self, samples: "Samples", target: VoiceFeatures) -> "Samples":
+        import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
-        converted = [self._put_together(transferred(self._take_apart(part), target)) for part in _stretches(samples)]
-        whole = np.concatenate(converted)
-        whole = whole[: len(samples)] * (PEAK / max(float(np.abs(whole).max()), _FLOOR))
-        if not np.isfinite(whole).all():
-            raise EngineError("The transfer of the voice gave no sound.")
-        return whole.astype(np.float32)
+        chunks = [self._resynthesize(transfer_voice(self._analyze(chunk), target)) for chunk in _chunks(samples)]
+        audio = np.concatenate(chunks)
+        audio = audio[: len(samples)] * (PEAK / max(float(np.abs(audio).max()), _FLOOR))
+        if not np.isfinite(audio).all():
+            raise EngineError("Voice transfer produced no audio.")
+        return audio.astype(np.float32)
 
-    def _take_apart(self, samples: "Samples") -> Voiced:
+    def _analyze(self, samples: "Samples") -> VoiceFeatures:
         import numpy as np  # noqa: PLC0415 - see above
 
-        sound = np.ascontiguousarray(samples, dtype=np.float64)
+        audio = np.ascontiguousarray(samples, dtype=np.float64)
         step = 1000 * _FRAME_SECONDS
         pitch, times = self._world.harvest(
-            sound, REFERENCE_RATE, f0_floor=MIN_PITCH_HZ, f0_ceil=MAX_PITCH_HZ, frame_period=step
+            audio, REFERENCE_RATE, f0_floor=MIN_PITCH_HZ, f0_ceil=MAX_PITCH_HZ, frame_period=step
         )
-        envelope = np.log(self._world.cheaptrick(sound, pitch, times, REFERENCE_RATE) + _FLOOR)
+        envelope = np.log(self._world.cheaptrick(audio, pitch, times, REFERENCE_RATE) + _FLOOR)
         loudness = _mean_in_band(envelope)
-        breath = self._world.d4c(sound, pitch, times, REFERENCE_RATE)
-        features = self._listen(resampled(samples, REFERENCE_RATE, SAMPLE_RATE), frames=len(pitch))
-        return Voiced(
-            pitch, (envelope - loudness).astype(np.float32), loudness, breath.astype(np.float32), _told_apart(features)
+        aperiodicity = self._world.d4c(audio, pitch, times, REFERENCE_RATE)
+        features = self._content_features(resample(samples, REFERENCE_RATE, SAMPLE_RATE), frames=len(pitch))
+        return VoiceFeatures(
+            pitch,
+            (envelope - loudness).astype(np.float32),
+            loudness,
+            aperiodicity.astype(np.float32),
+            _speaker_normalized(features),
         )
 
-    def _listen(self, samples: "Samples", *, frames: int) -> "Floats":
-        """Whisper's features, drawn out to our frames."""
+    def _content_features(self, samples: "Samples", *, frames: int) -> "Floats":
+        """Whisper encoder features, interpolated to our frame rate."""
         import numpy as np  # noqa: PLC0415 - see above
 
-        heard = self._whisper.feature_extractor(samples)[:, :_WINDOW_FRAMES]
-        heard = np.pad(heard, ((0, 0), (0, _WINDOW_FRAMES - heard.shape[1])))
+        mel = self._whisper.feature_extractor(samples)[:, :_WINDOW_FRAMES]
+        mel = np.pad(mel, ((0, 0), (0, _WINDOW_FRAMES - mel.shape[1])))
         try:
-            features = np.array(self._whisper.encode(heard), dtype=np.float32)[0]
+            features = np.array(self._whisper.encode(mel), dtype=np.float32)[0]
         except (RuntimeError, ValueError) as error:
-            raise EngineError("The model that compares the sounds failed.") from error
+            raise EngineError("The Whisper encoder failed.") from error
         features = features[: max(1, -(-len(samples) // round(_FEATURE_SECONDS * SAMPLE_RATE)))]
         at = np.minimum(np.arange(frames) * (_FRAME_SECONDS / _FEATURE_SECONDS), len(features) - 1)
         left = at.astype(int)
         right = np.minimum(left + 1, len(features) - 1)
         weight = (at - left)[:, np.newaxis].astype(np.float32)
-        drawn: Floats = features[left] * (1 - weight) + features[right] * weight
-        return drawn
+        interpolated: Floats = features[left] * (1 - weight) + features[right] * weight
+        return interpolated
 
-    def _put_together(self, voiced: Voiced) -> "Floats":
+    def _resynthesize(self, voice: VoiceFeatures) -> "Floats":
         import numpy as np  # noqa: PLC0415 - see above
 
-        envelope = np.ascontiguousarray(np.exp(voiced.envelope.astype(np.float64) + voiced.loudness))
-        breath = np.ascontiguousarray(voiced.breath, dtype=np.float64)
-        sound: Floats = self._world.synthesize(voiced.pitch_hz, envelope, breath, REFERENCE_RATE, 1000 * _FRAME_SECONDS)
-        return sound
+        envelope = np.ascontiguousarray(np.exp(voice.envelope.astype(np.float64) + voice.loudness))
+        aperiodicity = np.ascontiguousarray(voice.aperiodicity, dtype=np.float64)
+        audio: Floats = self._world.synthesize(
+            voice.pitch_hz, envelope, aperiodicity, REFERENCE_RATE, 1000 * _FRAME_SECONDS
+        )
+        return audio
 
 
 def nearest_voice(voices: Sequence[StockVoice], *, language: str, pitch_hz: float) -> StockVoice:
-    """The voice of the language whose pitch is nearest, of the same gender if there is one."""
+    """The voice closest in pitch that speaks the language, preferably of the same gender."""
     code = language.lower()
-    spoken = [voice for voice in voices if voice.language.lower() == code]
-    spoken = spoken or [voice for voice in voices if voice.language.lower().partition("-")[0] == code.partition("-")[0]]
-    if not spoken:
-        raise EngineError(f"There is no voice that speaks the language {language}.")
+    candidates = [voice for voice in voices if voice.language.lower() == code]
+    candidates = candidates or [
+        voice for voice in voices if voice.language.lower().partition("-")[0] == code.partition("-")[0]
+    ]
+    if not candidates:
+        raise EngineError(f"No voice speaks the language {language}.")
     gender = Gender.FEMALE if pitch_hz >= FEMALE_PITCH_HZ else Gender.MALE
-    same = [voice for voice in spoken if voice.gender is gender] or spoken
-    return min(same, key=lambda voice: abs(voice.pitch_hz - pitch_hz))
+    same_gender = [voice for voice in candidates if voice.gender is gender] or candidates
+    return min(same_gender, key=lambda voice: abs(voice.pitch_hz - pitch_hz))
 
 
-def transferred(source: Voiced, target: Voiced) -> Voiced:
-    """The source with the voice of the target: what it says and how loud stays."""
+def transfer_voice(source: VoiceFeatures, target: VoiceFeatures) -> VoiceFeatures:
+    """Applies the target's timbre and pitch to the source; content and loudness stay."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    nearest, weights = _neighbours(source, target)
-    wanted = np.einsum("nk,nkf->nf", weights, target.envelope[nearest])
-    breath = np.einsum("nk,nkf->nf", weights, target.breath[nearest])
+    nearest, weights = _nearest_frames(source, target)
+    matched = np.einsum("nk,nkf->nf", weights, target.envelope[nearest])
+    aperiodicity = np.einsum("nk,nkf->nf", weights, target.aperiodicity[nearest])
     voiced = source.is_voiced
     hertz = np.linspace(0, REFERENCE_RATE / 2, source.envelope.shape[1])
     in_band = smooth((hertz < MAX_BAND_HZ).astype(np.float64), 10.0)
 
     envelope = source.envelope.astype(np.float64)
     if voiced.any():
-        colour = target.envelope[target.is_voiced].mean(axis=0) - source.envelope[voiced].mean(axis=0)
-        colour = smooth(colour, 6.0) * (hertz < MAX_BAND_HZ)
-        envelope = envelope + COLOUR_SHARE * np.where(voiced, 1.0, 0.5)[:, np.newaxis] * colour
+        timbre = target.envelope[target.is_voiced].mean(axis=0) - source.envelope[voiced].mean(axis=0)
+        timbre = smooth(timbre, 6.0) * (hertz < MAX_BAND_HZ)
+        envelope = envelope + TIMBRE_SHARE * np.where(voiced, 1.0, 0.5)[:, np.newaxis] * timbre
     loudness = source.loudness[:, 0]
-    heard = loudness > np.quantile(loudness, _QUIET_QUANTILE)
-    share = smooth(ENVELOPE_SHARE * np.where(voiced, 1.0, UNVOICED_SHARE) * heard, 1.0)
-    difference = smooth(wanted - envelope, SMOOTH_SECONDS / _FRAME_SECONDS)
+    audible = loudness > np.quantile(loudness, _QUIET_QUANTILE)
+    share = smooth(ENVELOPE_SHARE * np.where(voiced, 1.0, UNVOICED_SHARE) * audible, 1.0)
+    difference = smooth(matched - envelope, SMOOTH_SECONDS / _FRAME_SECONDS)
     envelope = envelope + share[:, np.newaxis] * in_band * difference
     envelope = envelope - _mean_in_band(envelope)
-    mixed = np.clip((1 - BREATH_SHARE) * source.breath + BREATH_SHARE * breath, 0.0, 1.0)
-    return Voiced(_pitched(source, target), envelope, source.loudness, mixed, source.features)
+    mixed = np.clip((1 - APERIODICITY_SHARE) * source.aperiodicity + APERIODICITY_SHARE * aperiodicity, 0.0, 1.0)
+    return VoiceFeatures(_transfer_pitch(source, target), envelope, source.loudness, mixed, source.features)
 
 
-def _neighbours(source: Voiced, target: Voiced) -> "tuple[NDArray[np.intp], Floats]":
-    """The moments of the target with the most alike sounds, and how much each of them counts."""
+def _nearest_frames(source: VoiceFeatures, target: VoiceFeatures) -> "tuple[NDArray[np.intp], Floats]":
+    """The target frames most similar in content, with their weights."""
     import numpy as np  # noqa: PLC0415 - see above
 
     loudness = target.loudness[:, 0]
     is_quiet = loudness <= np.quantile(loudness, _QUIET_QUANTILE)
-    alike = source.features @ target.features.T
-    alike[:, is_quiet] -= 10
-    alike -= VOICING_PENALTY * (source.is_voiced[:, np.newaxis] != target.is_voiced)
-    count = min(NEIGHBOURS, alike.shape[1] - 1)
-    nearest = np.argpartition(-alike, count, axis=1)[:, :count]
-    weights = np.exp(SHARPNESS * np.take_along_axis(alike, nearest, axis=1))
+    similarity = source.features @ target.features.T
+    similarity[:, is_quiet] -= 10
+    similarity -= VOICING_PENALTY * (source.is_voiced[:, np.newaxis] != target.is_voiced)
+    count = min(NEIGHBORS, similarity.shape[1] - 1)
+    nearest = np.argpartition(-similarity, count, axis=1)[:, :count]
+    weights = np.exp(SHARPNESS * np.take_along_axis(similarity, nearest, axis=1))
     return nearest, weights / weights.sum(axis=1, keepdims=True)
 
 
-def _pitched(source: Voiced, target: Voiced) -> "Floats":
-    """The melody of the source at the height of the target, and about as lively."""
+def _transfer_pitch(source: VoiceFeatures, target: VoiceFeatures) -> "Floats":
+    """The source's intonation with the target's mean pitch and, within bounds, its pitch range."""
     import numpy as np  # noqa: PLC0415 - see above
 
     voiced = source.is_voiced
     pitch: Floats = source.pitch_hz.copy()
     if voiced.any():
-        here, there = np.log(pitch[voiced]), np.log(target.pitch_hz[target.is_voiced])
-        lively = np.clip(there.std() / max(float(here.std()), 1e-3), MIN_PITCH_RANGE, MAX_PITCH_RANGE)
-        moved = np.exp((here - here.mean()) * lively + there.mean())
-        pitch[voiced] = np.clip(moved, MIN_PITCH_HZ, MAX_PITCH_HZ)
+        own, wanted = np.log(pitch[voiced]), np.log(target.pitch_hz[target.is_voiced])
+        scale = np.clip(wanted.std() / max(float(own.std()), 1e-3), MIN_PITCH_RANGE, MAX_PITCH_RANGE)
+        shifted = np.exp((own - own.mean()) * scale + wanted.mean())
+        pitch[voiced] = np.clip(shifted, MIN_PITCH_HZ, MAX_PITCH_HZ)
     return pitch
 
 
 def _mean_in_band(envelope: "Floats") -> "Floats":
-    """Of each row, without the bands where many samples have nothing."""
+    """Mean of each row below MAX_BAND_HZ."""
     mean: Floats = envelope[:, : int(envelope.shape[1] * MAX_BAND_HZ / (REFERENCE_RATE / 2))].mean(
         axis=1, keepdims=True
     )
     return mean
 
 
-def _told_apart(features: "Floats") -> "Floats":
-    """Without what is the same all along, which is the speaker; each row of length 1."""
+def _speaker_normalized(features: "Floats") -> "Floats":
+    """Standardizes features over time, which removes the speaker, and scales rows to unit length."""
     import numpy as np  # noqa: PLC0415 - see above
 
     rows = (features - features.mean(axis=0)) / (features.std(axis=0) + 1e-5)
@@ -255,22 +265,22 @@ def median_pitch(pitch_hz: "Floats") -> float:
 
 
 def smooth(values: "Floats", width: float) -> "Floats":
-    """A bell over the rows; the ends go on as they are."""
+    """Gaussian smoothing along the first axis with edge padding."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    reach = round(4 * width)
-    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
-    bell /= bell.sum()
-    padded = np.pad(values, [(reach, reach)] + [(0, 0)] * (values.ndim - 1), mode="edge")
-    smoothed: Floats = sum(part * padded[at : at + len(values)] for at, part in enumerate(bell))
+    radius = round(4 * width)
+    kernel = np.exp(-0.5 * (np.arange(-radius, radius + 1) / width) ** 2)
+    kernel /= kernel.sum()
+    padded = np.pad(values, [(radius, radius)] + [(0, 0)] * (values.ndim - 1), mode="edge")
+    smoothed: Floats = sum(weight * padded[at : at + len(values)] for at, weight in enumerate(kernel))
     return smoothed
 
 
-def _stretches(samples: "Samples") -> "Iterator[Samples]":
-    """Not longer than can be heard at once, cut where it is quiet."""
+def _chunks(samples: "Samples") -> "Iterator[Samples]":
+    """Chunks of at most CHUNK_SECONDS, cut at quiet points."""
     import numpy as np  # noqa: PLC0415 - see above
 
-    longest, frame = round(STRETCH_SECONDS * REFERENCE_RATE), round(JOIN_SECONDS * REFERENCE_RATE)
+    longest, frame = round(CHUNK_SECONDS * REFERENCE_RATE), round(JOIN_SECONDS * REFERENCE_RATE)
     while len(samples) > longest:
         half = samples[longest // 2 : longest]
         frames = half[: len(half) // frame * frame].reshape(-1, frame)
@@ -284,9 +294,9 @@ def _check(samples: "Samples") -> None:
     import numpy as np  # noqa: PLC0415 - see above
 
     if samples.ndim != 1 or not np.isfinite(samples).all():
-        raise EngineError("The sample is not one row of numbers.")
+        raise EngineError("The reference must be one-dimensional and finite.")
     if len(samples) < MIN_REFERENCE_SECONDS * REFERENCE_RATE:
-        raise EngineError(f"The sample is shorter than {MIN_REFERENCE_SECONDS:.0f} seconds.")
+        raise EngineError(f"The reference is shorter than {MIN_REFERENCE_SECONDS:.0f} seconds.")
 
 
 def _import_world() -> Any:  # noqa: ANN401 - a module

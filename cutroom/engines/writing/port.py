@@ -1,8 +1,14 @@
-"""What a writer can be asked for, and what it is given: the port of titles, descriptions and headlines."""
+"""Ports of text generation, text embedding and ranking."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from cutroom.text.sentences import SpokenSegment
+
+if TYPE_CHECKING:
+    from cutroom.engines.types import Vector
 
 TITLE_CHARACTERS = 70
 POST_CHARACTERS = 280
@@ -10,7 +16,7 @@ HEADLINE_WORDS = 5
 
 
 class TitleStyle(StrEnum):
-    """How a title sounds; none of them claims what was not said."""
+    """Tone of a title; no style may claim what was not said."""
 
     FUNNY = "funny"
     SCARY = "scary"
@@ -20,7 +26,7 @@ class TitleStyle(StrEnum):
 
 
 class DescriptionKind(StrEnum):
-    """What a description is for."""
+    """Purpose and format of a description."""
 
     YOUTUBE_DESCRIPTION = "youtube-description"
     SOCIAL_POST = "social-post"
@@ -30,28 +36,18 @@ class DescriptionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenSegment:
-    """A sentence or segment of a transcript."""
-
-    text: str
-    start_seconds: float
-    end_seconds: float
-    speaker: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class WritingInput:
-    """All that a writer knows of a film; the language is a BCP 47 code, the guidelines are those of a brand voice."""
+    """Everything a writer knows about a video; `language` is a BCP 47 code, `guidelines` come from a brand voice."""
 
     language: str
-    said: tuple[SpokenSegment, ...]
+    segments: tuple[SpokenSegment, ...]
     duration_seconds: float
     guidelines: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """A text, who wrote it, and what a reader of the result should know about that."""
+    """A text, the engine that wrote it, and an optional note for the user."""
 
     text: str
     engine: str
@@ -59,23 +55,51 @@ class WrittenText:
 
 
 class Writer(Protocol):
-    """Writes about a film from what is said in it, in its language, and states nothing else.
+    """Writes about a video from its transcript, in its language, without unsupported claims.
 
-    A film in which too little is said raises EngineError. The same material gives the same text, as far as the
-    engine allows.
+    Raises EngineError if the transcript is too short. Output is deterministic as far as the engine allows.
     """
 
     @property
     def name(self) -> str: ...
 
-    def title(self, material: WritingInput, *, style: TitleStyle) -> WrittenText:
+    def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:
         """One line of at most TITLE_CHARACTERS."""
         ...
 
-    def description(self, material: WritingInput, *, kind: DescriptionKind) -> WrittenText:
+    def description(self, source: WritingInput, *, kind: DescriptionKind) -> WrittenText:
         """Plain text; a blog post is Markdown, a social post has at most POST_CHARACTERS."""
         ...
 
-    def headline(self, material: WritingInput) -> WrittenText:
-        """Two to HEADLINE_WORDS words to stand on a thumbnail, or a few signs in scripts without blanks."""
+    def headline(self, source: WritingInput) -> WrittenText:
+        """Two to HEADLINE_WORDS words for a thumbnail, or a few characters in scripts without spaces."""
+        ...
+
+
+class TextEmbedder(Protocol):
+    """Maps texts to embeddings."""
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> "Vector":
+        """One unit-length row per text; cosine similarity measures similarity of meaning."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text to rank, identified by the caller."""
+
+    id: str
+    text: str
+
+
+class Ranker(Protocol):
+    """Orders candidate texts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rank(self, candidates: Sequence[Candidate], *, prompt: str | None) -> list[str]:
+        """Every candidate id once, best first: by relevance to the prompt, or by general interest without one."""
         ...

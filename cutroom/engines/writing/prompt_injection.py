@@ -1,7 +1,7 @@
-"""Finds what somebody says to the machine that reads a transcript; it is no part of what a film is about.
+"""Detects prompt injections in transcripts: sentences addressed to the model that reads them.
 
-People do not speak in braces, tags or keys, and have no need to tell a writer what to write. A sentence that is found
-here is neither quoted nor sent to a language model. What is dropped by mistake is one sentence of many.
+Detected sentences are neither quoted nor sent to a language model. Natural speech contains no braces, tags or code
+words, so false positives are rare and cost one sentence among many.
 """
 
 import re
@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from cutroom.engines.writing.port import SpokenSegment, WritingInput
-from cutroom.text.sentences import spoken_sentences
+from cutroom.engines.writing.port import WritingInput
+from cutroom.text.sentences import SpokenSegment, sentence_segments
 from cutroom.text.vocabulary import stems
 
-MAX_SAID = 20_000
-NEAR = 2  # sentences at either side of an order in which a key may stand
-KEY_CHARACTERS = 10
-SHARED = 0.25  # of a sentence's telling words that come up elsewhere in its film
-DOUBTFUL_SHARED = 0.6
-FEW_SENTENCES = 6  # of a film, in which none need share a word with another
+MAX_SEGMENTS = 20_000
+NEARBY = 2  # sentences on either side of an injection in which its code word may be
+CODE_WORD_CHARACTERS = 10
+SHARED = 0.25  # share of content words that recur elsewhere, below which a sentence is off topic
+SUSPICIOUS_SHARED = 0.6
+FEW_SENTENCES = 6  # shorter transcripts need not repeat any word
 _MARKUP = re.compile(
     r"[{}<>`|\\\]\[]|#{2,}|\*{2,}|-{3,}|={3,}|^\s*(?:system|assistant|user|human|developer)\s*:", re.IGNORECASE
 )
@@ -31,78 +31,82 @@ _BLOB = re.compile(
     r"|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[ux][0-9A-Fa-f]{2,4})+"
 )
 _SPACED = re.compile(r"\b(?:[^\W\d_][ .\-*_]){3,}[^\W\d_]\b")
-_LOOKALIKES = str.maketrans("аеорсухіјѕԁһԛԝΑΒΕΖΗΙΚΜΝΟΡΤΧοα", "aeopcyxijsdhqwABEZHIKMNOPTXoa")  # noqa: RUF001 (that is the point)
+_LOOKALIKES = str.maketrans("аеорсухіјѕԁһԛԝΑΒΕΖΗΙΚΜΝΟΡΤΧοα", "aeopcyxijsdhqwABEZHIKMNOPTXoa")  # noqa: RUF001 - homoglyphs are the point
 _LEET = str.maketrans("013457@$", "oieast" + "as")
 
 
-def without_orders(material: WritingInput) -> tuple[WritingInput, list[str]]:
-    """The material in whole sentences without those that are addressed to a machine, and those."""
-    said = spoken_sentences(material.said[:MAX_SAID])
-    suspect = {at for at, each in enumerate(said) if is_order(each.text)}
-    for at in range(len(said) - 1):
-        # An order that is spread over two sentences.
-        if at not in suspect and at + 1 not in suspect and _spans(said[at], said[at + 1]):
+def strip_injections(source: WritingInput) -> tuple[WritingInput, list[str]]:
+    """The source split into sentences without detected injections, and the injections."""
+    segments = sentence_segments(source.segments[:MAX_SEGMENTS])
+    suspect = {at for at, each in enumerate(segments) if is_injection(each.text)}
+    for at in range(len(segments) - 1):
+        # An injection split across two sentences.
+        if at not in suspect and at + 1 not in suspect and _spans(segments[at], segments[at + 1]):
             suspect |= {at, at + 1}
-    suspect |= _strangers(said, SHARED, language=material.language)
-    near = {at + step for at in suspect for step in range(-NEAR, NEAR + 1)}
-    suspect |= {at for at in near if 0 <= at < len(said) and has_key(said[at].text, least=KEY_CHARACTERS // 2)}
-    left = tuple(each for at, each in enumerate(said) if at not in suspect)
-    return replace(material, said=left), [said[at].text for at in sorted(suspect)]
+    suspect |= _off_topic_instructions(segments, SHARED, language=source.language)
+    near = {at + step for at in suspect for step in range(-NEARBY, NEARBY + 1)}
+    suspect |= {
+        at
+        for at in near
+        if 0 <= at < len(segments) and has_code_word(segments[at].text, min_length=CODE_WORD_CHARACTERS // 2)
+    }
+    kept = tuple(each for at, each in enumerate(segments) if at not in suspect)
+    return replace(source, segments=kept), [segments[at].text for at in sorted(suspect)]
 
 
-def doubtful(material: WritingInput, *, strictly: bool) -> list[str]:
-    """Sentences that may be quoted, but of which a model must not take words that nobody says elsewhere.
+def suspicious_sentences(source: WritingInput, *, strict: bool) -> list[str]:
+    """Sentences that may be quoted, but whose otherwise unused words a model must not use.
 
-    They speak of writing and share little with the rest of their film; strictly, whatever they speak of.
+    They talk about writing and share little with the rest of the transcript; in strict mode the topic does not matter.
     """
-    said, language = material.said[:MAX_SAID], material.language
-    found = _strangers(said, DOUBTFUL_SHARED, language=language)
-    found |= set(_apart(said, SHARED, language=language)) if strictly else set()
-    return [said[at].text for at in sorted(found)]
+    segments, language = source.segments[:MAX_SEGMENTS], source.language
+    found = _off_topic_instructions(segments, SUSPICIOUS_SHARED, language=language)
+    found |= set(_off_topic(segments, SHARED, language=language)) if strict else set()
+    return [segments[at].text for at in sorted(found)]
 
 
-def _strangers(said: Sequence[SpokenSegment], shared: float, *, language: str) -> set[int]:
-    """Sentences that speak of writing or of machines, and share hardly a telling word with the rest of their film.
+def _off_topic_instructions(segments: Sequence[SpokenSegment], shared: float, *, language: str) -> set[int]:
+    """Off-topic sentences about writing or AI.
 
-    This needs no list of ways to give orders: who wants something else written speaks of something else.
+    Catches injections without enumerating their wordings: an injected text is about something else.
     """
-    writing = _table().writing
-    return {at for at in _apart(said, shared, language=language) if writing.search(said[at].text)}
+    about_writing = _patterns().about_writing
+    return {at for at in _off_topic(segments, shared, language=language) if about_writing.search(segments[at].text)}
 
 
-def _apart(said: Sequence[SpokenSegment], shared: float, *, language: str) -> list[int]:
-    """Sentences of whose telling words less than such a share comes up elsewhere; words about writing are not told."""
-    if len(said) < FEW_SENTENCES:
+def _off_topic(segments: Sequence[SpokenSegment], shared: float, *, language: str) -> list[int]:
+    """Sentences with less than this share of content words that recur elsewhere, not counting words about writing."""
+    if len(segments) < FEW_SENTENCES:
         return []
-    writing = _table().writing
-    own = [frozenset(stems(writing.sub(" ", each.text.lower()), language=language)) for each in said]
+    about_writing = _patterns().about_writing
+    own = [frozenset(stems(about_writing.sub(" ", each.text.lower()), language=language)) for each in segments]
     counts = Counter(stem for here in own for stem in here)
     return [at for at, here in enumerate(own) if here and sum(counts[stem] > 1 for stem in here) < shared * len(here)]
 
 
-def is_order(text: str) -> bool:
-    """Whether a machine is told what to do, in tags, in keys or in plain words."""
+def is_injection(text: str) -> bool:
+    """Whether the text contains markup, code words or instructions to a model."""
     folded = unicodedata.normalize("NFKC", text)
-    if _MARKUP.search(folded) or _BLOB.search(folded) or has_key(folded):
+    if _MARKUP.search(folded) or _BLOB.search(folded) or has_code_word(folded):
         return True
-    return any(_table().orders.search(each) for each in _readings(folded))
+    return any(_patterns().instructions.search(each) for each in _deobfuscated(folded))
 
 
-def has_key(text: str, *, least: int = KEY_CHARACTERS) -> bool:
-    """Whether a word is no word but a key: long, and of large letters with digits or dashes."""
-    return any(_is_key(word.strip(".,;:!?\"'()“”«»"), least) for word in text.split())
+def has_code_word(text: str, *, min_length: int = CODE_WORD_CHARACTERS) -> bool:
+    """Whether any token looks like a canary or access code: long, with upper case and digits or dashes."""
+    return any(_is_code_word(word.strip(".,;:!?\"'()“”«»"), min_length) for word in text.split())
 
 
-def _is_key(word: str, least: int) -> bool:
-    if len(word) < least or not any(map(str.isalpha, word)):
+def _is_code_word(word: str, min_length: int) -> bool:
+    if len(word) < min_length or not any(map(str.isalpha, word)):
         return False
     mixed = any(map(str.isdigit, word)) or "_" in word or ("-" in word and word.isupper())
     plain = re.fullmatch(r"\d+[.,:]?\d*[^\W\d_]{1,12}|[^\W\d_]+(?:-[^\W\d_]+)*-?\d{1,4}", word)
-    return mixed and (plain is None or (word.isupper() and len(word) >= KEY_CHARACTERS)) and not word.islower()
+    return mixed and (plain is None or (word.isupper() and len(word) >= CODE_WORD_CHARACTERS)) and not word.islower()
 
 
-def _readings(text: str) -> list[str]:
-    """The text as it stands, and as it reads once letters that only look like others are told."""
+def _deobfuscated(text: str) -> list[str]:
+    """The text without invisible characters, and with letter spacing, homoglyphs and leetspeak undone."""
     visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
     joined = _SPACED.sub(lambda match: re.sub(r"[ .\-*_]", "", match.group()), visible)
     latin = joined.translate(_LOOKALIKES) if re.search("[A-Za-z]", joined) else joined
@@ -116,17 +120,19 @@ def _readings(text: str) -> list[str]:
 def _spans(left: SpokenSegment, right: SpokenSegment) -> bool:
     text = f"{left.text} {right.text}"
     end = len(left.text)
-    return any(match.start() < end < match.end() for match in _table().orders.finditer(text))
+    return any(match.start() < end < match.end() for match in _patterns().instructions.finditer(text))
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    orders: re.Pattern[str]
-    writing: re.Pattern[str]
+class _Patterns:
+    instructions: re.Pattern[str]
+    about_writing: re.Pattern[str]
 
 
 @cache
-def _table() -> _Table:
+def _patterns() -> _Patterns:
     table = tomllib.loads(Path(__file__).with_name("prompt_injection.toml").read_text(encoding="utf-8"))
-    orders = "|".join(f"(?:{order})" for order in (*table["forget"], *table["be"], *table["write"]))
-    return _Table(re.compile(orders, re.IGNORECASE | re.DOTALL), re.compile(table["writing"], re.IGNORECASE))
+    instructions = "|".join(f"(?:{each})" for each in (*table["override"], *table["role"], *table["output"]))
+    return _Patterns(
+        re.compile(instructions, re.IGNORECASE | re.DOTALL), re.compile(table["about_writing"], re.IGNORECASE)
+    )

@@ -1,1 +1,1 @@
-"""Captions: the transcript in other languages, broken anew into cues."""
+"""Captions: translated transcripts as subtitles."""

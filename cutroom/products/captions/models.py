@@ -1,16 +1,16 @@
-"""Captions at rest, and which translations can be made."""
+"""Database model of captions."""
 
 from typing import Any
 
 from sqlalchemy import CheckConstraint, Text
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class Captions(Table):
-    """The segments of a transcript in another language, with the times of the original."""
+class CaptionsRow(Table):
+    """Translated segments of a transcript, with the timing of the original."""
 
     __tablename__ = "captions"
     __table_args__ = (CheckConstraint("quality IN ('good', 'draft')", name="quality"),)
@@ -21,16 +21,3 @@ class Captions(Table):
     segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     quality: Mapped[str] = mapped_column(Text)
     created_at: Mapped[Instant]
-
-
-class TranslationRoute(Table):
-    """A way between two languages that some worker has told of; the API knows no engine itself."""
-
-    __tablename__ = "translation_routes"
-
-    translator: Mapped[str] = mapped_column(Text, primary_key=True)
-    source: Mapped[str] = mapped_column(Text, primary_key=True)
-    target: Mapped[str] = mapped_column(Text, primary_key=True)
-    quality: Mapped[str] = mapped_column(Text)
-    via: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    seen_at: Mapped[Instant]

@@ -1,4 +1,4 @@
-"""Asking for captions."""
+"""HTTP routes of captions."""
 
 from typing import Annotated
 
@@ -23,13 +23,13 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
 )
-async def create_captions(call: CurrentCall, video_id: VideoId, wanted: NewCaptions) -> CaptionJobs:
-    """One job for each language. A language that cannot be reached is refused, with those that can.
+async def create_captions(call: CurrentCall, video_id: VideoId, body: NewCaptions) -> CaptionJobs:
+    """Creates one job per language. Unsupported languages are rejected with the list of supported ones.
 
-    Asking again for captions that are being made or are ready answers with their job, uncharged.
+    Requesting captions that are processing or ready returns their existing job without a charge.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    jobs = await service.ask_for_captions(
-        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    jobs = await service.request_captions(
+        call.connection, call.principal, video_id, request=body, prices=prices, now=call.now
     )
     return CaptionJobs(jobs=jobs)

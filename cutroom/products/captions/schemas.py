@@ -1,4 +1,4 @@
-"""Captions on the wire."""
+"""Request and response bodies of captions."""
 
 from typing import Annotated
 
@@ -14,14 +14,14 @@ class NewCaptions(ApiModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt-BR"]}]})
 
     languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
-    reservation_id: Annotated[Omittable[str], Field(description="A reservation that pays.")] = None
+    reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
     reservation_line_item_id_by_language: Annotated[
         dict[LanguageCode, str],
-        Field(max_length=MAX_LANGUAGES, description="The line item that pays for each language."),
+        Field(max_length=MAX_LANGUAGES, description="The reservation line item to charge for each language."),
     ] = Field(default_factory=dict)
 
 
 class CaptionJobs(ApiModel):
-    """One job for each language."""
+    """One job per language."""
 
     jobs: list[Job]

@@ -1,21 +1,17 @@
-"""Captions, for the worker."""
+"""Builds the captions activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.captions.activities import CaptionActivities
-from cutroom.products.captions.workflow import CaptionsWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     captions = CaptionActivities(
-        database=parts.database,
-        storage=parts.storage,
-        engines=parts.engines,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        engines=context.engines,
+        clock=context.clock,
     )
     return {
-        Queue.SPEECH: [captions.translate_captions],
+        TaskQueue.SPEECH: [captions.translate_captions],
     }
-
-
-WORK = WorkerRegistration(workflows=[CaptionsWorkflow], activities=_activities)

@@ -1,4 +1,4 @@
-"""The order in which captions are made."""
+"""Defines the captions workflow."""
 
 from datetime import timedelta
 from functools import partial
@@ -9,22 +9,19 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.captions.activities import CaptionActivities
 
-run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
+speech = ActivityRunner(TaskQueue.SPEECH, start_to_close=timedelta(hours=1))
 
 
 @workflow.defn(name="captions")
 class CaptionsWorkflow:
-    """One language of one video."""
+    """Translates the transcript of one video into one language."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._translate, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = await run_activity(
-            CaptionActivities.translate_captions, ref, plan["video_id"], plan["language"]
-        )
-        return made
+    async def _translate(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+        return await speech.run(CaptionActivities.translate_captions, job, plan["video_id"], plan["language"])

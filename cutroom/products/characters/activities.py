@@ -1,4 +1,4 @@
-"""Looking at a picture that somebody sent, walled in."""
+"""Activities of the character image workflow."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ from temporalio import activity
 
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import job_step
-from cutroom.library.branding import CharacterImageStore, put_image
-from cutroom.library.rules import sent_picture_path
+from cutroom.library.branding import CharacterImageStore, add_image
+from cutroom.library.rules import uploaded_image_path
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
@@ -15,26 +15,26 @@ from cutroom.platform.db import Database
 
 @dataclass(frozen=True, slots=True)
 class CharacterActivities:
-    """A repeat writes the same picture to the same place."""
+    """Activities of CharacterImageWorkflow; idempotent."""
 
     database: Database
-    workbench: LocalMediaCache
-    darkroom: CharacterImageStore
+    media_cache: LocalMediaCache
+    image_store: CharacterImageStore
     clock: Clock
 
-    @activity.defn(name="keep_character_picture")
-    async def keep_character_picture(self, ref: JobRef, character_id: str, image_id: str) -> None:
-        """Decode what was sent, keep what is seen in it, and show it with the character."""
-        sent = sent_picture_path(ref.library_id, image_id)
-        async with job_step(self.database, self.clock, ref, "looking", progress=90):
-            async with self.workbench.fetch(sent) as copy:
-                path = await self.darkroom.keep(copy.path, ref.library_id, image_id)
-            async with self.database.transaction(ref.library_id) as connection:
-                is_shown = await put_image(connection, ref.library_id, character_id, image_id=image_id, path=path)
-        if not is_shown:  # the character was deleted meanwhile
-            await self.darkroom.storage.delete(path)
+    @activity.defn(name="store_character_image")
+    async def store_character_image(self, job: JobRef, character_id: str, image_id: str) -> None:
+        """Decodes the upload in the sandbox, stores the image, and adds it to the character."""
+        upload_path = uploaded_image_path(job.library_id, image_id)
+        async with job_step(self.database, self.clock, job, "processing image", progress=90):
+            async with self.media_cache.fetch(upload_path) as copy:
+                path = await self.image_store.store(copy.path, job.library_id, image_id)
+            async with self.database.transaction(job.library_id) as connection:
+                is_added = await add_image(connection, job.library_id, character_id, image_id=image_id, path=path)
+        if not is_added:  # the character was deleted meanwhile
+            await self.image_store.storage.delete(path)
 
-    @activity.defn(name="clear_character_picture")
-    async def clear_character_picture(self, ref: JobRef, image_id: str) -> None:
-        """What was sent is not needed any more, whether it could be used or not."""
-        await self.darkroom.storage.delete(sent_picture_path(ref.library_id, image_id))
+    @activity.defn(name="delete_character_upload")
+    async def delete_character_upload(self, job: JobRef, image_id: str) -> None:
+        """Deletes the uploaded file."""
+        await self.image_store.storage.delete(uploaded_image_path(job.library_id, image_id))

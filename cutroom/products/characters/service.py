@@ -1,4 +1,4 @@
-"""Taking pictures of a character in, and telling what became of them."""
+"""Accepts uploads of character images and lists pending ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,62 +9,62 @@ from cutroom.credits.pricing import PriceList
 from cutroom.errors import invalid_field
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
-from cutroom.library.branding import images_free
-from cutroom.library.rules import MAX_CHARACTER_IMAGES, sent_picture_path
-from cutroom.media.images import HEAD_BYTES, MAX_BYTES, check_size, sniff_picture
+from cutroom.library.branding import remaining_image_slots
+from cutroom.library.rules import MAX_CHARACTER_IMAGES, uploaded_image_path
+from cutroom.media.images import HEAD_BYTES, MAX_BYTES, check_size, sniff_image
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import MIB
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 
-MAX_TOLD = 20  # pictures that wait or were refused, newest first
+MAX_PENDING = 20  # pending or rejected images listed, newest first
 CHARACTER_ID, IMAGE_ID, FILE_NAME = "character_id", "image_id", "file_name"  # in a job's plan
 MAX_FILE_NAME = 200
 _PENDING = """SELECT id, status, plan, error_message FROM jobs
     WHERE library_id = $1 AND type = 'character' AND status <> 'ready' ORDER BY created_at DESC, id DESC LIMIT $2"""
-_HELD = """SELECT count(*) FROM jobs WHERE library_id = $1 AND type = 'character'
+_IN_PROGRESS = """SELECT count(*) FROM jobs WHERE library_id = $1 AND type = 'character'
     AND status IN ('queued', 'processing') AND plan->>'character_id' = $2"""
 
 
 @dataclass(frozen=True, slots=True)
-class SentPicture:
-    """A picture as it came."""
+class CharacterUpload:
+    """An uploaded image file."""
 
     file_name: str
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class PendingPicture:
-    """A picture that is being looked at, or could not be used, and why."""
+class PendingCharacterImage:
+    """An image that is being processed, or was rejected with `error`."""
 
     character_id: str
     file_name: str
-    fault: str | None
+    error: str | None
 
 
-async def send_pictures(
+async def upload_images(
     connection: Connection,
     principal: Principal,
     character_id: str,
     *,
-    pictures: Sequence[SentPicture],
+    images: Sequence[CharacterUpload],
     storage: Storage,
     prices: PriceList,
     now: datetime,
 ) -> list[str]:
-    """Put the pictures where a worker finds them, and ask it to look; the ids that they will have."""
-    free = await images_free(connection, principal.library_id, character_id)
-    free -= await connection.fetchval(_HELD, principal.library_id, character_id)
-    if len(pictures) > free:
-        raise invalid_field("pictures", f"A character has at most {MAX_CHARACTER_IMAGES} pictures.")
-    for each in pictures:
-        check_picture(each)
+    """Stores the uploads and creates a job for each; returns the image ids."""
+    slots = await remaining_image_slots(connection, principal.library_id, character_id)
+    slots -= await connection.fetchval(_IN_PROGRESS, principal.library_id, character_id)
+    if len(images) > slots:
+        raise invalid_field("pictures", f"A character has at most {MAX_CHARACTER_IMAGES} images.")
+    for each in images:
+        validate_image(each)
     jobs = []
-    for each in pictures:
+    for each in images:
         image_id = new_id()
-        await storage.put(sent_picture_path(principal.library_id, image_id), each.data)
+        await storage.put(uploaded_image_path(principal.library_id, image_id), each.data)
         name = each.file_name[:MAX_FILE_NAME]
         plan = {CHARACTER_ID: character_id, IMAGE_ID: image_id, FILE_NAME: name}
         jobs.append(NewJob(JobKey(InternalJobType.CHARACTER, image_id), None, plan=plan))
@@ -72,26 +72,26 @@ async def send_pictures(
     return [job.key.subject for job in jobs]
 
 
-def check_picture(picture: SentPicture) -> None:
-    """What its first bytes tell is said at once; nothing is decoded here."""
-    if len(picture.data) > MAX_BYTES:
-        raise invalid_field("pictures", f"A picture has at most {MAX_BYTES // MIB} MiB.")
-    head = sniff_picture(picture.data[:HEAD_BYTES])
-    if head is None:
-        raise invalid_field("pictures", f"{picture.file_name or 'The file'} is not a PNG, JPEG, WebP or GIF picture.")
+def validate_image(image: CharacterUpload) -> None:
+    """Rejects unsupported and oversized images by their header, without decoding."""
+    if len(image.data) > MAX_BYTES:
+        raise invalid_field("pictures", f"An image has at most {MAX_BYTES // MIB} MiB.")
+    header = sniff_image(image.data[:HEAD_BYTES])
+    if header is None:
+        raise invalid_field("pictures", f"{image.file_name or 'The file'} is not a PNG, JPEG, WebP or GIF image.")
     try:
-        check_size(head)
+        check_size(header)
     except MediaError as error:
-        raise invalid_field("pictures", str(error.sentence)) from error
+        raise invalid_field("pictures", str(error.message)) from error
 
 
-async def pending_pictures(connection: Connection, library_id: str) -> list[PendingPicture]:
-    rows = await connection.fetch(_PENDING, library_id, MAX_TOLD)
+async def pending_images(connection: Connection, library_id: str) -> list[PendingCharacterImage]:
+    rows = await connection.fetch(_PENDING, library_id, MAX_PENDING)
     return [
-        PendingPicture(
+        PendingCharacterImage(
             row["plan"][CHARACTER_ID],
             row["plan"][FILE_NAME],
-            (row["error_message"] or "It could not be read.") if row["status"] == "failed" else None,
+            (row["error_message"] or "The image could not be read.") if row["status"] == "failed" else None,
         )
         for row in rows
     ]

@@ -1,22 +1,18 @@
-"""Characters, for the worker."""
+"""Builds the character image activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
+from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.library.branding import CharacterImageStore
-from cutroom.platform.temporal import Queue
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.characters.activities import CharacterActivities
-from cutroom.products.characters.workflow import CharacterImageWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     characters = CharacterActivities(
-        database=parts.database,
-        workbench=parts.workbench,
-        darkroom=CharacterImageStore(parts.storage, parts.sandbox),
-        clock=parts.clock,
+        database=context.database,
+        media_cache=context.media_cache,
+        image_store=CharacterImageStore(context.storage, context.sandbox),
+        clock=context.clock,
     )
     return {
-        Queue.VISION: [characters.keep_character_picture, characters.clear_character_picture],
+        TaskQueue.VISION: [characters.store_character_image, characters.delete_character_upload],
     }
-
-
-WORK = WorkerRegistration(workflows=[CharacterImageWorkflow], activities=_activities)

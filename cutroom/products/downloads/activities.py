@@ -1,4 +1,4 @@
-"""Preparing a download. What is made lies under the request's own name, so a repeat writes the same again."""
+"""Activities of the download workflow; storage keys derive from the request, so retries are idempotent."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import ReportProgress, failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.formats import Container
-from cutroom.media.language_video import SoundTrack, SubtitleTrack, Tracks, make_language_video
+from cutroom.media.language_video import AudioTrack, MediaTracks, SubtitleTrack, make_language_video
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
@@ -24,20 +24,20 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads import service
-from cutroom.products.downloads.archive import Archive, Entry
-from cutroom.products.downloads.contents import Holdings, derived_entries, holdings_of, source_name
-from cutroom.products.downloads.rules import Artifact, DubState, Ground, Tier, cap_of
+from cutroom.products.downloads.archive import ArchiveEntry, ZipArchive
+from cutroom.products.downloads.contents import VideoAssets, derived_entries, load_assets, source_name
+from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
 
-Maker = Callable[["DownloadRef", Holdings], Awaitable[tuple[str, str]]]
+Maker = Callable[["DownloadRef", VideoAssets], Awaitable[tuple[str, str]]]
 
 PREPARED_PERCENT = 95
-TELL_SECONDS = 2.0
-SAMPLED_KINDS = frozenset({"poster"})  # of what is derived, these are given whole with a sample
+REPORT_SECONDS = 2.0
+SAMPLE_KINDS = frozenset({"poster"})  # derived files included in a sample as they are
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadRef:
-    """What is to be prepared."""
+    """Identifies a download request."""
 
     library_id: str
     video_id: str
@@ -48,162 +48,170 @@ class DownloadRef:
 
     @property
     def cap_seconds(self) -> float | None:
-        return cap_of(Tier(self.tier))
+        return max_duration(Tier(self.tier))
 
     def path(self, name: str) -> str:
-        return service.made_path(self.library_id, self.video_id, self.request_id, name)
+        return service.download_path(self.library_id, self.video_id, self.request_id, name)
 
-    def film(self, name: str) -> str:
+    def media_path(self, name: str) -> str:
         return video_path(self.library_id, self.video_id, name)
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadActivities:
-    """What the workflow of a download calls."""
+    """Activities of DownloadWorkflow."""
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     clock: Clock
 
     @activity.defn(name="prepare_download")
-    async def prepare_download(self, ref: JobRef, wanted: DownloadRef) -> dict[str, Any]:
-        """One file that can be fetched; what the job's result tells of it."""
-        async with self.database.transaction(ref.library_id) as connection:
-            held = await holdings_of(connection, ref.library_id, wanted.video_id)
-        async with job_step(self.database, self.clock, ref, "preparing", progress=PREPARED_PERCENT) as tell:
-            if held.source_path is None or await self.storage.size(held.source_path) is None:
-                sentence = "The source of this video is not there any more."
-                raise failure(Code.FAILED_PRECONDITION, sentence, reason="NO_SOURCE", retry=False)
+    async def prepare_download(self, job: JobRef, download: DownloadRef) -> dict[str, Any]:
+        """Prepares the downloadable file; returns the job result."""
+        async with self.database.transaction(job.library_id) as connection:
+            assets = await load_assets(connection, job.library_id, download.video_id)
+        async with job_step(self.database, self.clock, job, "preparing", progress=PREPARED_PERCENT) as report_progress:
+            if assets.source_path is None or await self.storage.size(assets.source_path) is None:
+                message = "The source file of this video no longer exists."
+                raise failure(Code.FAILED_PRECONDITION, message, reason="NO_SOURCE", retry=False)
             makers: dict[Artifact, Maker] = {
                 Artifact.SOURCE: self._source,
                 Artifact.LANGUAGE_VIDEO: self._language_video,
-                Artifact.BUNDLE: partial(self._bundle, tell),
+                Artifact.BUNDLE: partial(self._bundle, report_progress),
             }
-            path, name = await makers[Artifact(wanted.artifact)](wanted, held)
+            path, name = await makers[Artifact(download.artifact)](download, assets)
             size = await self.storage.size(path)
         return {
-            "artifact": wanted.artifact,
-            "language": wanted.language,
-            "tier": wanted.tier,
+            "artifact": download.artifact,
+            "language": download.language,
+            "tier": download.tier,
             service.FILE_NAME: name,
             service.PATH: path,
             "sizeBytes": size,
         }
 
-    async def _source(self, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
-        """What was sent in, untouched where it lies; or a sample of it."""
-        assert held.source_path is not None
-        if wanted.cap_seconds is None:
-            return held.source_path, await source_name(held, self.storage)
-        return await self._store_sample(wanted, held)
+    async def _source(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+        """The original file as stored, or a sample of it."""
+        assert assets.source_path is not None
+        if download.cap_seconds is None:
+            return assets.source_path, await source_name(assets, self.storage)
+        return await self._store_sample(download, assets)
 
-    async def _store_sample(self, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
-        async with self._film(wanted) as (source, info):
-            sounds = []
+    async def _store_sample(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+        async with self._open_source(download) as (source, info):
+            audio = []
             if info.audio_streams:
-                sounds.append(SoundTrack(source, info.container, held.language, title="Original"))
-            return await self._store(wanted, f"{held.title}-sample", source, info, Tracks(sounds))
+                audio.append(AudioTrack(source, info.container, assets.language, title="Original"))
+            return await self._store(download, f"{assets.title}-sample", source, info, MediaTracks(audio))
 
-    async def _language_video(self, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
-        """The dub is heard first, the original can be chosen, and so can every language there are subtitles in."""
-        dub = await self._dub(wanted, held)
-        async with self._film(wanted) as (source, info):
-            with self.workbench.drawer() as drawer:
-                sounds = []
+    async def _language_video(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+        """Muxes the dub as default audio, the original audio, and all subtitles."""
+        dub = await self._dub(download, assets)
+        async with self._open_source(download) as (source, info):
+            with self.media_cache.temp_dir() as temp_dir:
+                audio = []
                 if dub is not None:
                     assert dub.audio_path is not None
-                    track = await self._fetch(dub.audio_path, drawer / "dub")
-                    sounds.append(SoundTrack(track, Container.MOV, wanted.language, title=wanted.language, is_aac=True))
+                    track = await self._fetch(dub.audio_path, temp_dir / "dub")
+                    audio.append(
+                        AudioTrack(track, Container.MOV, download.language, title=download.language, is_aac=True)
+                    )
                 if info.audio_streams:
-                    mix = await self._fetch(wanted.film("mix.mka"), drawer / "mix")
-                    sounds.append(SoundTrack(mix, Container.MATROSKA, held.language, title=f"Original {held.language}"))
-                subtitles = await self._subtitles(wanted, held)
-                name = f"{held.title}-{wanted.language}"
-                return await self._store(wanted, name, source, info, Tracks(sounds), subtitles=subtitles)
+                    mix = await self._fetch(download.media_path("mix.mka"), temp_dir / "mix")
+                    audio.append(
+                        AudioTrack(mix, Container.MATROSKA, assets.language, title=f"Original {assets.language}")
+                    )
+                subtitles = await self._subtitles(download, assets)
+                name = f"{assets.title}-{download.language}"
+                return await self._store(download, name, source, info, MediaTracks(audio), subtitles=subtitles)
 
-    async def _dub(self, wanted: DownloadRef, held: Holdings) -> DubState | None:
-        """The dub to take; none where the language is the one that is spoken."""
-        if wanted.language == held.language:
+    async def _dub(self, download: DownloadRef, assets: VideoAssets) -> DubCandidate | None:
+        """The dub to use; None if the language is the original one."""
+        if download.language == assets.language:
             return None
-        async with self.database.transaction(wanted.library_id) as connection:
-            dub = await service.selected_dub(connection, wanted.library_id, wanted.video_id, language=wanted.language)
-        if dub is None or dub.ground is not Ground.COMPLETE:
-            sentence = "There is no finished dub in this language, and it is not the one that is spoken."
-            raise failure(Code.FAILED_PRECONDITION, sentence, reason="NO_DUB", retry=False)
+        async with self.database.transaction(download.library_id) as connection:
+            dub = await service.find_dub(connection, download.library_id, download.video_id, language=download.language)
+        if dub is None or dub.readiness is not DubReadiness.COMPLETE:
+            message = "There is no finished dub in this language."
+            raise failure(Code.FAILED_PRECONDITION, message, reason="NO_DUB", retry=False)
         return dub
 
-    async def _subtitles(self, wanted: DownloadRef, held: Holdings) -> dict[str, bytes]:
-        """SubRip by language, the language of the video first; a sample has no cue beyond its end."""
-        ordered = sorted(held.subtitles, key=lambda each: each.language != wanted.language)
-        found = {}
+    async def _subtitles(self, download: DownloadRef, assets: VideoAssets) -> dict[str, bytes]:
+        """SubRip files by language, the requested one first, clipped to the length of a sample."""
+        ordered = sorted(assets.subtitles, key=lambda each: each.language != download.language)
+        subtitles = {}
         for each in ordered:
             text = b"".join([chunk async for chunk in self.storage.read(each.srt_path)])
-            if wanted.cap_seconds is not None:
-                text = clip_srt(text.decode(), until_seconds=wanted.cap_seconds).encode()
+            if download.cap_seconds is not None:
+                text = clip_srt(text.decode(), until_seconds=download.cap_seconds).encode()
             if text.strip():
-                found[each.language] = text
-        return found
+                subtitles[each.language] = text
+        return subtitles
 
     async def _store(
         self,
-        wanted: DownloadRef,
+        download: DownloadRef,
         name: str,
         source: Path,
         info: MediaInfo,
-        tracks: Tracks,
+        tracks: MediaTracks,
         *,
         subtitles: dict[str, bytes] | None = None,
     ) -> tuple[str, str]:
-        with self.workbench.drawer() as drawer:
-            texts = []
+        with self.media_cache.temp_dir() as temp_dir:
+            subtitle_tracks = []
             for number, (language, content) in enumerate((subtitles or {}).items()):
-                (drawer / f"{number}.srt").write_bytes(content)
-                texts.append(SubtitleTrack(f"{number}.srt", language))
-            made = await make_language_video(
+                (temp_dir / f"{number}.srt").write_bytes(content)
+                subtitle_tracks.append(SubtitleTrack(f"{number}.srt", language))
+            encoded = await make_language_video(
                 source,
                 info,
-                tracks=replace(tracks, subtitles=texts),
-                cap_seconds=wanted.cap_seconds,
-                output=drawer,
+                tracks=replace(tracks, subtitles=subtitle_tracks),
+                cap_seconds=download.cap_seconds,
+                output=temp_dir,
                 sandbox=self.sandbox,
             )
-            path = wanted.path(f"video{made.suffix}")
-            await self.storage.put(path, made)
-        return path, f"{name}{made.suffix}"
+            path = download.path(f"video{encoded.suffix}")
+            await self.storage.put(path, encoded)
+        return path, f"{name}{encoded.suffix}"
 
-    async def _bundle(self, tell: ReportProgress, wanted: DownloadRef, held: Holdings) -> tuple[str, str]:
-        """Streamed from the store through the archive into the store."""
-        entries = derived_entries(held)
-        if wanted.cap_seconds is None:
-            assert held.source_path is not None
-            name = await source_name(held, self.storage)
-            entries.insert(0, Entry(f"source/{name}", "source", held.source_path, language=held.language))
+    async def _bundle(
+        self, report_progress: ReportProgress, download: DownloadRef, assets: VideoAssets
+    ) -> tuple[str, str]:
+        """Streams the archive from object storage to object storage."""
+        entries = derived_entries(assets)
+        if download.cap_seconds is None:
+            assert assets.source_path is not None
+            name = await source_name(assets, self.storage)
+            entries.insert(0, ArchiveEntry(f"source/{name}", "source", assets.source_path, language=assets.language))
         else:
-            entries = await self._sampled(wanted, held, entries)
-        about = {
-            "videoId": wanted.video_id,
-            "title": held.title,
-            "language": held.language,
-            "tier": wanted.tier,
-            "truncated": wanted.cap_seconds is not None,
-            "maxDurationSeconds": wanted.cap_seconds,
+            entries = await self._sample_entries(download, assets, entries)
+        metadata = {
+            "videoId": download.video_id,
+            "title": assets.title,
+            "language": assets.language,
+            "tier": download.tier,
+            "truncated": download.cap_seconds is not None,
+            "maxDurationSeconds": download.cap_seconds,
         }
         sizes = [len(entry.content) or (await self.storage.size(entry.path or "")) or 0 for entry in entries]
-        path = wanted.path("bundle.zip")
-        archive = Archive(self.storage, entries, about)
-        chunks = counted(archive.chunks(), tell, expected_bytes=sum(sizes))
+        path = download.path("bundle.zip")
+        archive = ZipArchive(self.storage, entries, metadata)
+        chunks = with_progress(archive.chunks(), report_progress, expected_bytes=sum(sizes))
         await self.storage.put(path, chunks, expected_bytes=sum(sizes))
-        return path, f"{held.title}.zip"
+        return path, f"{assets.title}.zip"
 
-    async def _sampled(self, wanted: DownloadRef, held: Holdings, entries: list[Entry]) -> list[Entry]:
-        """A sample of the source, subtitles up to its end, and the poster: nothing that lasts longer."""
-        path, name = await self._store_sample(wanted, held)
-        sampled = [Entry(f"source/{name}", "source", path, language=held.language)]
-        sampled += [entry for entry in entries if entry.kind in SAMPLED_KINDS]
-        for language, text in (await self._subtitles(wanted, held)).items():
-            sampled.append(Entry(f"subtitles/{language}.srt", "subtitles", content=text, language=language))
+    async def _sample_entries(
+        self, download: DownloadRef, assets: VideoAssets, entries: list[ArchiveEntry]
+    ) -> list[ArchiveEntry]:
+        """Entries of a sample: the clipped source, clipped subtitles, and the poster."""
+        path, name = await self._store_sample(download, assets)
+        sampled = [ArchiveEntry(f"source/{name}", "source", path, language=assets.language)]
+        sampled += [entry for entry in entries if entry.kind in SAMPLE_KINDS]
+        for language, text in (await self._subtitles(download, assets)).items():
+            sampled.append(ArchiveEntry(f"subtitles/{language}.srt", "subtitles", content=text, language=language))
         return sampled
 
     async def _fetch(self, path: str, to: Path) -> Path:
@@ -213,20 +221,22 @@ class DownloadActivities:
         return to
 
     @asynccontextmanager
-    async def _film(self, wanted: DownloadRef) -> AsyncIterator[tuple[Path, MediaInfo]]:
-        """The source on this machine, and what it holds; the picture of what was sent as sound is none."""
-        async with self.workbench.fetch(wanted.film("source")) as source:
+    async def _open_source(self, download: DownloadRef) -> AsyncIterator[tuple[Path, MediaInfo]]:
+        """A local copy of the source and its properties; media imported as audio counts as audio."""
+        async with self.media_cache.fetch(download.media_path("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
-            has_picture = await self.storage.size(wanted.film("proxy.mp4")) is not None
-            yield source.path, info if has_picture else replace(info, media_type="audio")
+            has_video = await self.storage.size(download.media_path("proxy.mp4")) is not None
+            yield source.path, info if has_video else replace(info, media_type="audio")
 
 
-async def counted(chunks: AsyncIterator[bytes], tell: ReportProgress, *, expected_bytes: int) -> AsyncIterator[bytes]:
-    """The same chunks; how much of them has been taken is told every few seconds."""
-    taken, told_at = 0, monotonic()
+async def with_progress(
+    chunks: AsyncIterator[bytes], report_progress: ReportProgress, *, expected_bytes: int
+) -> AsyncIterator[bytes]:
+    """Passes chunks through, and reports progress every few seconds."""
+    sent, reported_at = 0, monotonic()
     async for chunk in chunks:
         yield chunk
-        taken += len(chunk)
-        if monotonic() - told_at >= TELL_SECONDS:
-            await tell(min(PREPARED_PERCENT * taken // max(expected_bytes, 1), PREPARED_PERCENT))
-            told_at = monotonic()
+        sent += len(chunk)
+        if monotonic() - reported_at >= REPORT_SECONDS:
+            await report_progress(min(PREPARED_PERCENT * sent // max(expected_bytes, 1), PREPARED_PERCENT))
+            reported_at = monotonic()

@@ -1,4 +1,4 @@
-"""A ZIP archive that is written while it is sent: neither a whole file nor the archive is ever held."""
+"""Streams a ZIP archive without holding a whole file or the archive in memory."""
 
 import hashlib
 import json
@@ -11,14 +11,14 @@ from cutroom.platform.storage.objects import Storage
 
 MANIFEST = "manifest.json"
 VERSION = 1
-# The same content gives the same bytes, whenever it is packed; ZIP knows nothing earlier.
+# Constant timestamps make archives reproducible; ZIP dates start in 1980.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _FILE_MODE = 0o644 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A file of the archive: in the store, or short enough to be given whole."""
+class ArchiveEntry:
+    """A file in the archive: from object storage, or with inline content."""
 
     name: str
     kind: str
@@ -29,34 +29,34 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Archive:
-    """What is packed, and what is to be told of it."""
+class ZipArchive:
+    """The entries and manifest metadata of an archive."""
 
     storage: Storage
-    entries: Sequence[Entry]
-    about: dict[str, Any] = field(default_factory=dict)
+    entries: Sequence[ArchiveEntry]
+    metadata: dict[str, Any] = field(default_factory=dict)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The archive's bytes in order. Nothing is compressed: films and sound already are."""
-        pipe = _Pipe()
-        told = []
-        with zipfile.ZipFile(pipe, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        """The bytes of the archive. Entries are stored uncompressed: media is compressed already."""
+        buffer = _WriteBuffer()
+        files = []
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for entry in self.entries:
                 digest, size = hashlib.sha256(), 0
-                # Sizes are not known beforehand, so each file is announced as one that may be large.
-                with archive.open(_head(entry.name), "w", force_zip64=True) as file:
+                # Sizes are unknown in advance, so every entry uses ZIP64.
+                with archive.open(_zip_info(entry.name), "w", force_zip64=True) as file:
                     async for chunk in self._content(entry):
                         file.write(chunk)
                         digest.update(chunk)
                         size += len(chunk)
-                        if piece := pipe.take():
-                            yield piece
-                told.append(_told(entry, digest.hexdigest(), size))
-            manifest = {"version": VERSION, **self.about, "files": told}
-            archive.writestr(_head(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False))
-        yield pipe.take()
+                        if data := buffer.drain():
+                            yield data
+                files.append(_manifest_entry(entry, digest.hexdigest(), size))
+            manifest = {"version": VERSION, **self.metadata, "files": files}
+            archive.writestr(_zip_info(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False))
+        yield buffer.drain()
 
-    async def _content(self, entry: Entry) -> AsyncIterator[bytes]:
+    async def _content(self, entry: ArchiveEntry) -> AsyncIterator[bytes]:
         if entry.path is None:
             yield entry.content
             return
@@ -64,37 +64,37 @@ class Archive:
             yield chunk
 
 
-class _Pipe:
-    """A file that can only be written to; what was written is taken away. It has no tell: zipfile then never seeks."""
+class _WriteBuffer:
+    """A write-only, non-seekable file whose contents can be drained. Without `tell`, zipfile never seeks."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     def write(self, data: bytes) -> int:
-        self._pieces.append(bytes(data))
+        self._chunks.append(bytes(data))
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing to flush."""
 
     def close(self) -> None:
-        """Nor is anything open."""
+        """Nothing to close."""
 
-    def take(self) -> bytes:
-        taken, self._pieces = b"".join(self._pieces), []
-        return taken
-
-
-def _head(name: str) -> zipfile.ZipInfo:
-    head = zipfile.ZipInfo(name, date_time=_DATE)
-    head.external_attr = _FILE_MODE
-    return head
+    def drain(self) -> bytes:
+        drained, self._chunks = b"".join(self._chunks), []
+        return drained
 
 
-def _told(entry: Entry, sha256: str, size: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": entry.name, "kind": entry.kind, "bytes": size, "sha256": sha256}
+def _zip_info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, date_time=_DATE)
+    info.external_attr = _FILE_MODE
+    return info
+
+
+def _manifest_entry(entry: ArchiveEntry, sha256: str, size: int) -> dict[str, Any]:
+    files: dict[str, Any] = {"name": entry.name, "kind": entry.kind, "bytes": size, "sha256": sha256}
     if entry.language is not None:
-        told["language"] = entry.language
+        files["language"] = entry.language
     if entry.engines:
-        told["engines"] = list(entry.engines)
-    return told
+        files["engines"] = list(entry.engines)
+    return files

@@ -1,4 +1,4 @@
-"""Asking for downloads and reading them."""
+"""Routes to create and read downloads."""
 
 from typing import Annotated
 
@@ -23,14 +23,14 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     access=Access.PRODUCE,
     errors=(Code.DOWNLOAD_TIER_NONE, Code.PREVIEW_NOT_DOWNLOADABLE, Code.FAILED_PRECONDITION),
 )
-async def create_download(call: CurrentCall, video_id: VideoId, wanted: NewDownload) -> DownloadAsked:
-    """A video in one language, what was sent in, or an archive of all there is. The plan says how much of it.
+async def create_download(call: CurrentCall, video_id: VideoId, request: NewDownload) -> DownloadAsked:
+    """Prepares a language video, the original file, or an archive of all files. The plan determines the tier.
 
-    A dub that is still being made is waited for, unless its preview is out: that would be taken for the whole.
+    Waits for a dub in progress, unless its preview is available, which could be mistaken for the finished dub.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    return await service.ask_for_download(
-        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    return await service.create_download(
+        call.connection, call.principal, video_id, request=request, prices=prices, now=call.now
     )
 
 
@@ -40,5 +40,5 @@ async def get_download(
     call: CurrentCall,
     request_id: Annotated[str, Path(alias="downloadRequestId", min_length=1, description="The request's id.")],
 ) -> Download:
-    """Ask again until it is `ready` or `failed`; both are answered with 200."""
+    """Poll until `ready` or `failed`; both return 200."""
     return await service.get_download(call.connection, call.principal, request_id, storage=call.runtime.storage)

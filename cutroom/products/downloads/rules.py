@@ -1,4 +1,4 @@
-"""Who may download how much, which dub is taken, and what files are called."""
+"""Download tiers, dub selection and file names."""
 
 import re
 import unicodedata
@@ -8,9 +8,11 @@ from enum import StrEnum
 
 SAMPLE_SECONDS = 60.0
 MAX_NAME = 80
-UNNAMED = "video"
-# Windows keeps these for devices, whatever follows a dot.
-_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{at}" for name in ("com", "lpt") for at in range(1, 10))})
+FALLBACK_NAME = "video"
+# Windows reserves these names, with any extension.
+_WINDOWS_DEVICE_NAMES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{name}{index}" for name in ("com", "lpt") for index in range(1, 10))}
+)
 
 
 class Artifact(StrEnum):
@@ -22,24 +24,24 @@ class Artifact(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much of it."""
+    """How much of the video can be downloaded."""
 
     FULL = "full"
     SAMPLE = "sample"
 
 
-def tier_of(download: str, *, suspended: bool) -> Tier | None:
-    """A suspended library downloads nothing, whatever its plan."""
+def download_tier(download: str, *, suspended: bool) -> Tier | None:
+    """Suspended libraries cannot download anything."""
     return None if suspended else Tier(download)
 
 
-def cap_of(tier: Tier) -> float | None:
-    """How many seconds a file may last."""
+def max_duration(tier: Tier) -> float | None:
+    """Maximum duration of a file in seconds, None if unlimited."""
     return SAMPLE_SECONDS if tier is Tier.SAMPLE else None
 
 
-class Ground(StrEnum):
-    """How far a dub has come, the best first."""
+class DubReadiness(StrEnum):
+    """Readiness of a dub, best first."""
 
     COMPLETE = "complete"
     PREVIEW = "preview"
@@ -48,40 +50,40 @@ class Ground(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DubState:
-    """A dub that a language video could be made from."""
+class DubCandidate:
+    """A dub that could be used for a language video."""
 
     job_id: str
     product: str
-    ground: Ground
+    readiness: DubReadiness
     audio_path: str | None = None
 
 
-def ground_of(job_status: str, completion: str | None) -> Ground:
+def dub_readiness(job_status: str, completion: str | None) -> DubReadiness:
     if job_status == "ready":
-        return Ground.COMPLETE
+        return DubReadiness.COMPLETE
     if job_status == "failed":
-        return Ground.FAILED
-    return Ground.PREVIEW if completion == "preview_ready" else Ground.PENDING
+        return DubReadiness.FAILED
+    return DubReadiness.PREVIEW if completion == "preview_ready" else DubReadiness.PENDING
 
 
-def select(dubs: Sequence[DubState]) -> DubState | None:
-    """The dub to take: the one that has come furthest, and clones before voices of the service."""
-    order = list(Ground)
-    return min(dubs, key=lambda each: (order.index(each.ground), each.product != "premium"), default=None)
+def select_dub(dubs: Sequence[DubCandidate]) -> DubCandidate | None:
+    """The dub to use: the most complete, and cloned voices before stock voices."""
+    order = list(DubReadiness)
+    return min(dubs, key=lambda each: (order.index(each.readiness), each.product != "premium"), default=None)
 
 
 def safe_name(text: str | None) -> str:
-    """A title as a name that every system takes: plain letters, digits, dots, dashes, and never a path."""
+    """A portable file name: ASCII letters, digits, dots and dashes, never a path."""
     plain = unicodedata.normalize("NFKD", text or "").encode("ascii", "ignore").decode()
-    kept = re.sub(r"[^A-Za-z0-9.-]+", "-", plain)
-    kept = re.sub(r"-*\.[-.]*", ".", re.sub(r"-{2,}", "-", kept))[:MAX_NAME].strip("-.")
-    if not kept:
-        return UNNAMED
-    return f"{UNNAMED}-{kept}" if kept.partition(".")[0].lower() in _DEVICES else kept
+    name = re.sub(r"[^A-Za-z0-9.-]+", "-", plain)
+    name = re.sub(r"-*\.[-.]*", ".", re.sub(r"-{2,}", "-", name))[:MAX_NAME].strip("-.")
+    if not name:
+        return FALLBACK_NAME
+    return f"{FALLBACK_NAME}-{name}" if name.partition(".")[0].lower() in _WINDOWS_DEVICE_NAMES else name
 
 
-def stem_of(file_name: str | None) -> str:
-    """A title without the ending of the file that it was taken from."""
-    stem, dot, ending = (file_name or "").rpartition(".")
-    return safe_name(stem if dot and re.fullmatch(r"[A-Za-z0-9]{2,5}", ending) else file_name)
+def title_stem(file_name: str | None) -> str:
+    """A title without a file extension."""
+    stem, dot, extension = (file_name or "").rpartition(".")
+    return safe_name(stem if dot and re.fullmatch(r"[A-Za-z0-9]{2,5}", extension) else file_name)

@@ -1,4 +1,4 @@
-"""Downloads on the wire."""
+"""API schemas of downloads."""
 
 from typing import Annotated, Any
 
@@ -17,11 +17,11 @@ class NewDownload(ApiModel):
     artifact: Annotated[
         Artifact,
         Field(
-            description="`language_video`: a video that speaks the language; `source`: what was sent in; "
-            "`bundle`: an archive of all there is."
+            description="`language_video`: a video with audio in the language; `source`: the original file; "
+            "`bundle`: an archive of all files."
         ),
     ]
-    language: Annotated[Omittable[LanguageCode], Field(description="Needed for `language_video`.")] = None
+    language: Annotated[Omittable[LanguageCode], Field(description="Required for `language_video`.")] = None
 
 
 class DownloadAsked(ApiModel):
@@ -36,13 +36,15 @@ class DownloadAsked(ApiModel):
 
 
 class Download(ApiModel):
-    """A download as it stands. One that failed is told in the same shape."""
+    """A download; failed ones have the same shape."""
 
     id: str
     status: JobState
     tier: Tier
-    truncated: Annotated[bool, Field(description="Whether only a sample is given.")]
-    max_duration_seconds: Annotated[float | None, Field(description="How long a sample is at most; null when full.")]
-    url: Annotated[Uri | None, Field(description="Where the file is, for an hour; null until it is ready.")]
-    error: Annotated[dict[str, Any] | None, Field(description="Why it failed; null unless it did.")]
+    truncated: Annotated[bool, Field(description="Whether only a sample is provided.")]
+    max_duration_seconds: Annotated[
+        float | None, Field(description="Maximum length of a sample; null for the full tier.")
+    ]
+    url: Annotated[Uri | None, Field(description="URL of the file, valid for an hour; null until ready.")]
+    error: Annotated[dict[str, Any] | None, Field(description="The error; null unless failed.")]
     job_id: str

@@ -1,4 +1,4 @@
-"""Asking for downloads and reading them."""
+"""Creates and reads downloads."""
 
 from datetime import datetime
 from typing import Any
@@ -15,54 +15,63 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.downloads.rules import Artifact, DubState, Ground, Tier, cap_of, ground_of, select, tier_of
+from cutroom.products.downloads.rules import (
+    Artifact,
+    DubCandidate,
+    DubReadiness,
+    Tier,
+    download_tier,
+    dub_readiness,
+    max_duration,
+    select_dub,
+)
 from cutroom.products.downloads.schemas import Download, DownloadAsked, NewDownload
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 
-# In a job's result.
+# Keys of a job result.
 PATH, FILE_NAME = "storagePath", "fileName"
 
 
-def made_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
+def download_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"downloads/{request_id}/{name}")
 
 
-async def ask_for_download(
+async def create_download(
     connection: Connection,
     principal: Principal,
     video_id: str,
     *,
-    wanted: NewDownload,
+    request: NewDownload,
     prices: PriceList,
     now: datetime,
 ) -> DownloadAsked:
-    """One job, which waits for what it needs; it costs nothing."""
+    """Creates a free job that depends on whatever is not ready yet."""
     video = await get_video(connection, principal, video_id)
-    if wanted.artifact is Artifact.LANGUAGE_VIDEO and wanted.language is None:
-        raise invalid_field("language", "A language video needs a language.")
-    tier = tier_of(principal.plan.download, suspended=principal.suspended)
+    if request.artifact is Artifact.LANGUAGE_VIDEO and request.language is None:
+        raise invalid_field("language", "A language video requires a language.")
+    tier = download_tier(principal.plan.download, suspended=principal.suspended)
     if tier is None:
         raise CutroomError(Code.DOWNLOAD_TIER_NONE)
-    depends_on = _import_before(video)
-    if wanted.artifact is Artifact.LANGUAGE_VIDEO:
-        depends_on += await _language_before(connection, principal.library_id, video, str(wanted.language))
-    language = wanted.language or video.default_language_code or UNKNOWN_LANGUAGE
-    plan = {"artifact": wanted.artifact.value, "language": language, "tier": tier.value}
+    depends_on = _import_dependency(video)
+    if request.artifact is Artifact.LANGUAGE_VIDEO:
+        depends_on += await _language_dependency(connection, principal.library_id, video, str(request.language))
+    language = request.language or video.default_language_code or UNKNOWN_LANGUAGE
+    plan = {"artifact": request.artifact.value, "language": language, "tier": tier.value}
     key = JobKey(JobType.DOWNLOAD, new_id())
     job = NewJob(key, video_id, plan=plan, depends_on=depends_on)
-    ((made, _),) = await request_jobs(connection, principal, [job], prices=prices, now=now)
+    ((created, _),) = await request_jobs(connection, principal, [job], prices=prices, now=now)
     return DownloadAsked(
         download_request_id=key.subject,
         job_id=key.id,
-        artifact=wanted.artifact,
+        artifact=request.artifact,
         language=language,
         tier=tier,
-        status=made.status,
+        status=created.status,
     )
 
 
-def _import_before(video: Video) -> list[str]:
-    """The import is waited for; one that failed is no ground."""
+def _import_dependency(video: Video) -> list[str]:
+    """The import job, unless it is complete; raises if it failed."""
     job_id = JobKey(JobType.IMPORT, video.id).id
     status = video.import_.status if video.import_ is not None else "ready"
     if status == "failed":
@@ -70,24 +79,24 @@ def _import_before(video: Video) -> list[str]:
     return [] if status == "ready" else [job_id]
 
 
-async def _language_before(connection: Connection, library_id: str, video: Video, language: str) -> list[str]:
-    """What a language video waits for: nothing, a dub that is being made, or to know which language is spoken."""
+async def _language_dependency(connection: Connection, library_id: str, video: Video, language: str) -> list[str]:
+    """What a language video depends on: nothing, a dub in progress, or language detection."""
     if language == video.default_language_code:
         return []
-    dub = await selected_dub(connection, library_id, video.id, language=language)
+    dub = await find_dub(connection, library_id, video.id, language=language)
     if dub is None:
-        known = video.transcript is None or video.transcript.status in {"ready", "failed"}
-        if known:
+        language_is_known = video.transcript is None or video.transcript.status in {"ready", "failed"}
+        if language_is_known:
             raise not_found()
         return [JobKey(JobType.TRANSCRIPT, video.id).id]
-    if dub.ground is Ground.PREVIEW:
+    if dub.readiness is DubReadiness.PREVIEW:
         raise CutroomError(Code.PREVIEW_NOT_DOWNLOADABLE, details={"jobId": dub.job_id})
-    if dub.ground is Ground.FAILED:
+    if dub.readiness is DubReadiness.FAILED:
         raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": dub.job_id})
-    return [] if dub.ground is Ground.COMPLETE else [dub.job_id]
+    return [] if dub.readiness is DubReadiness.COMPLETE else [dub.job_id]
 
 
-async def selected_dub(connection: Connection, library_id: str, video_id: str, *, language: str) -> DubState | None:
+async def find_dub(connection: Connection, library_id: str, video_id: str, *, language: str) -> DubCandidate | None:
     rows = await connection.fetch(
         """SELECT j.id, j.status, j.product, d.completion, d.audio_path
            FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
@@ -97,16 +106,16 @@ async def selected_dub(connection: Connection, library_id: str, video_id: str, *
         video_id,
         language,
     )
-    return select(
+    return select_dub(
         [
-            DubState(row["id"], row["product"], ground_of(row["status"], row["completion"]), row["audio_path"])
+            DubCandidate(row["id"], row["product"], dub_readiness(row["status"], row["completion"]), row["audio_path"])
             for row in rows
         ]
     )
 
 
 async def get_download(connection: Connection, principal: Principal, request_id: str, *, storage: Storage) -> Download:
-    """A download as it stands; a failure is an answer like any other."""
+    """The current state of a download; failures are returned, not raised."""
     key = JobKey(JobType.DOWNLOAD, request_id)
     row = None
     if is_id(request_id):
@@ -129,7 +138,7 @@ async def get_download(connection: Connection, principal: Principal, request_id:
         status=JobState(row["status"]),
         tier=tier,
         truncated=tier is Tier.SAMPLE,
-        max_duration_seconds=cap_of(tier),
+        max_duration_seconds=max_duration(tier),
         url=url,
         error=error,
         job_id=key.id,

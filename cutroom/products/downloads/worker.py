@@ -1,22 +1,18 @@
-"""Downloads, for the worker."""
+"""Builds the download activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.downloads.activities import DownloadActivities
-from cutroom.products.downloads.workflow import DownloadWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     downloads = DownloadActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        clock=context.clock,
     )
     return {
-        Queue.MEDIA: [downloads.prepare_download],
+        TaskQueue.MEDIA: [downloads.prepare_download],
     }
-
-
-WORK = WorkerRegistration(workflows=[DownloadWorkflow], activities=_activities)

@@ -1,1 +1,1 @@
-"""Dubs: a video's speech in another language, at its own times, over its own music."""
+"""Dubs: translated speech, time-aligned with the source and mixed with its background audio."""

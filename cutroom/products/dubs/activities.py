@@ -1,83 +1,80 @@
-"""The steps of a dub. Each writes under a name that follows from what goes in; what is there is not made again."""
+"""Activities of the dub workflow; outputs are stored under fingerprints of their inputs and reused."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.translation.routing import TranslationPlan, choose, translate_along
+from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import ReportProgress, job_step
-from cutroom.library.service import duration_of
+from cutroom.library.service import get_duration
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.products.dubs import service
+from cutroom.products.dubs import mixdown, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, place, slots
-from cutroom.products.dubs.mixdown import Publishing
-from cutroom.products.dubs.mixing import gain_for, loudness_of
-from cutroom.products.dubs.phrasing import Phrase, phrases
+from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts
+from cutroom.products.dubs.mixing import matching_gain, speech_level
+from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.report import LineSync, sync_report
 from cutroom.products.dubs.script import (
-    PIECE_SECONDS,
-    Layout,
-    Line,
+    CHUNK_SECONDS,
+    DubChunk,
+    DubLine,
+    DubScript,
+    LineSchedule,
     PlacedLine,
-    Script,
-    Spoken,
-    segments_of,
-    speakers_of,
-    write,
+    SynthesizedLine,
+    dub_segments,
+    dub_speakers,
+    to_json,
 )
-from cutroom.products.dubs.shorten import shorter
-from cutroom.products.dubs.source_separation import SeparatedChunk, SourceSeparation
-from cutroom.products.dubs.synthesis import Speaking
+from cutroom.products.dubs.shortening import shorter_variants
 from cutroom.products.speech.encoding import from_pcm
 from cutroom.products.speech.rules import fingerprint
-from cutroom.products.transcripts.alignment import read_words
-from cutroom.products.transcripts.alignment import segments_of as spoken_segments
-from cutroom.products.transcripts.sentences import Segment
-from cutroom.products.transcripts.service import transcript_of
+from cutroom.products.transcripts.alignment import attach_words, read_words
+from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.products.transcripts.service import load_transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """What the workflow needs to know of a script."""
+class DubPlan:
+    """The parts of a script that the workflow needs to schedule its activities."""
 
-    pieces: int
-    lines: list[int]  # the piece in which each line starts
+    chunk_count: int
+    line_chunks: list[int]  # for each line, the chunk in which it starts
 
 
 @dataclass(frozen=True, slots=True)
 class DubActivities:
-    """What the workflow of a dub calls."""
+    """Activities of the dub workflow."""
 
     database: Database
-    shelf: DubArtifacts
+    artifacts: DubArtifacts
     engines: Engines
     clock: Clock
 
     @activity.defn(name="plan_dub")
-    async def plan_dub(self, ref: JobRef, dub: DubRef) -> Planned:
-        """Translate every line, and know how much time there is for each."""
-        async with self.database.transaction(ref.library_id) as connection:
-            transcript = await transcript_of(connection, ref.library_id, dub.video_id)
-            duration = await duration_of(connection, ref.library_id, dub.video_id)
-            edits = await service.edits_of(connection, ref.library_id, dub.video_id, dub.language, dub.product)
-        async with self._working(ref, "translating", progress=5):
-            words = read_words(await self.shelf.read(transcript.alignment_path))
-            spoken = [each for each in spoken_segments(transcript.segments, words) if not each.deleted]
-            until = duration or max((each.end_seconds for each in spoken), default=0.0)
-            plan = await asyncio.to_thread(self._plan, spoken, transcript.language, dub.language)
-            lines = await asyncio.to_thread(_lines, spoken, plan, until, edits) if plan is not None else []
-            separator = await asyncio.to_thread(self.engines.separator)
+    async def plan_dub(self, job: JobRef, dub: DubRef) -> DubPlan:
+        """Translate the transcript into lines with their slots, and store the script."""
+        async with self.database.transaction(job.library_id) as connection:
+            transcript = await load_transcript(connection, job.library_id, dub.video_id)
+            duration = await get_duration(connection, job.library_id, dub.video_id)
+            edits = await service.load_edits(connection, job.library_id, dub.video_id, dub.language, dub.product)
+        async with self._step(job, "translating", progress=5):
+            words = read_words(await self.artifacts.read(transcript.alignment_path))
+            segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
+            until = duration or max((each.end_seconds for each in segments), default=0.0)
+            plan = await asyncio.to_thread(self._plan_translation, segments, transcript.language, dub.language)
+            lines = await asyncio.to_thread(_make_lines, segments, plan, until, edits) if plan is not None else []
+            separator = await asyncio.to_thread(self.engines.source_separator)
             spans = [(line.start_seconds, line.end_seconds) for line in lines]
-            script = Script(
+            script = DubScript(
                 language=dub.language,
                 product=dub.product,
                 source_language=transcript.language,
@@ -85,187 +82,197 @@ class DubActivities:
                 engines=tuple(leg.translator.name for leg in plan.legs) if plan is not None else (),
                 duration_seconds=until,
                 lines=tuple(lines),
-                bed=fingerprint({"separator": separator.name, "spans": spans}),
+                separation_key=fingerprint({"separator": separator.name, "spans": spans}),
             )
-            await self.shelf.put(dub.path("script.json"), write(script))
-        return Planned(script.pieces, [line.piece for line in script.lines])
+            await self.artifacts.put(dub.path("script.json"), to_json(script))
+        return DubPlan(script.chunk_count, [line.chunk for line in script.lines])
 
-    def _plan(self, spoken: Sequence[Segment], source: str, target: str) -> TranslationPlan | None:
-        return choose(self.engines.translators(), source=source, target=target) if spoken else None
+    def _plan_translation(
+        self, segments: Sequence[TranscriptSegment], source: str, target: str
+    ) -> TranslationPlan | None:
+        return plan_translation(self.engines.translators(), source=source, target=target) if segments else None
 
-    @activity.defn(name="separate_chunk")
-    async def separate_chunk(self, ref: JobRef, dub: DubRef, index: int, progress: int) -> None:
-        """Part speech from the rest in one piece of the mix, for every dub of the video."""
-        script = await self.shelf.script(dub)
-        if await self.shelf.holds(dub.levels(script, index)):  # what is written last
+    @activity.defn(name="separate_dub_chunk")
+    async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, progress: int) -> None:
+        """Separate speech and background in one chunk; the result is shared by all dubs of the video."""
+        script = await self.artifacts.script(dub)
+        if await self.artifacts.exists(dub.levels_path(script, chunk)):  # written last
             return
-        async with self._working(ref, "synthesizing", progress=progress):
-            await SourceSeparation(self.shelf, self.engines).part(dub, script, index)
+        async with self._step(job, "synthesizing", progress=progress):
+            await source_separation.separate_chunk(self.artifacts, self.engines, dub=dub, script=script, index=chunk)
 
     @activity.defn(name="assign_voices")
-    async def assign_voices(self, ref: JobRef, dub: DubRef) -> None:
-        """Give each speaker a voice."""
-        script = await self.shelf.script(dub)
-        async with self._working(ref, "synthesizing", progress=12):
-            voices = await Speaking(self.shelf, self.engines).cast(dub, script)
-            await self.shelf.put(dub.path("voices.json"), write(voices))
+    async def assign_voices(self, job: JobRef, dub: DubRef) -> None:
+        """Choose or clone a voice for each speaker."""
+        script = await self.artifacts.script(dub)
+        async with self._step(job, "synthesizing", progress=12):
+            voices = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=script)
+            await self.artifacts.put(dub.path("voices.json"), to_json(voices))
 
     @activity.defn(name="synthesize_line")
-    async def synthesize_line(self, ref: JobRef, dub: DubRef, number: int, progress: int) -> Spoken:
-        """One line in its speaker's voice, as long as there is time for it."""
-        script, voices = await self.shelf.script(dub), await self.shelf.voices(dub)
-        line, speaking = script.lines[number], Speaking(self.shelf, self.engines)
+    async def synthesize_line(self, job: JobRef, dub: DubRef, number: int, progress: int) -> SynthesizedLine:
+        """Synthesize one line in its speaker's voice, fitted to its slot."""
+        script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
+        line = script.lines[number]
         voice = voices[line.speaker]
-        told = dub.shared(f"lines/{speaking.key(dub, line, voice)}.json")
-        if await self.shelf.holds(told):
-            return Spoken(number, **json.loads(await self.shelf.read(told)))
-        async with self._working(ref, "synthesizing", progress=progress):
-            made = await speaking.speak(dub, line, voice)
-            await self.shelf.put(told, json.dumps(made).encode())
-        return Spoken(number, **made)
+        path = dub.shared_path(f"lines/{synthesis.line_key(dub, line, voice)}.json")
+        if await self.artifacts.exists(path):
+            return SynthesizedLine(**{**json.loads(await self.artifacts.read(path)), "number": number})
+        async with self._step(job, "synthesizing", progress=progress):
+            synthesized = await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
+            await self.artifacts.put(path, json.dumps(asdict(synthesized)).encode())
+        return synthesized
 
     @activity.defn(name="schedule_lines")
-    async def schedule_lines(self, ref: JobRef, dub: DubRef, spoken: list[Spoken], name: str) -> None:
-        """Put every line that was spoken in its place, as loud as the one that it replaces."""
-        script = await self.shelf.script(dub)
-        async with self._working(ref, "mixing", progress=80):
-            starts = place([(script.lines[each.number].slot, each.seconds) for each in spoken])
+    async def schedule_lines(self, job: JobRef, dub: DubRef, lines: list[SynthesizedLine], schedule: str) -> None:
+        """Compute the start time and gain of each line, and store the schedule under the given name."""
+        script = await self.artifacts.script(dub)
+        async with self._step(job, "mixing", progress=80):
+            starts = line_starts([(script.lines[each.number].slot, each.seconds) for each in lines])
             levels: dict[str, float] = {}
-            for index in sorted({script.lines[each.number].piece for each in spoken}):
-                levels |= json.loads(await self.shelf.read(dub.levels(script, index)))
-            laid = []
-            for each, start in zip(spoken, starts, strict=True):
-                sound = from_pcm(await self.shelf.read(dub.shared(f"lines/{each.key}.pcm")))
-                laid.append(
+            for chunk in sorted({script.lines[each.number].chunk for each in lines}):
+                levels |= json.loads(await self.artifacts.read(dub.levels_path(script, chunk)))
+            placed = []
+            for each, start in zip(lines, starts, strict=True):
+                samples = from_pcm(await self.artifacts.read(dub.line_path(each.key)))
+                placed.append(
                     PlacedLine(
                         number=each.number,
                         key=each.key,
                         start_seconds=start,
                         seconds=each.seconds,
-                        stretch=each.stretch,
-                        text=script.lines[each.number].texts[each.text],
-                        shortened=each.text > 0,
-                        gain=gain_for(levels.get(str(each.number), 0.0), loudness_of(sound)),
+                        tempo=each.tempo,
+                        text=script.lines[each.number].texts[each.text_index],
+                        shortened=each.text_index > 0,
+                        gain=matching_gain(levels.get(str(each.number), 0.0), speech_level(samples)),
                     )
                 )
-            await self.shelf.put(dub.path(f"{name}.json"), write(Layout(tuple(laid))))
+            await self.artifacts.put(dub.path(f"{schedule}.json"), to_json(LineSchedule(tuple(placed))))
 
-    @activity.defn(name="mix_chunk")
-    async def mix_chunk(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
-        """One piece of the finished sound; where it lies."""
-        script, piece = await self.shelf.script(dub), index * PIECE_SECONDS
-        here = (await self.shelf.layout(dub, layout)).within(piece, piece + PIECE_SECONDS)
-        lines = [[each.key, each.start_seconds, each.gain] for each in here]
-        stored = dub.shared(f"mixed/{fingerprint({'bed': script.bed, 'piece': index, 'lines': lines})}.flac")
-        if not await self.shelf.holds(stored):
-            async with self._working(ref, "mixing", progress=progress):
-                await Publishing(self.shelf, self.engines).mix(dub, script, index, here, path=stored)
-        return stored
+    @activity.defn(name="mix_dub_chunk")
+    async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str, progress: int) -> str:
+        """Mix one chunk of the track, and return its storage path."""
+        script, start = await self.artifacts.script(dub), chunk * CHUNK_SECONDS
+        lines = (await self.artifacts.schedule(dub, schedule)).between(start, start + CHUNK_SECONDS)
+        inputs = {
+            "separation": script.separation_key,
+            "chunk": chunk,
+            "lines": [[each.key, each.start_seconds, each.gain] for each in lines],
+        }
+        path = dub.shared_path(f"mixed/{fingerprint(inputs)}.flac")
+        if not await self.artifacts.exists(path):
+            async with self._step(job, "mixing", progress=progress):
+                await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
+        return path
 
-    @activity.defn(name="transcribe_chunk")
-    async def transcribe_chunk(self, ref: JobRef, dub: DubRef, index: int, layout: str, progress: int) -> str:
-        """What a recogniser understands of the lines that start in this piece; where it is written."""
-        script = await self.shelf.script(dub)
-        piece = SeparatedChunk.of(script, index)
-        laid = (await self.shelf.layout(dub, layout)).lines
-        here = [each for each in laid if piece.start_seconds <= each.start_seconds < piece.end_seconds]
-        lines = [[each.key, each.start_seconds - piece.start_seconds] for each in here]
-        stored = dub.shared(f"heard/{fingerprint({'language': dub.language, 'lines': lines})}.json")
-        if not await self.shelf.holds(stored):
-            async with self._working(ref, "mixing", progress=progress):
-                publishing = Publishing(self.shelf, self.engines)
-                heard = await publishing.hear(dub, here, start_seconds=piece.start_seconds)
-                await self.shelf.put(stored, json.dumps(heard, ensure_ascii=False).encode())
-        return stored
+    @activity.defn(name="transcribe_dub_chunk")
+    async def transcribe_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str, progress: int) -> str:
+        """Transcribe the lines that start in a chunk, to score intelligibility, and return the storage path."""
+        bounds = DubChunk.of(await self.artifacts.script(dub), chunk)
+        scheduled = (await self.artifacts.schedule(dub, schedule)).lines
+        lines = [each for each in scheduled if bounds.contains(each.start_seconds)]
+        inputs = {
+            "language": dub.language,
+            "lines": [[each.key, each.start_seconds - bounds.start_seconds] for each in lines],
+        }
+        path = dub.shared_path(f"transcribed/{fingerprint(inputs)}.json")
+        if not await self.artifacts.exists(path):
+            async with self._step(job, "mixing", progress=progress):
+                texts = await mixdown.transcribe_lines(
+                    self.artifacts, self.engines, dub=dub, lines=lines, start_seconds=bounds.start_seconds
+                )
+                await self.artifacts.put(path, json.dumps(texts, ensure_ascii=False).encode())
+        return path
 
     @activity.defn(name="publish_dub_preview")
-    async def publish_dub_preview(self, ref: JobRef, dub: DubRef, mixed: str) -> None:
-        """The first minute can be listened to while the rest is made."""
-        async with self._working(ref, "synthesizing", progress=30):
-            publishing = Publishing(self.shelf, self.engines)
-            stored = await publishing.publish(dub, [mixed], "preview.m4a", seconds=PIECE_SECONDS)
-            await self._record(dub, {"completion": "preview_ready", "preview_path": stored})
+    async def publish_dub_preview(self, job: JobRef, dub: DubRef, chunk_path: str) -> None:
+        """Publish the first chunk while the rest is still being made."""
+        async with self._step(job, "synthesizing", progress=30):
+            path = await mixdown.publish_track(
+                self.artifacts, dub=dub, chunks=[chunk_path], name="preview.m4a", seconds=CHUNK_SECONDS
+            )
+            await self._update(dub, {"completion": "preview_ready", "preview_path": path})
 
     @activity.defn(name="publish_dub")
     async def publish_dub(
-        self, ref: JobRef, dub: DubRef, mixed: list[str], heard: list[str], layout_name: str
+        self, job: JobRef, dub: DubRef, mixed: list[str], transcribed: list[str], schedule: str
     ) -> dict[str, Any]:
-        """Join the pieces, match the loudness of the source, write the track, and say how well it fits."""
-        script, layout = await self.shelf.script(dub), await self.shelf.layout(dub, layout_name)
-        voices = await self.shelf.voices(dub) if script.lines else {}
-        async with self.database.transaction(ref.library_id) as connection:
-            transcript = await transcript_of(connection, ref.library_id, dub.video_id)
-        async with self._working(ref, "mixing", progress=98):
-            stored = await Publishing(self.shelf, self.engines).publish(dub, mixed, "track.m4a", seconds=None)
-            understood: dict[str, str] = {}
-            for path in heard:
-                understood |= json.loads(await self.shelf.read(path))
-            sync = sync_report([_placed(script, line, understood) for line in layout.lines])
-            found = {
+        """Write the finished track and the sync report, and return the job's result."""
+        script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
+        voices = await self.artifacts.voices(dub) if script.lines else {}
+        async with self.database.transaction(job.library_id) as connection:
+            transcript = await load_transcript(connection, job.library_id, dub.video_id)
+        async with self._step(job, "mixing", progress=98):
+            path = await mixdown.publish_track(self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None)
+            recognized: dict[str, str] = {}
+            for each in transcribed:
+                recognized |= json.loads(await self.artifacts.read(each))
+            sync = sync_report([_line_sync(script, line, recognized) for line in lines.lines])
+            columns = {
                 "completion": "complete",
-                "audio_path": stored,
-                "segments": segments_of(script, layout),
-                "speakers": speakers_of(script, transcript.speakers),
+                "audio_path": path,
+                "segments": dub_segments(script, lines),
+                "speakers": dub_speakers(script, transcript.speakers),
                 "sync": sync,
             }
-            await self._record(dub, found)
+            await self._update(dub, columns)
         return {
             "language": dub.language,
             "product": dub.product,
             "sourceLanguage": script.source_language,
             "quality": script.quality,
             "engines": list(script.engines),
-            "voices": {name: voice.told() for name, voice in voices.items()},
+            "voices": {speaker: voice.to_result() for speaker, voice in voices.items()},
             "sync": sync,
         }
 
-    async def _record(self, dub: DubRef, found: Mapping[str, Any]) -> None:
+    async def _update(self, dub: DubRef, columns: Mapping[str, Any]) -> None:
         async with self.database.transaction(dub.library_id) as connection:
-            await service.record(
+            await service.update_dub(
                 connection,
                 dub.library_id,
                 dub.video_id,
                 language=dub.language,
                 product=dub.product,
-                found={**found, "updated_at": self.clock()},
+                columns={**columns, "updated_at": self.clock()},
             )
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, ref, stage, progress=progress)
+    def _step(self, job: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, job, stage, progress=progress)
 
 
-def _lines(
-    spoken: Sequence[Segment], plan: TranslationPlan, until_seconds: float, edits: Mapping[int, str]
-) -> list[Line]:
-    """What is said in order, with its times and the texts to say instead."""
-    ordered = sorted(spoken, key=lambda each: (each.start_seconds, each.end_seconds))
+def _make_lines(
+    segments: Sequence[TranscriptSegment], plan: TranslationPlan, until_seconds: float, edits: Mapping[int, str]
+) -> list[DubLine]:
+    """Translate segments and turn them into lines with slots and candidate texts."""
+    ordered = sorted(segments, key=lambda each: (each.start_seconds, each.end_seconds))
     translated = translate_along(plan, [each.text for each in ordered])
-    said = phrases(
+    phrases = merge_phrases(
         [
-            Phrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
+            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
             for each, text in zip(ordered, translated, strict=True)
         ],
         language=plan.target,
     )
-    times = slots([(each.start_seconds, each.end_seconds) for each in said], until_seconds=until_seconds)
+    slots = line_slots([(each.start_seconds, each.end_seconds) for each in phrases], until_seconds=until_seconds)
     lines = []
-    for number, (phrase, slot) in enumerate(zip(said, times, strict=True)):
-        texts = [edits[number]] if number in edits else _texts(phrase, slot, plan)
-        times_of = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
-        lines.append(Line(number, *times_of, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
+    for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
+        texts = [edits[number]] if number in edits else _candidate_texts(phrase, slot, plan)
+        times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
+        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
     return lines
 
 
-def _texts(phrase: Phrase, slot: Slot, plan: TranslationPlan) -> list[str]:
-    """The translation, and shorter ones behind it where it would hardly be spoken in time."""
+def _candidate_texts(phrase: DubPhrase, slot: Slot, plan: TranslationPlan) -> list[str]:
+    """The translation, followed by shorter variants if it is unlikely to fit."""
     if not is_likely_too_long(phrase.text, slot, language=plan.target):
         return [phrase.text]
-    briefer = shorter(phrase.source, language=plan.source)
-    texts = [phrase.text, *(translate_along(plan, briefer) if briefer else [])]
-    return [*texts, *shorter(texts[-1], language=plan.target)]
+    shorter_sources = shorter_variants(phrase.source, language=plan.source)
+    texts = [phrase.text, *(translate_along(plan, shorter_sources) if shorter_sources else [])]
+    return [*texts, *shorter_variants(texts[-1], language=plan.target)]
 
 
-def _placed(script: Script, line: PlacedLine, heard: Mapping[str, str]) -> LineSync:
+def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:
     source = script.lines[line.number]
     return LineSync(
         number=line.number,
@@ -273,8 +280,8 @@ def _placed(script: Script, line: PlacedLine, heard: Mapping[str, str]) -> LineS
         slot_seconds=source.slot.seconds,
         start_seconds=line.start_seconds,
         seconds=line.seconds,
-        stretch=line.stretch,
+        tempo=line.tempo,
         text=line.text,
-        heard=heard.get(str(line.number)),
+        recognized=recognized.get(str(line.number)),
         shortened=line.shortened,
     )

@@ -1,34 +1,33 @@
-"""Where everything of a dub lies: what belongs to it alone, and what all dubs of its video share by its fingerprint."""
+"""Stores the artifacts of a dub: per-dub documents, and audio shared by all dubs of a video under fingerprints."""
 
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cutroom.media.dubbing import AudioRange, decode_stretch, encode_stretch
+from cutroom.media.dubbing import AudioRange, decode_range, encode_flac
 from cutroom.media.formats import Container
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.dubs.mixing import HEADROOM
 from cutroom.products.dubs.script import (
-    Layout,
-    PartVoice,
-    PlacedLine,
-    Script,
-    read_layout,
+    AssignedVoice,
+    DubScript,
+    LineSchedule,
+    read_schedule,
     read_script,
     read_voices,
 )
 from cutroom.products.dubs.service import dub_path
 
 if TYPE_CHECKING:
-    from cutroom.products.dubs.mixing import Sound
+    from cutroom.engines.types import Samples
 
 
 @dataclass(frozen=True, slots=True)
 class DubRef:
-    """Which dub; every step is told."""
+    """Identifies a dub, and derives the storage keys of its artifacts."""
 
     library_id: str
     video_id: str
@@ -42,32 +41,32 @@ class DubRef:
     def path(self, name: str) -> str:
         return dub_path(self.library_id, self.video_id, f"{self.name}/{name}")
 
-    def shared(self, name: str) -> str:
-        """For every dub of the video: named by what it is made of."""
+    def shared_path(self, name: str) -> str:
+        """A key shared by all dubs of the video; the name contains a fingerprint of the inputs."""
         return dub_path(self.library_id, self.video_id, f"shared/{name}")
 
-    def bed(self, script: Script, index: int) -> str:
-        return self.shared(f"beds/{script.bed}/bed-{index:05}.flac")
+    def background_path(self, script: DubScript, chunk: int) -> str:
+        return self.shared_path(f"separated/{script.separation_key}/background-{chunk:05}.flac")
 
-    def voice(self, script: Script, index: int) -> str:
-        return self.shared(f"beds/{script.bed}/voice-{index:05}.flac")
+    def speech_path(self, script: DubScript, chunk: int) -> str:
+        return self.shared_path(f"separated/{script.separation_key}/speech-{chunk:05}.flac")
 
-    def levels(self, script: Script, index: int) -> str:
-        return self.shared(f"beds/{script.bed}/levels-{index:05}.json")
+    def levels_path(self, script: DubScript, chunk: int) -> str:
+        return self.shared_path(f"separated/{script.separation_key}/levels-{chunk:05}.json")
 
-    def line(self, line: PlacedLine) -> str:
-        return self.shared(f"lines/{line.key}.pcm")
+    def line_path(self, key: str) -> str:
+        return self.shared_path(f"lines/{key}.pcm")
 
 
 @dataclass(frozen=True, slots=True)
 class DubArtifacts:
-    """Reads and writes what lies there."""
+    """Reads and writes artifacts in object storage."""
 
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
 
-    async def holds(self, path: str) -> bool:
+    async def exists(self, path: str) -> bool:
         return await self.storage.size(path) is not None
 
     async def put(self, path: str, content: Path | bytes) -> None:
@@ -76,37 +75,39 @@ class DubArtifacts:
     async def read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    async def read_kept(self, path: str) -> bytes:
-        """Through the folder of copies: what every line needs is fetched once."""
-        async with self.workbench.fetch(path) as copy:
+    async def read_cached(self, path: str) -> bytes:
+        """Read through the local cache, for objects that every line needs."""
+        async with self.media_cache.fetch(path) as copy:
             return copy.path.read_bytes()
 
-    async def script(self, dub: DubRef) -> Script:
+    async def script(self, dub: DubRef) -> DubScript:
         return read_script(await self.read(dub.path("script.json")))
 
-    async def layout(self, dub: DubRef, name: str) -> Layout:
-        return read_layout(await self.read(dub.path(f"{name}.json")))
+    async def schedule(self, dub: DubRef, name: str) -> LineSchedule:
+        return read_schedule(await self.read(dub.path(f"{name}.json")))
 
-    async def voices(self, dub: DubRef) -> dict[str, PartVoice]:
+    async def voices(self, dub: DubRef) -> dict[str, AssignedVoice]:
         return read_voices(await self.read(dub.path("voices.json")))
 
-    async def sound(self, path: str, container: Container, stretch: AudioRange) -> "Sound":
-        """A stretch of a stored recording: a row for each channel."""
-        import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+    async def read_audio(self, path: str, container: Container, audio_range: AudioRange) -> "Samples":
+        """Decode a time range of a stored file; one row per channel."""
+        import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
-        async with self.workbench.fetch(path) as copy:
-            with self.workbench.drawer() as drawer:
-                raw = await decode_stretch(copy.path, stretch, container=container, output=drawer, sandbox=self.sandbox)
+        async with self.media_cache.fetch(path) as copy:
+            with self.media_cache.temp_dir() as temp_dir:
+                raw = await decode_range(
+                    copy.path, audio_range, container=container, output=temp_dir, sandbox=self.sandbox
+                )
                 samples = await asyncio.to_thread(np.fromfile, raw, "<f4")
-        return np.ascontiguousarray(samples.reshape(-1, stretch.channels).T)
+        return np.ascontiguousarray(samples.reshape(-1, audio_range.channels).T)
 
-    async def put_sound(self, path: str, sound: "Sound", *, rate: int, headroom: float = HEADROOM) -> None:
-        """As FLAC, with room above it for what is louder than full scale."""
+    async def put_audio(self, path: str, samples: "Samples", *, rate: int, headroom: float = HEADROOM) -> None:
+        """Store as FLAC, attenuated by `headroom` so that peaks above full scale survive."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        rows = np.atleast_2d(sound)
-        with self.workbench.drawer() as drawer:
-            raw = drawer / "encode.raw"
+        rows = np.atleast_2d(samples)
+        with self.media_cache.temp_dir() as temp_dir:
+            raw = temp_dir / "encode.raw"
             await asyncio.to_thread(np.ascontiguousarray(rows.T * np.float32(headroom), "<f4").tofile, raw)
-            file = await encode_stretch(raw, rate=rate, channels=len(rows), output=drawer, sandbox=self.sandbox)
+            file = await encode_flac(raw, rate=rate, channels=len(rows), output=temp_dir, sandbox=self.sandbox)
             await self.storage.put(path, file)

@@ -1,4 +1,4 @@
-"""Which voice speaks for whom: one of its own for each speaker, as near in pitch as there is."""
+"""Assigns stock voices to speakers: a distinct voice for each, as close in pitch as possible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from itertools import permutations
 from math import log2
 
 from cutroom.engines.synthesis.port import StockVoice
-from cutroom.engines.translation.routing import language_of
+from cutroom.text.language_tags import language_of
 
-MAX_EXACT = 5  # speakers and voices, up to which every way is tried
+MAX_EXHAUSTIVE = 5  # search all assignments up to this many speakers and voices
 UNKNOWN_PITCH_HZ = 150.0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A speaker, how high the voice is, and how much of the video it speaks."""
+class SpeakerProfile:
+    """A speaker's median pitch and total speaking time."""
 
     speaker: str
     pitch_hz: float | None
@@ -22,40 +22,43 @@ class Part:
 
 
 def voices_for(language: str, voices: Sequence[StockVoice]) -> list[StockVoice]:
-    """Those of the language; of the very region where there are some."""
-    near = [voice for voice in voices if language_of(voice.language) == language_of(language)]
-    same = [voice for voice in near if voice.language.lower() == language.lower()]
-    return sorted(same or near, key=lambda voice: voice.name)
+    """Voices of the exact locale if there are any, otherwise of the base language."""
+    same_language = [voice for voice in voices if language_of(voice.language) == language_of(language)]
+    same_locale = [voice for voice in same_language if voice.language.lower() == language.lower()]
+    return sorted(same_locale or same_language, key=lambda voice: voice.name)
 
 
-def cast(parts: Sequence[Part], voices: Sequence[StockVoice]) -> Mapping[str, StockVoice]:
-    """A distinct voice for each speaker while there are voices; who speaks most is served best.
+def cast_voices(profiles: Sequence[SpeakerProfile], voices: Sequence[StockVoice]) -> Mapping[str, StockVoice]:
+    """A distinct voice per speaker while voices last, weighted by speaking time.
 
-    Where there are more speakers than voices, those who speak least share one with somebody.
+    With more speakers than voices, the speakers with the least speech share a voice.
     """
-    ordered = sorted(parts, key=lambda part: (-part.seconds, part.speaker))
-    first, rest = ordered[: len(voices)], ordered[len(voices) :]
-    chosen = _distinct(first, voices)
-    for part in rest:
-        chosen[part.speaker] = min(voices, key=lambda voice: (_far(part, voice), voice.name))
-    return chosen
+    ordered = sorted(profiles, key=lambda profile: (-profile.seconds, profile.speaker))
+    distinct, sharing = ordered[: len(voices)], ordered[len(voices) :]
+    assigned = _assign_distinct(distinct, voices)
+    for profile in sharing:
+        assigned[profile.speaker] = min(voices, key=lambda voice: (_pitch_distance(profile, voice), voice.name))
+    return assigned
 
 
-def _distinct(parts: Sequence[Part], voices: Sequence[StockVoice]) -> dict[str, StockVoice]:
-    if len(parts) <= MAX_EXACT and len(voices) <= MAX_EXACT:
+def _assign_distinct(profiles: Sequence[SpeakerProfile], voices: Sequence[StockVoice]) -> dict[str, StockVoice]:
+    if len(profiles) <= MAX_EXHAUSTIVE and len(voices) <= MAX_EXHAUSTIVE:
         best = min(
-            permutations(voices, len(parts)),
-            key=lambda way: sum(_far(part, voice) * part.seconds for part, voice in zip(parts, way, strict=True)),
+            permutations(voices, len(profiles)),
+            key=lambda order: sum(
+                _pitch_distance(profile, voice) * profile.seconds
+                for profile, voice in zip(profiles, order, strict=True)
+            ),
         )
-        return {part.speaker: voice for part, voice in zip(parts, best, strict=True)}
-    left, chosen = list(voices), {}
-    for part in parts:
-        voice = min(left, key=lambda each: (_far(part, each), each.name))
-        left.remove(voice)
-        chosen[part.speaker] = voice
-    return chosen
+        return {profile.speaker: voice for profile, voice in zip(profiles, best, strict=True)}
+    unused, assigned = list(voices), {}
+    for profile in profiles:
+        voice = min(unused, key=lambda each: (_pitch_distance(profile, each), each.name))
+        unused.remove(voice)
+        assigned[profile.speaker] = voice
+    return assigned
 
 
-def _far(part: Part, voice: StockVoice) -> float:
+def _pitch_distance(profile: SpeakerProfile, voice: StockVoice) -> float:
     """In octaves."""
-    return abs(log2((part.pitch_hz or UNKNOWN_PITCH_HZ) / voice.pitch_hz))
+    return abs(log2((profile.pitch_hz or UNKNOWN_PITCH_HZ) / voice.pitch_hz))

@@ -1,9 +1,8 @@
-"""Lays spoken lines over the bed, listens to them, and writes the track."""
+"""Mixes synthesized lines with the background, verifies them by ASR, and writes the track."""
 
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
@@ -11,97 +10,107 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.library.rules import video_path
-from cutroom.media.dubbing import AudioRange, join_stretches, measure_loudness, write_track
+from cutroom.media.dubbing import AudioRange, join_flac, measure_loudness, write_track
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, MIX_RATE, laid_over, speech_alone
-from cutroom.products.dubs.script import PlacedLine, Script
-from cutroom.products.dubs.source_separation import SeparatedChunk
-from cutroom.products.speech.encoding import at_rate, from_pcm
+from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, MIX_RATE, overlay_lines, render_speech
+from cutroom.products.dubs.script import DubChunk, DubScript, PlacedLine
+from cutroom.products.speech.encoding import from_pcm, resample_speech
 from cutroom.products.speech.rules import fingerprint
 
 if TYPE_CHECKING:
-    from cutroom.products.dubs.mixing import Sound
+    from cutroom.engines.types import Samples
 
 _log = logging.getLogger(__name__)
 
-PEAK = 0.82  # -1.7 dB: what an encoder adds stays below -1 dBTP
+PEAK = 0.82  # -1.7 dB: leaves room for encoder overshoot below -1 dBTP
 
 
-@dataclass(frozen=True, slots=True)
-class Publishing:
-    """From lines in their places to a file that plays."""
+async def mix_chunk(
+    artifacts: DubArtifacts,
+    *,
+    dub: DubRef,
+    script: DubScript,
+    index: int,
+    lines: Sequence[PlacedLine],
+    path: str,
+) -> None:
+    """Overlay lines on the background of one chunk and store the result."""
+    chunk = DubChunk.of(script, index)
+    speech = await _read_lines(artifacts, dub, lines, gain=HEADROOM)
+    audio_range = AudioRange(0.0, chunk.seconds + 1, rate=MIX_RATE, channels=2)
+    background = await artifacts.read_audio(dub.background_path(script, index), Container.FLAC, audio_range)
+    mixed = await asyncio.to_thread(overlay_lines, background, speech, start_seconds=chunk.start_seconds)
+    await artifacts.put_audio(path, mixed, rate=MIX_RATE, headroom=1.0)  # already applied to the background
 
-    shelf: DubArtifacts
-    engines: Engines
 
-    async def mix(self, dub: DubRef, script: Script, index: int, lines: Sequence[PlacedLine], *, path: str) -> None:
-        """One piece of the finished sound."""
-        piece = SeparatedChunk.of(script, index)
-        sounds = await self._sounds(dub, lines, level=HEADROOM)
-        stretch = AudioRange(0.0, piece.seconds + 1, rate=MIX_RATE, channels=2)
-        bed = await self.shelf.sound(dub.bed(script, index), Container.FLAC, stretch)
-        mixed = await asyncio.to_thread(laid_over, bed, sounds, start_seconds=piece.start_seconds)
-        await self.shelf.put_sound(path, mixed, rate=MIX_RATE, headroom=1.0)  # the bed has its headroom already
+async def transcribe_lines(
+    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, lines: Sequence[PlacedLine], start_seconds: float
+) -> dict[str, str]:
+    """The ASR text of each line, by line number."""
+    speech = await _read_lines(artifacts, dub, lines, gain=1.0)
+    return await asyncio.to_thread(_transcribe, engines, speech, start_seconds, dub.language)
 
-    async def hear(self, dub: DubRef, lines: Sequence[PlacedLine], *, start_seconds: float) -> dict[str, str]:
-        """What a recogniser understands of some lines, by their numbers."""
-        sounds = await self._sounds(dub, lines, level=1.0)
-        return await asyncio.to_thread(self._hear, sounds, start_seconds, dub.language)
 
-    def _hear(self, sounds: "Sequence[tuple[PlacedLine, Sound]]", start: float, language: str) -> dict[str, str]:
-        if not sounds:
-            return {}
-        end = max(line.start_seconds + line.seconds for line, _ in sounds)
-        alone = speech_alone(sounds, start_seconds=start, seconds=end - start)
-        recording = at_rate(SynthesizedSpeech(alone, LINE_RATE), SAMPLE_RATE)
-        spans = [TimeSpan(line.start_seconds - start, line.start_seconds + line.seconds - start) for line, _ in sounds]
-        try:
-            words = self.engines.recogniser().transcribe(recording, language=language, speech=spans).words
-        except EngineUnavailableError:
-            raise  # it may come back
-        except EngineError as error:  # a recogniser of one language has nothing to say of another
-            _log.warning("a dub was not listened to", extra={"language": language, "error": str(error)})
-            return {}
-        heard: dict[str, list[str]] = {str(line.number): [] for line, _ in sounds}
-        for word in words:
-            at = _nearest(spans, (word.start_seconds + word.end_seconds) / 2)
-            heard[str(sounds[at][0].number)].append(word.text)
-        return {number: " ".join(texts) for number, texts in heard.items()}
+def _transcribe(
+    engines: Engines, speech: "Sequence[tuple[PlacedLine, Samples]]", start: float, language: str
+) -> dict[str, str]:
+    if not speech:
+        return {}
+    end = max(line.start_seconds + line.seconds for line, _ in speech)
+    rendered = render_speech(speech, start_seconds=start, seconds=end - start)
+    recording = resample_speech(SynthesizedSpeech(rendered, LINE_RATE), SAMPLE_RATE)
+    spans = [TimeSpan(line.start_seconds - start, line.start_seconds + line.seconds - start) for line, _ in speech]
+    try:
+        words = engines.recognizer().transcribe(recording, language=language, speech=spans).words
+    except EngineUnavailableError:
+        raise  # retried by the activity
+    except EngineError as error:  # for example, the recognizer does not support the language
+        _log.warning("dub chunk transcription skipped", extra={"language": language, "error": str(error)})
+        return {}
+    recognized: dict[str, list[str]] = {str(line.number): [] for line, _ in speech}
+    for word in words:
+        index = _nearest_span(spans, (word.start_seconds + word.end_seconds) / 2)
+        recognized[str(speech[index][0].number)].append(word.text)
+    return {number: " ".join(texts) for number, texts in recognized.items()}
 
-    async def _sounds(
-        self, dub: DubRef, lines: Sequence[PlacedLine], *, level: float
-    ) -> "list[tuple[PlacedLine, Sound]]":
-        return [(each, from_pcm(await self.shelf.read(dub.line(each))) * level) for each in lines]
 
-    async def publish(self, dub: DubRef, mixed: Sequence[str], name: str, *, seconds: float | None) -> str:
-        """One track out of mixed pieces, as loud as the source is in that time; where it lies."""
-        with self.shelf.workbench.drawer() as drawer:
-            files = []
-            for number, path in enumerate(mixed):
-                file = drawer / f"piece-{number:05}.flac"
-                with file.open("wb") as to:
-                    async for chunk in self.shelf.storage.read(path):
-                        to.write(chunk)
-                files.append(file)
-            sandbox = self.shelf.sandbox
-            joined = await join_stretches(files, output=drawer, sandbox=sandbox)
-            source_path = video_path(dub.library_id, dub.video_id, "mix.mka")
-            async with self.shelf.workbench.fetch(source_path) as source:
-                wanted = await measure_loudness(
-                    source.path, container=Container.MATROSKA, sandbox=sandbox, output=drawer, seconds=seconds
-                )
-            ours = await measure_loudness(joined, container=Container.FLAC, sandbox=sandbox, output=drawer)
-            track = await write_track(
-                joined, gain_db=wanted - ours, peak=PEAK, language=dub.language, output=drawer, sandbox=sandbox
+async def _read_lines(
+    artifacts: DubArtifacts, dub: DubRef, lines: Sequence[PlacedLine], *, gain: float
+) -> "list[tuple[PlacedLine, Samples]]":
+    return [(line, from_pcm(await artifacts.read(dub.line_path(line.key))) * gain) for line in lines]
+
+
+async def publish_track(
+    artifacts: DubArtifacts, *, dub: DubRef, chunks: Sequence[str], name: str, seconds: float | None
+) -> str:
+    """Join mixed chunks into a track at the loudness of the source, and return its storage path."""
+    with artifacts.media_cache.temp_dir() as temp_dir:
+        files = []
+        for number, path in enumerate(chunks):
+            file = temp_dir / f"chunk-{number:05}.flac"
+            with file.open("wb") as output:
+                async for block in artifacts.storage.read(path):
+                    output.write(block)
+            files.append(file)
+        sandbox = artifacts.sandbox
+        joined = await join_flac(files, output=temp_dir, sandbox=sandbox)
+        source_path = video_path(dub.library_id, dub.video_id, "mix.mka")
+        async with artifacts.media_cache.fetch(source_path) as source:
+            target_lufs = await measure_loudness(
+                source.path, container=Container.MATROSKA, sandbox=sandbox, output=temp_dir, seconds=seconds
             )
-            stored = dub.path(f"{fingerprint({'mixed': list(mixed)})[:16]}-{name}")
-            await self.shelf.put(stored, track)
-        return stored
+        lufs = await measure_loudness(joined, container=Container.FLAC, sandbox=sandbox, output=temp_dir)
+        track = await write_track(
+            joined, gain_db=target_lufs - lufs, peak=PEAK, language=dub.language, output=temp_dir, sandbox=sandbox
+        )
+        stored = dub.path(f"{fingerprint({'chunks': list(chunks)})[:16]}-{name}")
+        await artifacts.put(stored, track)
+    return stored
 
 
-def _nearest(spans: Sequence[TimeSpan], at_seconds: float) -> int:
-    def far(at: int) -> float:
-        return max(spans[at].start_seconds - at_seconds, at_seconds - spans[at].end_seconds, 0.0)
+def _nearest_span(spans: Sequence[TimeSpan], at_seconds: float) -> int:
+    def distance(index: int) -> float:
+        return max(spans[index].start_seconds - at_seconds, at_seconds - spans[index].end_seconds, 0.0)
 
-    return min(range(len(spans)), key=far)
+    return min(range(len(spans)), key=distance)

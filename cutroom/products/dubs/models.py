@@ -1,4 +1,4 @@
-"""Dubs at rest; how far one has come stands in its job."""
+"""Database model of dubs; progress is stored on the job."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class DubRow(Table):
-    """One language of one video, in one kind of voices."""
+    """A dub of one video in one language and product tier."""
 
     __tablename__ = "dubs"
     __table_args__ = (CheckConstraint("completion IN ('pending', 'preview_ready', 'complete')", name="completion"),)
@@ -22,7 +22,7 @@ class DubRow(Table):
     completion: Mapped[str] = mapped_column(Text)
     segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
-    edits: Mapped[dict[str, str]] = mapped_column(JSONB)  # texts in place of the translated ones, by number of line
+    edits: Mapped[dict[str, str]] = mapped_column(JSONB)  # replacement texts by line number
     sync: Mapped[dict[str, Any]] = mapped_column(JSONB)
     audio_path: Mapped[str | None] = mapped_column(Text)
     preview_path: Mapped[str | None] = mapped_column(Text)

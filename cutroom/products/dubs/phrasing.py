@@ -1,23 +1,24 @@
-"""Which sentences are spoken in one go: one that is too long for its time is lent some by its neighbour.
+"""Merges adjacent sentences of one speaker when one of them is too long for its own slot.
 
-A translation is seldom as long as its source. Where a sentence would not fit, and the same speaker goes on at once
-with one beside which it does, both become one line, with the start of the first.
+Translations rarely match the length of their source. If a sentence does not fit, and the same speaker continues right
+away with a sentence that leaves time, both become one line that starts with the first.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.dubs.line_sync import CLOSE, MAX_STRETCH, natural_seconds
+from cutroom.products.dubs.line_sync import MAX_TEMPO, SLOT_TOLERANCE, natural_seconds
 
 MAX_GAP_SECONDS = 0.8
 MAX_LINE_SECONDS = 11.0
-JOINT_SECONDS = 0.2  # that a speaker needs between two sentences
-MAX_PRESSURE = MAX_STRETCH * (1 + CLOSE / 2)  # more would leave a line longer than its slot; half is kept for surprises
+MAX_OVERLAP_SECONDS = 0.2
+# A line above this tempo ends up longer than its slot. Half of the tolerance is kept for estimation error.
+MAX_REQUIRED_TEMPO = MAX_TEMPO * (1 + SLOT_TOLERANCE / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """What one speaker says, and how it is said in the other language."""
+class DubPhrase:
+    """A source sentence, or several, with its translation."""
 
     start_seconds: float
     end_seconds: float
@@ -30,40 +31,39 @@ class Phrase:
         return self.end_seconds - self.start_seconds
 
 
-def phrases(found: Sequence[Phrase], *, language: str) -> list[Phrase]:
-    """The same sentences in the same order, some of them together."""
-    joined: list[Phrase] = []
-    waiting = list(found)
-    while waiting:
-        phrase = waiting.pop(0)
-        while waiting and _helps(phrase, waiting[0], pressed=phrase, language=language):
-            phrase = _together(phrase, waiting.pop(0))
-        if joined and _helps(joined[-1], phrase, pressed=phrase, language=language):
-            phrase = _together(joined.pop(), phrase)
-        joined.append(phrase)
-    return joined
+def merge_phrases(phrases: Sequence[DubPhrase], *, language: str) -> list[DubPhrase]:
+    """The same sentences in order, with some of them merged."""
+    merged: list[DubPhrase] = []
+    remaining = list(phrases)
+    while remaining:
+        phrase = remaining.pop(0)
+        while remaining and _merge_helps(phrase, remaining[0], too_long=phrase, language=language):
+            phrase = _merge(phrase, remaining.pop(0))
+        if merged and _merge_helps(merged[-1], phrase, too_long=phrase, language=language):
+            phrase = _merge(merged.pop(), phrase)
+        merged.append(phrase)
+    return merged
 
 
-def _helps(one: Phrase, two: Phrase, *, pressed: Phrase, language: str) -> bool:
-    """Whether two neighbours can be one line in which the one that is pressed for time has enough of it."""
-    if one.speaker != two.speaker or two.start_seconds - one.end_seconds > MAX_GAP_SECONDS:
+def _merge_helps(first: DubPhrase, second: DubPhrase, *, too_long: DubPhrase, language: str) -> bool:
+    """Whether merging two neighbors gives the phrase that is too long enough time."""
+    if first.speaker != second.speaker or second.start_seconds - first.end_seconds > MAX_GAP_SECONDS:
         return False
-    both = _together(one, two)
-    if both.seconds > MAX_LINE_SECONDS or two.start_seconds < one.end_seconds - JOINT_SECONDS:
+    both = _merge(first, second)
+    if both.seconds > MAX_LINE_SECONDS or second.start_seconds < first.end_seconds - MAX_OVERLAP_SECONDS:
         return False
-    return _pressure(both, language) <= MAX_PRESSURE < _pressure(pressed, language)
+    return _required_tempo(both, language) <= MAX_REQUIRED_TEMPO < _required_tempo(too_long, language)
 
 
-def _pressure(phrase: Phrase, language: str) -> float:
-    """How much faster than is natural it would have to be spoken."""
+def _required_tempo(phrase: DubPhrase, language: str) -> float:
     return natural_seconds(phrase.text, language=language) / max(phrase.seconds, 0.1)
 
 
-def _together(one: Phrase, two: Phrase) -> Phrase:
-    return Phrase(
-        one.start_seconds,
-        max(one.end_seconds, two.end_seconds),
-        one.speaker,
-        f"{one.source} {two.source}",
-        f"{one.text} {two.text}",
+def _merge(first: DubPhrase, second: DubPhrase) -> DubPhrase:
+    return DubPhrase(
+        first.start_seconds,
+        max(first.end_seconds, second.end_seconds),
+        first.speaker,
+        f"{first.source} {second.source}",
+        f"{first.text} {second.text}",
     )

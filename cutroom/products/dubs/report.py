@@ -1,4 +1,4 @@
-"""The sync report: for each line how it fits and how well it is understood, and what that comes to."""
+"""Builds the sync report: how well each line fits its slot and how intelligible it is, with totals."""
 
 import re
 import unicodedata
@@ -7,45 +7,45 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cutroom.products.dubs.line_sync import CLOSE
+from cutroom.products.dubs.line_sync import SLOT_TOLERANCE
 
 MAX_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class LineSync:
-    """A line as it lies in the dub."""
+    """A line of the finished dub, compared with its source line."""
 
     number: int
     source_start_seconds: float
     slot_seconds: float
     start_seconds: float
     seconds: float
-    stretch: float
+    tempo: float
     text: str
-    heard: str | None  # by a recogniser, where one listened
+    recognized: str | None  # None if ASR did not cover this line
     shortened: bool
 
 
-def score(text: str, heard: str) -> float:
-    """From 0 to 1: the share of words that a recogniser understood as they were meant."""
-    wanted, found = _words(text), _words(heard)
-    if not wanted:
+def intelligibility(text: str, recognized: str) -> float:
+    """From 0 to 1: one minus the word error rate of the recognized text."""
+    expected, actual = _words(text), _words(recognized)
+    if not expected:
         return 1.0
-    return round(max(0.0, 1 - _edits(wanted, found) / len(wanted)), 3)
+    return round(max(0.0, 1 - _edit_distance(expected, actual) / len(expected)), 3)
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return re.findall(r"\w+", plain)
+    normalized = unicodedata.normalize("NFKC", text).casefold()
+    return re.findall(r"\w+", normalized)
 
 
-def _edits(wanted: Sequence[str], found: Sequence[str]) -> int:
-    row = list(range(len(found) + 1))
-    for at, word in enumerate(wanted, 1):
-        before, row[0] = row[0], at
-        for other, heard in enumerate(found, 1):
-            before, row[other] = row[other], min(row[other] + 1, row[other - 1] + 1, before + (word != heard))
+def _edit_distance(expected: Sequence[str], actual: Sequence[str]) -> int:
+    row = list(range(len(actual) + 1))
+    for index, word in enumerate(expected, 1):
+        diagonal, row[0] = row[0], index
+        for column, other in enumerate(actual, 1):
+            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (word != other))
     return row[-1]
 
 
@@ -55,33 +55,32 @@ def line_report(line: LineSync) -> dict[str, Any]:
         "start": round(line.start_seconds, 3),
         "slotSeconds": round(line.slot_seconds, 3),
         "spokenSeconds": round(line.seconds, 3),
-        "stretch": round(line.stretch, 3),
+        "stretch": round(line.tempo, 3),
         "startErrorMs": round(1000 * (line.start_seconds - line.source_start_seconds)),
-        "withinSlot": is_close(line),
-        **({"score": score(line.text, line.heard)} if line.heard is not None else {}),
+        "withinSlot": fits_slot(line),
+        **({"score": intelligibility(line.text, line.recognized)} if line.recognized is not None else {}),
         **({"shortened": True} if line.shortened else {}),
     }
 
 
-def is_close(line: LineSync) -> bool:
-    return abs(line.seconds - line.slot_seconds) <= CLOSE * line.slot_seconds
+def fits_slot(line: LineSync) -> bool:
+    return abs(line.seconds - line.slot_seconds) <= SLOT_TOLERANCE * line.slot_seconds
 
 
 def sync_report(lines: Sequence[LineSync]) -> dict[str, Any]:
-    """Totals, and the lines that are understood or fit least first: where a person should look."""
-    told = [line_report(line) for line in lines]
-    stretches = [line.stretch for line in lines]
-    worst = max(stretches, key=lambda each: abs(each - 1), default=1.0)
-    scores = [each["score"] for each in told if "score" in each]
-    order = sorted(told, key=lambda each: (each.get("score", 1.0), each["withinSlot"], each["line"]))
+    """Totals, and the lines ordered by score and fit, worst first, for review."""
+    reports = [line_report(line) for line in lines]
+    extreme_tempo = max((line.tempo for line in lines), key=lambda tempo: abs(tempo - 1), default=1.0)
+    scores = [each["score"] for each in reports if "score" in each]
+    worst_first = sorted(reports, key=lambda each: (each.get("score", 1.0), each["withinSlot"], each["line"]))
     return {
         "lines": len(lines),
-        "within10Percent": round(sum(map(is_close, lines)) / len(lines), 4) if lines else 1.0,
-        "worstStretch": round(worst, 3),
-        "longestStartErrorMs": max((abs(each["startErrorMs"]) for each in told), default=0),
+        "within10Percent": round(sum(map(fits_slot, lines)) / len(lines), 4) if lines else 1.0,
+        "worstStretch": round(extreme_tempo, 3),
+        "longestStartErrorMs": max((abs(each["startErrorMs"]) for each in reports), default=0),
         "overlapMs": overlap_ms(lines),
         **({"score": round(sum(scores) / len(scores), 3)} if scores else {}),
-        "segments": order[:MAX_LISTED],
+        "segments": worst_first[:MAX_LISTED],
     }
 
 

@@ -1,4 +1,4 @@
-"""Asking for dubs and listening to them."""
+"""HTTP routes of dubs."""
 
 from typing import Annotated
 
@@ -10,9 +10,9 @@ from cutroom.errors import Code, not_found
 from cutroom.jobs.ids import DubProduct
 from cutroom.products.dubs import service
 from cutroom.products.dubs.schemas import Dub, DubJobs, Dubs, NewDubs
+from cutroom.text.language_tags import canonical_language, is_language
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
-from cutroom.web.schema import canonical_language, is_language
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Dubs"])
 
@@ -25,21 +25,21 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
 )
-async def create_dubs(call: CurrentCall, video_id: VideoId, wanted: NewDubs) -> DubJobs:
-    """One job for each language. A language that cannot be spoken is refused, with those that can.
+async def create_dubs(call: CurrentCall, video_id: VideoId, body: NewDubs) -> DubJobs:
+    """Creates one job per language. Unsupported languages are rejected with the list of supported ones.
 
-    Asking again for a dub that is being made or is ready answers with its job, uncharged.
+    Requesting a dub that is processing or ready returns its existing job without a charge.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    return await service.ask_for_dubs(
-        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    return await service.request_dubs(
+        call.connection, call.principal, video_id, request=body, prices=prices, now=call.now
     )
 
 
 @router.get("/videos/{videoId}/dubs", summary="List a video's dubs")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def list_dubs(call: CurrentCall, video_id: VideoId) -> Dubs:
-    """Every dub that was asked for, newest first."""
+    """Lists the dubs of a video, newest first."""
     return Dubs(dubs=await service.list_dubs(call.connection, call.principal, video_id))
 
 
@@ -48,10 +48,10 @@ async def list_dubs(call: CurrentCall, video_id: VideoId) -> Dubs:
 async def get_dub(
     call: CurrentCall,
     video_id: VideoId,
-    lang: Annotated[str, Path(min_length=1, description="The language that is spoken in it.")],
+    lang: Annotated[str, Path(min_length=1, description="The language of the dub.")],
     product: Annotated[DubProduct, Query(description="`plus` or `premium`.")] = DubProduct.PLUS,
 ) -> Dub:
-    """A dub as it stands: its sound once there is some, its lines, and how well they fit."""
+    """Returns a dub with its audio URL, once available, its segments and its sync report."""
     if not is_language(lang):
         raise not_found()
     return await service.get_dub(

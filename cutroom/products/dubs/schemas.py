@@ -1,4 +1,4 @@
-"""Dubs on the wire."""
+"""Request and response bodies of dubs."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,21 +16,21 @@ class NewDubs(ApiModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt"], "product": "plus"}]})
 
     languages: Languages
-    product: Annotated[DubProduct, Field(description="`plus`: voices of the service; `premium`: clones.")] = (
+    product: Annotated[DubProduct, Field(description="`plus` uses stock voices; `premium` clones each speaker.")] = (
         DubProduct.PLUS
     )
-    source_voiceover: Annotated[Literal["original", "optimized"], Field(description="Which transcript is spoken.")] = (
+    source_voiceover: Annotated[Literal["original", "optimized"], Field(description="The transcript to dub.")] = (
         "original"
     )
-    reservation_id: Annotated[Omittable[str], Field(description="A reservation that pays.")] = None
+    reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
     reservation_line_item_id_by_language: Annotated[
         dict[LanguageCode, str],
-        Field(max_length=MAX_LANGUAGES, description="The line item that pays for each language."),
+        Field(max_length=MAX_LANGUAGES, description="The reservation line item to charge for each language."),
     ] = Field(default_factory=dict)
 
 
 class DubJobs(ApiModel):
-    """One job for each language, and what is left in the wallet."""
+    """One job per language, and the remaining credit balance."""
 
     video_id: str
     jobs: list[Job]
@@ -38,7 +38,7 @@ class DubJobs(ApiModel):
 
 
 class DubItem(ApiModel):
-    """A dub in the list of a video's dubs."""
+    """A summary of a dub."""
 
     id: str
     language: str
@@ -55,7 +55,7 @@ class Dubs(ApiModel):
 
 
 class Dub(ApiModel):
-    """A dub in its present state. While it is made, the first minute may be there to listen to."""
+    """A dub in its current state. A preview of the first minute may be available while it is processing."""
 
     status: Literal["processing", "ready", "failed"]
     user_video_id: str
@@ -63,11 +63,11 @@ class Dub(ApiModel):
     dubbing_request_id: str
     dubbing_status: str
     completion_status: Omittable[str] = None
-    audio_url: Annotated[Uri | None, Field(description="A temporary URL of the sound.")]
+    audio_url: Annotated[Uri | None, Field(description="A temporary URL of the audio.")]
     audio_track_id: str | None
     segments: Omittable[list[Segment]] = None
     speakers: Omittable[list[Speaker]] = None
     sync: Annotated[
-        Omittable[dict[str, Any]], Field(description="How the lines fit their times; the weakest come first.")
+        Omittable[dict[str, Any]], Field(description="How well the lines match the source timing, worst first.")
     ] = None
     job_id: str

@@ -1,4 +1,4 @@
-"""What is spoken in a dub: its lines with their times and words, who speaks each, and how it lies in the store."""
+"""Documents of a dub stored between its steps: the script, the assigned voices and the line schedule."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,13 @@ from typing import Any
 
 from cutroom.products.dubs.line_sync import Slot
 
-PIECE_SECONDS = 60.0  # what is separated and mixed at once; the first piece is the preview
+CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the preview
+CONTEXT_SECONDS = 1.5  # extra audio around a chunk during separation, trimmed afterwards
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line: when its source is spoken and by whom, and the words for it, the best first."""
+class DubLine:
+    """One line: its source timing and speaker, and candidate texts in order of preference."""
 
     number: int
     start_seconds: float
@@ -27,13 +28,13 @@ class Line:
         return Slot(self.start_seconds, self.end_seconds, self.latest_end_seconds)
 
     @property
-    def piece(self) -> int:
-        return int(self.start_seconds // PIECE_SECONDS)
+    def chunk(self) -> int:
+        return int(self.start_seconds // CHUNK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """The whole of a dub before it is spoken."""
+class DubScript:
+    """The translated lines of a dub and the settings they were made with."""
 
     language: str
     product: str
@@ -41,68 +42,93 @@ class Script:
     quality: str
     engines: tuple[str, ...]
     duration_seconds: float
-    lines: tuple[Line, ...]
-    bed: str  # the name under which what is not speech is kept
+    lines: tuple[DubLine, ...]
+    separation_key: str  # fingerprint under which the separated audio is stored
 
     @property
-    def pieces(self) -> int:
-        return max(1, int(-(-self.duration_seconds // PIECE_SECONDS)))
+    def chunk_count(self) -> int:
+        return max(1, int(-(-self.duration_seconds // CHUNK_SECONDS)))
 
 
 @dataclass(frozen=True, slots=True)
-class PartVoice:
-    """Who speaks for a speaker: a voice of the engine, or a clone after a sample."""
+class DubChunk:
+    """A time range of the video, with the context before it that separation includes."""
+
+    start_seconds: float
+    end_seconds: float
+    context_seconds: float
+
+    @classmethod
+    def of(cls, script: DubScript, index: int) -> "DubChunk":
+        start = index * CHUNK_SECONDS
+        return cls(start, min(start + CHUNK_SECONDS, script.duration_seconds), min(CONTEXT_SECONDS, start))
+
+    @property
+    def seconds(self) -> float:
+        return self.end_seconds - self.start_seconds
+
+    def contains(self, at_seconds: float) -> bool:
+        return self.start_seconds <= at_seconds < self.end_seconds
+
+    def lines(self, script: DubScript) -> list[DubLine]:
+        """Lines that start in this chunk."""
+        return [line for line in script.lines if self.contains(line.start_seconds)]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedVoice:
+    """The voice that speaks for one speaker: a stock voice, or a clone made from reference audio."""
 
     engine: str
     voice: str | None = None
     reference_path: str | None = None
     reference_sha256: str | None = None
     pitch_hz: float | None = None
-    note: str | None = None  # why it is not what the product promises
+    note: str | None = None  # why a premium dub uses a stock voice
 
     @property
-    def sound(self) -> str:
-        """What makes the voice sound as it does, in one word."""
+    def identity(self) -> str:
+        """Identifies the voice in fingerprints of synthesized audio."""
         return f"{self.engine} {self.voice or self.reference_sha256}"
 
-    def told(self) -> dict[str, str]:
-        """As a job's result tells it."""
+    def to_result(self) -> dict[str, str]:
+        """The voice as reported in the job's result."""
         return {"engine": self.engine, "voice": self.voice or "clone", **({"note": self.note} if self.note else {})}
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """A line that was spoken: where its sound lies, how long it is, and which of its texts it says."""
+class SynthesizedLine:
+    """A synthesized line: the key of its audio, its duration and tempo, and which candidate text it uses."""
 
     number: int
     key: str
     seconds: float
-    stretch: float
-    text: int  # which of the line's texts
+    tempo: float
+    text_index: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A spoken line in its place, and how loud it is made."""
+    """A synthesized line with its start time and gain in the mix."""
 
     number: int
     key: str
     start_seconds: float
     seconds: float
-    stretch: float
+    tempo: float
     text: str
     shortened: bool
     gain: float
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Every line in its place."""
+class LineSchedule:
+    """When each line is played."""
 
     lines: tuple[PlacedLine, ...] = field(default=())
 
-    def within(self, start_seconds: float, end_seconds: float) -> list[PlacedLine]:
-        """What sounds in a stretch of time."""
+    def between(self, start_seconds: float, end_seconds: float) -> list[PlacedLine]:
+        """Lines that overlap a time range."""
         return [
             line
             for line in self.lines
@@ -110,28 +136,28 @@ class Layout:
         ]
 
 
-def write(document: Script | Layout | Mapping[str, PartVoice]) -> bytes:
-    if isinstance(document, (Script, Layout)):
+def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) -> bytes:
+    if isinstance(document, (DubScript, LineSchedule)):
         return json.dumps(asdict(document), ensure_ascii=False).encode()
     return json.dumps({name: asdict(voice) for name, voice in document.items()}, ensure_ascii=False).encode()
 
 
-def read_script(data: bytes) -> Script:
+def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
-    lines = tuple(Line(**{**line, "texts": tuple(line["texts"])}) for line in document.pop("lines"))
-    return Script(**{**document, "engines": tuple(document["engines"]), "lines": lines})
+    lines = tuple(DubLine(**{**line, "texts": tuple(line["texts"])}) for line in document.pop("lines"))
+    return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
 
 
-def read_layout(data: bytes) -> Layout:
-    return Layout(tuple(PlacedLine(**line) for line in json.loads(data)["lines"]))
+def read_schedule(data: bytes) -> LineSchedule:
+    return LineSchedule(tuple(PlacedLine(**line) for line in json.loads(data)["lines"]))
 
 
-def read_voices(data: bytes) -> dict[str, PartVoice]:
-    return {name: PartVoice(**voice) for name, voice in json.loads(data).items()}
+def read_voices(data: bytes) -> dict[str, AssignedVoice]:
+    return {name: AssignedVoice(**voice) for name, voice in json.loads(data).items()}
 
 
-def segments_of(script: Script, layout: Layout) -> list[dict[str, Any]]:
-    """The dub's own segments, as transcripts have them."""
+def dub_segments(script: DubScript, schedule: LineSchedule) -> list[dict[str, Any]]:
+    """The dub's segments, in the format of transcript segments."""
     speakers = {line.number: line.speaker for line in script.lines}
     return [
         {
@@ -141,10 +167,11 @@ def segments_of(script: Script, layout: Layout) -> list[dict[str, Any]]:
             "text": line.text,
             "deleted": False,
         }
-        for line in layout.lines
+        for line in schedule.lines
     ]
 
 
-def speakers_of(script: Script, labels: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    heard = {line.speaker for line in script.lines}
-    return [dict(each) for each in labels if each["id"] in heard]
+def dub_speakers(script: DubScript, speakers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The transcript's speakers who have at least one line."""
+    present = {line.speaker for line in script.lines}
+    return [dict(each) for each in speakers if each["id"] in present]

@@ -1,7 +1,7 @@
-"""Asking for dubs, reading them, and writing down what is made."""
+"""Requests and reads dubs, edits their lines, and stores their results."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.credits.pricing import Action, PriceList, Work, credits_of
-from cutroom.credits.rules import Bill
-from cutroom.credits.service import balance_of, is_subscriber
-from cutroom.engines.translation.routing import language_of
-from cutroom.errors import Code, CutroomError, invalid_fields, not_found
+from cutroom.capabilities.service import require_translations, require_voices
+from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
+from cutroom.credits.rules import Charge
+from cutroom.credits.service import get_balance, is_subscriber
+from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
 from cutroom.jobs.states import JobState
@@ -22,11 +22,10 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.captions.service import check_lines, check_translations
+from cutroom.products.captions.service import check_line_items
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
-from cutroom.products.speech.service import available_voices
 from cutroom.products.transcripts.schemas import Segment, Speaker
-from cutroom.products.transcripts.service import transcript_before
+from cutroom.products.transcripts.service import require_transcript
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
@@ -40,45 +39,35 @@ def dub_path(library_id: str, video_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"dubs/{name}")
 
 
-async def ask_for_dubs(
-    connection: Connection, principal: Principal, video_id: str, *, wanted: NewDubs, prices: PriceList, now: datetime
+async def request_dubs(
+    connection: Connection, principal: Principal, video_id: str, *, request: NewDubs, prices: PriceList, now: datetime
 ) -> DubJobs:
-    """One job for each language, to begin once there is a transcript."""
+    """Create one job per language; each starts when the transcript is ready."""
     await get_video(connection, principal, video_id)
-    transcript, source = await transcript_before(connection, principal, video_id)
-    if wanted.source_voiceover == "optimized":
+    transcript, source = await require_transcript(connection, principal, video_id)
+    if request.source_voiceover == "optimized":
         raise CutroomError(
             Code.FAILED_PRECONDITION,
-            message="There is no optimized voiceover of this video.",
+            message="This video has no optimized voiceover.",
             details={"reason": "no_optimized_transcript"},
         )
-    check_lines(wanted.languages, wanted.reservation_line_item_id_by_language)
-    await check_translations(connection, wanted.languages, source=source, now=now)
-    await _check_voices(connection, wanted.languages, now=now)
+    check_line_items(request.languages, request.reservation_line_item_id_by_language)
+    await require_translations(connection, request.languages, source=source, now=now)
+    await require_voices(connection, request.languages, now=now)
     jobs = []
-    for language in wanted.languages:
-        line = wanted.reservation_line_item_id_by_language.get(language)
-        bill = Bill(
-            works=(Work(Action.DUB, wanted.product.value, language),),
+    for language in request.languages:
+        line = request.reservation_line_item_id_by_language.get(language)
+        charge = Charge(
+            items=(BillableItem(Action.DUB, request.product.value, language),),
             is_subscriber=is_subscriber(principal),
-            reservation_id=wanted.reservation_id,
+            reservation_id=request.reservation_id,
             line_ids=(line,) if line is not None else (),
         )
-        key = JobKey(JobType.DUB, video_id, language=language, product=wanted.product)
-        jobs.append(NewJob(key, video_id, depends_on=[] if source is not None else [transcript.id], bill=bill))
-    asked = await request_jobs(connection, principal, jobs, prices=prices, now=now)
-    left = await balance_of(connection, principal.library_id)
-    return DubJobs(video_id=video_id, jobs=[job for job, _ in asked], balance=credits_of(left))
-
-
-async def _check_voices(connection: Connection, languages: Sequence[str], *, now: datetime) -> None:
-    there = sorted({row["language"] for row in await available_voices(connection, now=now)})
-    spoken = {language_of(code) for code in there}
-    missing = [at for at, language in enumerate(languages) if language_of(language) not in spoken]
-    if missing:
-        fault = invalid_fields([(f"languages.{at}", "No voice speaks this language.") for at in missing])
-        fault.details["available"] = there
-        raise fault
+        key = JobKey(JobType.DUB, video_id, language=language, product=request.product)
+        jobs.append(NewJob(key, video_id, depends_on=[] if source is not None else [transcript.id], charge=charge))
+    requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
+    balance = await get_balance(connection, principal.library_id)
+    return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))
 
 
 async def list_dubs(connection: Connection, principal: Principal, video_id: str) -> list[DubItem]:
@@ -132,7 +121,7 @@ async def get_dub(
 
 
 def request_id(job_id: str) -> str:
-    """The internal request's id follows from the job's, which follows from what is asked for."""
+    """A deterministic id for the dubbing request, derived from the job id."""
     return hashlib.sha256(job_id.encode()).hexdigest()[:26]
 
 
@@ -157,8 +146,8 @@ def _stored_status(row: asyncpg.Record) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class LineChange:
-    """Other words for one line of a dub."""
+class LineEdit:
+    """A replacement text for one line of a dub."""
 
     video_id: str
     language: str
@@ -167,39 +156,39 @@ class LineChange:
     text: str
 
 
-async def change_line(
-    connection: Connection, principal: Principal, change: LineChange, *, prices: PriceList, now: datetime
+async def edit_line(
+    connection: Connection, principal: Principal, edit: LineEdit, *, prices: PriceList, now: datetime
 ) -> str:
-    """Put other words into a line of a dub that is complete, and make it again; the id of that work.
+    """Replace the text of a line in a complete dub, start a redub job, and return its id.
 
-    Only that line is spoken anew: everything else is found again by its fingerprint.
+    Only that line is synthesized again; all other artifacts are reused by fingerprint.
     """
-    changed = await connection.fetchval(
+    updated = await connection.fetchval(
         """UPDATE dubs SET edits = edits || jsonb_build_object($5::text, $6::text), updated_at = $7
            WHERE library_id = $1 AND video_id = $2 AND language = $3 AND product = $4 AND completion = 'complete'
              AND jsonb_array_length(segments) > $8
            RETURNING true""",
         principal.library_id,
-        change.video_id,
-        change.language,
-        change.product.value,
-        str(change.line),
-        change.text,
+        edit.video_id,
+        edit.language,
+        edit.product.value,
+        str(edit.line),
+        edit.text,
         now,
-        change.line,
+        edit.line,
     )
-    if changed is None:
+    if updated is None:
         raise not_found()
     key = JobKey(InternalJobType.REDUB, new_id())
-    plan = {"dubbed_video_id": change.video_id, "language": change.language, "product": change.product.value}
+    plan = {"dubbed_video_id": edit.video_id, "language": edit.language, "product": edit.product.value}
     await create_jobs(connection, principal, [NewJob(key, None, plan=plan)], prices=prices, now=now)
     return key.id
 
 
-async def edits_of(
+async def load_edits(
     connection: Connection, library_id: str, video_id: str, language: str, product: str
 ) -> dict[int, str]:
-    """The words that people put in place of the translation, by line; the dub is written down if it is new."""
+    """Edited texts by line number; creates the dub's row if there is none yet."""
     edits = await connection.fetchval(
         """INSERT INTO dubs (library_id, video_id, language, product, completion, segments, speakers, edits, sync,
                updated_at)
@@ -214,23 +203,23 @@ async def edits_of(
     return {int(line): text for line, text in edits.items()}
 
 
-async def record(
+async def update_dub(
     connection: Connection,
     library_id: str,
     video_id: str,
     *,
     language: str,
     product: str,
-    found: Mapping[str, Any],
+    columns: Mapping[str, Any],
 ) -> None:
-    """Write down what has come about; the names of columns are the caller's, who is one of us."""
-    columns = ", ".join(f"{name} = ${at}" for at, name in enumerate(found, 5))
+    """Set columns of a dub; column names are interpolated and must never come from a request."""
+    assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 5))
     await connection.execute(
-        f"""UPDATE dubs SET {columns}
+        f"""UPDATE dubs SET {assignments}
             WHERE library_id = $1 AND video_id = $2 AND language = $3 AND product = $4""",  # noqa: S608
         library_id,
         video_id,
         language,
         product,
-        *found.values(),
+        *columns.values(),
     )

@@ -1,104 +1,78 @@
-"""Parts speech from the rest of a video's sound, piece by piece, and knows how loud each line was."""
+"""Separates speech from the background in one chunk of a video, and measures the level of each source line."""
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.samples import resampled
+from cutroom.engines.samples import resample
 from cutroom.engines.types import SAMPLE_RATE
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.mixing import MIX_RATE, blended, loudness_of
-from cutroom.products.dubs.script import PIECE_SECONDS, Line, Script
+from cutroom.products.dubs.mixing import MIX_RATE, blend_background, speech_level
+from cutroom.products.dubs.script import CONTEXT_SECONDS, DubChunk, DubLine, DubScript
 
 if TYPE_CHECKING:
-    from cutroom.products.dubs.mixing import Sound
-
-MARGIN_SECONDS = 1.5  # heard around a piece that is separated, and cut off again
+    from cutroom.engines.types import Samples, Stereo
 
 
-@dataclass(frozen=True, slots=True)
-class SeparatedChunk:
-    """A piece of the video, and how much of what comes before it is heard with it."""
-
-    start_seconds: float
-    end_seconds: float
-    before_seconds: float
-
-    @classmethod
-    def of(cls, script: Script, index: int) -> "SeparatedChunk":
-        start = index * PIECE_SECONDS
-        return cls(start, min(start + PIECE_SECONDS, script.duration_seconds), min(MARGIN_SECONDS, start))
-
-    @property
-    def seconds(self) -> float:
-        return self.end_seconds - self.start_seconds
-
-    def lines(self, script: Script) -> list[Line]:
-        """Those that start in it."""
-        return [line for line in script.lines if self.start_seconds <= line.start_seconds < self.end_seconds]
+async def separate_chunk(
+    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, script: DubScript, index: int
+) -> None:
+    """Store the background, the speech and the line levels of a chunk, shared by all dubs of the video."""
+    chunk = DubChunk.of(script, index)
+    audio_range = AudioRange(
+        chunk.start_seconds - chunk.context_seconds,
+        chunk.context_seconds + chunk.seconds + CONTEXT_SECONDS,
+        rate=MIX_RATE,
+        channels=2,
+    )
+    source = video_path(dub.library_id, dub.video_id, "mix.mka")
+    mix = await artifacts.read_audio(source, Container.MATROSKA, audio_range)
+    background, speech = await asyncio.to_thread(_separate, engines, mix, script, chunk)
+    await artifacts.put_audio(dub.background_path(script, index), background, rate=MIX_RATE)
+    await artifacts.put_audio(dub.speech_path(script, index), speech, rate=REFERENCE_RATE)
+    levels = {str(line.number): round(speech_level(_cut(speech, chunk, line)), 6) for line in chunk.lines(script)}
+    await artifacts.put(dub.levels_path(script, index), json.dumps(levels).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSeparation:
-    """Works for every dub of a video at once: what is parted is kept under a name of its own."""
+def _separate(engines: Engines, mix: "Stereo", script: DubScript, chunk: DubChunk) -> "tuple[Stereo, Samples]":
+    """The background at MIX_RATE and the speech, mono, at REFERENCE_RATE."""
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
-    shelf: DubArtifacts
-    engines: Engines
-
-    async def part(self, dub: DubRef, script: Script, index: int) -> None:
-        piece = SeparatedChunk.of(script, index)
-        stretch = AudioRange(
-            piece.start_seconds - piece.before_seconds,
-            piece.before_seconds + piece.seconds + MARGIN_SECONDS,
-            rate=MIX_RATE,
-            channels=2,
-        )
-        mix = await self.shelf.sound(video_path(dub.library_id, dub.video_id, "mix.mka"), Container.MATROSKA, stretch)
-        bed, voice = await asyncio.to_thread(self._part, mix, script, piece)
-        await self.shelf.put_sound(dub.bed(script, index), bed, rate=MIX_RATE)
-        await self.shelf.put_sound(dub.voice(script, index), voice, rate=REFERENCE_RATE)
-        levels = {str(line.number): round(loudness_of(_cut(voice, piece, line)), 6) for line in piece.lines(script)}
-        await self.shelf.put(dub.levels(script, index), json.dumps(levels).encode())
-
-    def _part(self, mix: "Sound", script: Script, piece: SeparatedChunk) -> "tuple[Sound, Sound]":
-        """What is not speech, at full rate; and speech, at a clone's rate."""
-        import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
-
-        skip, count = round(piece.before_seconds * MIX_RATE), round(piece.seconds * MIX_RATE)
-        mix = _as_long_as(mix, max(mix.shape[-1], skip + count))
-        here = slice(skip, skip + count)
-        shift = piece.before_seconds - piece.start_seconds
-        spans = [
-            (line.start_seconds + shift, line.end_seconds + shift)
-            for line in script.lines
-            if line.start_seconds < piece.end_seconds + MARGIN_SECONDS
-            and line.end_seconds > piece.start_seconds - MARGIN_SECONDS
-        ]
-        if not spans:
-            return mix[:, here], np.zeros(round(piece.seconds * REFERENCE_RATE), np.float32)
-        separator = self.engines.separator()
-        speech, _ = separator.separate(resampled(mix, MIX_RATE, separator.sample_rate))
-        speech = _as_long_as(resampled(speech, separator.sample_rate, MIX_RATE), mix.shape[-1])
-        mono: Sound = speech.mean(axis=0)
-        # Also where somebody speaks whom no line replaces: two at once, a word that was not recognised.
-        heard = self.engines.voice_detector().detect([resampled(mono, MIX_RATE, SAMPLE_RATE)])
-        spans += [(span.start_seconds, span.end_seconds) for span in heard]
-        bed = blended(mix, mix - speech, spans, rate=MIX_RATE)[:, here]
-        return bed, resampled(mono[here], MIX_RATE, REFERENCE_RATE)
+    skip, count = round(chunk.context_seconds * MIX_RATE), round(chunk.seconds * MIX_RATE)
+    mix = _fit_length(mix, max(mix.shape[-1], skip + count))
+    inner = slice(skip, skip + count)
+    shift = chunk.context_seconds - chunk.start_seconds
+    spans = [
+        (line.start_seconds + shift, line.end_seconds + shift)
+        for line in script.lines
+        if line.start_seconds < chunk.end_seconds + CONTEXT_SECONDS
+        and line.end_seconds > chunk.start_seconds - CONTEXT_SECONDS
+    ]
+    if not spans:
+        return mix[:, inner], np.zeros(round(chunk.seconds * REFERENCE_RATE), np.float32)
+    separator = engines.source_separator()
+    speech, _ = separator.separate(resample(mix, MIX_RATE, separator.sample_rate))
+    speech = _fit_length(resample(speech, separator.sample_rate, MIX_RATE), mix.shape[-1])
+    mono: Samples = speech.mean(axis=0)
+    # Include speech outside of the lines, such as overlapping speakers and words that ASR missed.
+    detected = engines.voice_activity_detector().detect([resample(mono, MIX_RATE, SAMPLE_RATE)])
+    spans += [(span.start_seconds, span.end_seconds) for span in detected]
+    background = blend_background(mix, mix - speech, spans, rate=MIX_RATE)[:, inner]
+    return background, resample(mono[inner], MIX_RATE, REFERENCE_RATE)
 
 
-def _as_long_as(sound: "Sound", count: int) -> "Sound":
+def _fit_length(samples: "Stereo", count: int) -> "Stereo":
+    """Pad with silence or truncate to `count` samples."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    return np.pad(sound, ((0, 0), (0, max(0, count - sound.shape[-1]))))[:, :count]
+    return np.pad(samples, ((0, 0), (0, max(0, count - samples.shape[-1]))))[:, :count]
 
 
-def _cut(voice: "Sound", piece: SeparatedChunk, line: Line) -> "Sound":
-    first = round((line.start_seconds - piece.start_seconds) * REFERENCE_RATE)
-    return voice[first : round((line.end_seconds - piece.start_seconds) * REFERENCE_RATE)]
+def _cut(speech: "Samples", chunk: DubChunk, line: DubLine) -> "Samples":
+    first = round((line.start_seconds - chunk.start_seconds) * REFERENCE_RATE)
+    return speech[first : round((line.end_seconds - chunk.start_seconds) * REFERENCE_RATE)]

@@ -1,32 +1,28 @@
-"""Dubs, for the worker."""
+"""Builds the dub activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.artifacts import DubArtifacts
-from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     dubs = DubActivities(
-        database=parts.database,
-        shelf=DubArtifacts(parts.storage, parts.workbench, parts.sandbox),
-        engines=parts.engines,
-        clock=parts.clock,
+        database=context.database,
+        artifacts=DubArtifacts(context.storage, context.media_cache, context.sandbox),
+        engines=context.engines,
+        clock=context.clock,
     )
     return {
-        Queue.SPEECH: [
+        TaskQueue.SPEECH: [
             dubs.plan_dub,
-            dubs.separate_chunk,
+            dubs.separate_dub_chunk,
             dubs.assign_voices,
             dubs.synthesize_line,
             dubs.schedule_lines,
-            dubs.mix_chunk,
-            dubs.transcribe_chunk,
+            dubs.mix_dub_chunk,
+            dubs.transcribe_dub_chunk,
             dubs.publish_dub_preview,
             dubs.publish_dub,
         ],
     }
-
-
-WORK = WorkerRegistration(workflows=[DubWorkflow, RedubWorkflow], activities=_activities)

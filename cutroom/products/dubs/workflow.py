@@ -1,9 +1,10 @@
-"""The order in which a dub is made: its first minute before all else, so that it can be listened to early."""
+"""Defines the dub and redub workflows."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import workflow
 
@@ -11,91 +12,112 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import parse_job_id
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
-    from cutroom.products.dubs.activities import DubActivities, Planned
+    from cutroom.platform.temporal import TaskQueue
+    from cutroom.products.dubs.activities import DubActivities, DubPlan
     from cutroom.products.dubs.artifacts import DubRef
-    from cutroom.products.dubs.script import Spoken
+    from cutroom.products.dubs.script import SynthesizedLine
 
-run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
-STEPS_AT_ONCE = 16  # of one dub, over all workers
-FIRST, WHOLE = "first-layout", "layout"
+MAX_PARALLEL_ACTIVITIES = 16  # per dub, across all workers
+PREVIEW_SCHEDULE, FULL_SCHEDULE = "preview-schedule", "schedule"
+
+Result = TypeVar("Result")
+
+speech = ActivityRunner(TaskQueue.SPEECH, start_to_close=timedelta(hours=1))
 
 
 @workflow.defn(name="dub")
 class DubWorkflow:
-    """One language of one video."""
+    """Dubs one video into one language. The first chunk is published early as a preview."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._dub, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        key = parse_job_id(ref.job_id)
+    async def _dub(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+        key = parse_job_id(job.job_id)
         assert key is not None
-        return await make_dub(ref, DubRef(ref.library_id, plan["video_id"], str(key.language), str(key.product)))
+        return await make_dub(job, DubRef(job.library_id, plan["video_id"], str(key.language), str(key.product)))
 
 
 @workflow.defn(name="redub")
 class RedubWorkflow:
-    """A dub again, after some of its words were changed; what did not change is not made again."""
+    """Makes a dub again after line edits; unchanged artifacts are reused."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._redub, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        return await make_dub(ref, DubRef(ref.library_id, plan["dubbed_video_id"], plan["language"], plan["product"]))
-
-
-async def make_dub(ref: JobRef, dub: DubRef) -> dict[str, Any]:
-    planned: Planned = await run_activity(DubActivities.plan_dub, ref, dub)
-    await run_activity(DubActivities.separate_chunk, ref, dub, 0, 8)
-    if dub.product == "premium":  # clones are made from speech that was parted from the rest, wherever it is
-        await _all(
-            [partial(run_activity, DubActivities.separate_chunk, ref, dub, at, 10) for at in range(1, planned.pieces)]
-        )
-    if planned.lines:
-        await run_activity(DubActivities.assign_voices, ref, dub)
-    first = [number for number, piece in enumerate(planned.lines) if piece == 0]
-    rest = [number for number, piece in enumerate(planned.lines) if piece > 0]
-    spoken = await _speak(ref, dub, first, planned)
-    if planned.pieces > 1:
-        await run_activity(DubActivities.schedule_lines, ref, dub, spoken, FIRST)
-        mixed = await run_activity(DubActivities.mix_chunk, ref, dub, 0, FIRST, 29)
-        await run_activity(DubActivities.publish_dub_preview, ref, dub, mixed)
-        await _all(
-            [partial(run_activity, DubActivities.separate_chunk, ref, dub, at, 35) for at in range(1, planned.pieces)]
-        )
-        spoken += await _speak(ref, dub, rest, planned)
-    spoken.sort(key=lambda each: each.number)
-    await run_activity(DubActivities.schedule_lines, ref, dub, spoken, WHOLE)
-    pieces = range(planned.pieces)
-    mixed_pieces = await _all(
-        [partial(run_activity, DubActivities.mix_chunk, ref, dub, at, WHOLE, 88) for at in pieces]
-    )
-    heard = await _all(
-        [partial(run_activity, DubActivities.transcribe_chunk, ref, dub, at, WHOLE, 93) for at in pieces]
-    )
-    result: dict[str, Any] = await run_activity(DubActivities.publish_dub, ref, dub, mixed_pieces, heard, WHOLE)
-    return result
+    async def _redub(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+        return await make_dub(job, DubRef(job.library_id, plan["dubbed_video_id"], plan["language"], plan["product"]))
 
 
-async def _speak(ref: JobRef, dub: DubRef, numbers: list[int], planned: Planned) -> list[Spoken]:
-    whole = len(planned.lines)
-    return await _all(
+async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
+    plan = await speech.run(DubActivities.plan_dub, job, dub)
+    await speech.run(DubActivities.separate_dub_chunk, job, dub, chunk=0, progress=8)
+    if dub.product == "premium":  # cloning needs the isolated speech of every chunk
+        await _separate_remaining(job, dub, plan, progress=10)
+    if plan.line_chunks:
+        await speech.run(DubActivities.assign_voices, job, dub)
+    first = [number for number, chunk in enumerate(plan.line_chunks) if chunk == 0]
+    rest = [number for number, chunk in enumerate(plan.line_chunks) if chunk > 0]
+    lines = await _synthesize(job, dub, plan, first)
+    if plan.chunk_count > 1:
+        await _publish_preview(job, dub, lines)
+        await _separate_remaining(job, dub, plan, progress=35)
+        lines += await _synthesize(job, dub, plan, rest)
+    lines.sort(key=lambda line: line.number)
+    await speech.run(DubActivities.schedule_lines, job, dub, lines, FULL_SCHEDULE)
+    chunks = range(plan.chunk_count)
+    mixed = await _run_all(
         [
-            partial(run_activity, DubActivities.synthesize_line, ref, dub, number, 12 + 66 * (number + 1) // whole)
+            partial(speech.run, DubActivities.mix_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE, progress=88)
+            for chunk in chunks
+        ]
+    )
+    transcribed = await _run_all(
+        [
+            partial(
+                speech.run, DubActivities.transcribe_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE, progress=93
+            )
+            for chunk in chunks
+        ]
+    )
+    return await speech.run(DubActivities.publish_dub, job, dub, mixed, transcribed, FULL_SCHEDULE)
+
+
+async def _publish_preview(job: JobRef, dub: DubRef, lines: list[SynthesizedLine]) -> None:
+    await speech.run(DubActivities.schedule_lines, job, dub, lines, PREVIEW_SCHEDULE)
+    mixed = await speech.run(DubActivities.mix_dub_chunk, job, dub, chunk=0, schedule=PREVIEW_SCHEDULE, progress=29)
+    await speech.run(DubActivities.publish_dub_preview, job, dub, mixed)
+
+
+async def _separate_remaining(job: JobRef, dub: DubRef, plan: DubPlan, *, progress: int) -> None:
+    await _run_all(
+        [
+            partial(speech.run, DubActivities.separate_dub_chunk, job, dub, chunk, progress=progress)
+            for chunk in range(1, plan.chunk_count)
+        ]
+    )
+
+
+async def _synthesize(job: JobRef, dub: DubRef, plan: DubPlan, numbers: Sequence[int]) -> list[SynthesizedLine]:
+    count = len(plan.line_chunks)
+    return await _run_all(
+        [
+            partial(
+                speech.run, DubActivities.synthesize_line, job, dub, number, progress=12 + 66 * (number + 1) // count
+            )
             for number in numbers
         ]
     )
 
 
-async def _all(steps: list[Any]) -> list[Any]:
-    """Side by side, a bounded number at a time; what each gave, in order."""
-    gate = asyncio.Semaphore(STEPS_AT_ONCE)
+async def _run_all(calls: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
+    """Run activities concurrently, at most MAX_PARALLEL_ACTIVITIES at a time, and return their results in order."""
+    semaphore = asyncio.Semaphore(MAX_PARALLEL_ACTIVITIES)
 
-    async def take(step: Any) -> Any:  # noqa: ANN401 (any of the activities)
-        async with gate:
-            return await step()
+    async def run(call: Callable[[], Awaitable[Result]]) -> Result:
+        async with semaphore:
+            return await call()
 
-    return list(await asyncio.gather(*(take(step) for step in steps)))
+    return list(await asyncio.gather(*(run(call) for call in calls)))

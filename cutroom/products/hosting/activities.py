@@ -1,4 +1,4 @@
-"""The steps of an activation. What the host answered is written down at once, so that a repeat asks for it no more."""
+"""Activities of the hosting workflow; provider responses are saved immediately, so that retries do not repeat calls."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,86 +19,94 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.hosting import service
 from cutroom.products.hosting.mux import (
     ERRORED,
+    FAILED_UPLOAD_STATUSES,
     PLAYBACK_URL,
     READY,
-    UPLOAD_ENDED,
-    HostError,
+    HostingError,
     Mux,
     send_file,
 )
 
 URL_PURPOSE = "hosting-upload"
-MOST_TRIES = 20  # of one call: some quarter of an hour
+MAX_ATTEMPTS = 20  # per call, about 15 minutes
 
 
-def mark_of(ref: JobRef) -> str:
-    """What the host repeats to us: the attempt by which a workflow is found."""
-    return f"{ref.library_id}.{ref.job_id}.{ref.attempt}"
+def passthrough_for(job: JobRef) -> str:
+    """The provider's passthrough value, from which the workflow id is derived."""
+    return f"{job.library_id}.{job.job_id}.{job.attempt}"
 
 
 @dataclass(frozen=True, slots=True)
 class HostingActivities:
-    """What the workflow of an activation calls."""
+    """Activities of HostingWorkflow."""
 
     database: Database
     storage: Storage
-    secrecy: SecretBox
+    secret_box: SecretBox
     host: Mux | None
     clock: Clock
 
     @activity.defn(name="open_hosting_upload")
-    async def open_hosting_upload(self, ref: JobRef, video_id: str) -> None:
-        """A place at the host for the source: made once, and found again if its answer was lost."""
-        async with self.database.transaction(ref.library_id) as connection:
-            known = await service.hosted(connection, ref.library_id, video_id, attempt=ref.attempt, now=self.clock())
-        if known["upload_id"] is not None:
+    async def open_hosting_upload(self, job: JobRef, video_id: str) -> None:
+        """Creates an upload at the provider; on a retry, first looks for one whose response was lost."""
+        async with self.database.transaction(job.library_id) as connection:
+            hosting = await service.load_hosting(
+                connection, job.library_id, video_id, attempt=job.attempt, now=self.clock()
+            )
+        if hosting["upload_id"] is not None:
             return
-        async with self._working(ref, "opening", progress=5):
+        async with self._job_step(job, "opening", progress=5):
             host = self._host()
-            upload = await host.find_upload(mark_of(ref)) if activity.info().attempt > 1 else None
-            upload = upload or await host.create_upload(mark_of(ref))
-            sealed = self.secrecy.seal(URL_PURPOSE, (upload.url or "").encode(), context=video_id)
-            async with self.database.transaction(ref.library_id) as connection:
-                found = {"upload_id": upload.id, "sealed_url": sealed}
-                await service.record(connection, ref.library_id, video_id, found=found, now=self.clock())
+            upload = await host.find_upload(passthrough_for(job)) if activity.info().attempt > 1 else None
+            upload = upload or await host.create_upload(passthrough_for(job))
+            sealed = self.secret_box.seal(URL_PURPOSE, (upload.url or "").encode(), context=video_id)
+            async with self.database.transaction(job.library_id) as connection:
+                values = {"upload_id": upload.id, "sealed_url": sealed}
+                await service.update_hosting(connection, job.library_id, video_id, values=values, now=self.clock())
 
     @activity.defn(name="send_hosting_source")
-    async def send_hosting_source(self, ref: JobRef, video_id: str) -> None:
-        async with self.database.transaction(ref.library_id) as connection:
-            known = await service.hosted(connection, ref.library_id, video_id, attempt=ref.attempt, now=self.clock())
-        path = video_path(ref.library_id, video_id, "source")
-        async with self._working(ref, "uploading", progress=60):
+    async def send_hosting_source(self, job: JobRef, video_id: str) -> None:
+        async with self.database.transaction(job.library_id) as connection:
+            hosting = await service.load_hosting(
+                connection, job.library_id, video_id, attempt=job.attempt, now=self.clock()
+            )
+        path = video_path(job.library_id, video_id, "source")
+        async with self._job_step(job, "uploading", progress=60):
             size = await self.storage.size(path)
             if size is None:
-                raise HostError("The source of this video is not there any more.", reason="NO_SOURCE", retry=False)
-            url = self.secrecy.unseal(URL_PURPOSE, known["sealed_url"], context=video_id).decode()
-            await send_file(url, size=size, read=partial(self._read, path), tell=activity.heartbeat)
+                raise HostingError("The source file of this video no longer exists.", reason="NO_SOURCE", retry=False)
+            url = self.secret_box.unseal(URL_PURPOSE, hosting["sealed_url"], context=video_id).decode()
+            await send_file(url, size=size, read=partial(self._read, path), on_progress=activity.heartbeat)
 
     @activity.defn(name="check_hosting")
-    async def check_hosting(self, ref: JobRef, video_id: str) -> bool:
-        """Whether the host can play it by now; what it cannot make of it ends the activation."""
-        async with self.database.transaction(ref.library_id) as connection:
-            known = await service.hosted(connection, ref.library_id, video_id, attempt=ref.attempt, now=self.clock())
-        async with self._working(ref, "transcoding", progress=90):
-            host, asset_id = self._host(), known["asset_id"]
+    async def check_hosting(self, job: JobRef, video_id: str) -> bool:
+        """Whether the video is playable at the provider; fails if it cannot be processed."""
+        async with self.database.transaction(job.library_id) as connection:
+            hosting = await service.load_hosting(
+                connection, job.library_id, video_id, attempt=job.attempt, now=self.clock()
+            )
+        async with self._job_step(job, "transcoding", progress=90):
+            host, asset_id = self._host(), hosting["asset_id"]
             if asset_id is None:
-                upload = await host.get_upload(known["upload_id"])
-                if upload.status in UPLOAD_ENDED:
-                    raise HostError("The host gave up the upload.", reason=upload.status.upper(), retry=False)
+                upload = await host.get_upload(hosting["upload_id"])
+                if upload.status in FAILED_UPLOAD_STATUSES:
+                    raise HostingError(
+                        "The hosting provider rejected the upload.", reason=upload.status.upper(), retry=False
+                    )
                 asset_id = upload.asset_id
             if asset_id is None:
                 return False
             asset = await host.get_asset(asset_id)
             if asset.status == ERRORED:
-                sentence = f"The host cannot play this video: {asset.error or 'it does not say why'}"
-                raise HostError(sentence, reason="ASSET_ERRORED", retry=False)
-            found = {"asset_id": asset_id, "playback_id": asset.playback_id}
+                message = f"The hosting provider cannot process this video: {asset.error or 'no reason given'}"
+                raise HostingError(message, reason="ASSET_ERRORED", retry=False)
+            values = {"asset_id": asset_id, "playback_id": asset.playback_id}
             ready = asset.status == READY and asset.playback_id is not None
-            async with self.database.transaction(ref.library_id) as connection:
-                await service.record(connection, ref.library_id, video_id, found=found, now=self.clock())
+            async with self.database.transaction(job.library_id) as connection:
+                await service.update_hosting(connection, job.library_id, video_id, values=values, now=self.clock())
                 if ready:
                     url = PLAYBACK_URL.format(asset.playback_id)
-                    await service.show(connection, ref.library_id, video_id, url=url)
+                    await service.set_hosted_url(connection, job.library_id, video_id, url=url)
             return ready
 
     async def _read(self, path: str, start: int, end: int) -> AsyncIterator[bytes]:
@@ -107,17 +115,17 @@ class HostingActivities:
 
     def _host(self) -> Mux:
         if self.host is None:
-            raise HostError("This worker has no hosting provider.", reason="NO_PROVIDER", retry=True)
+            raise HostingError("This worker has no hosting provider configured.", reason="NO_PROVIDER", retry=True)
         return self.host
 
     @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A host that is away may come back: it is waited for longer than a machine of ours."""
+    async def _job_step(self, job: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+        """Reports progress; retries provider outages longer than other errors."""
         try:
-            async with job_step(self.database, self.clock, ref, stage, progress=progress):
+            async with job_step(self.database, self.clock, job, stage, progress=progress):
                 yield
-        except HostError as error:
-            patient = error.retry and activity.info().attempt < MOST_TRIES
+        except HostingError as error:
+            should_retry = error.retry and activity.info().attempt < MAX_ATTEMPTS
             code = Code.INTERNAL if error.retry else Code.FAILED_PRECONDITION
             details = {"reason": error.reason}
-            raise ApplicationError(str(error), details, type=code.value, non_retryable=not patient) from error
+            raise ApplicationError(str(error), details, type=code.value, non_retryable=not should_retry) from error

@@ -1,4 +1,4 @@
-"""Hosted videos at rest; how far an activation has come stands in its job."""
+"""The hostings table; the progress of an activation is in its job."""
 
 from sqlalchemy import Integer, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class HostingRow(Table):
-    """A video at its host, by the ids that the host gave it; written as each becomes known."""
+    """Provider ids of a hosted video, saved as they become known."""
 
     __tablename__ = "hostings"
 
@@ -15,7 +15,7 @@ class HostingRow(Table):
     video_id: Mapped[Id] = mapped_column(primary_key=True)
     attempt: Mapped[int] = mapped_column(Integer)
     upload_id: Mapped[str | None] = mapped_column(Text)
-    sealed_url: Mapped[bytes | None] = mapped_column(LargeBinary)  # whoever has it may upload
+    sealed_url: Mapped[bytes | None] = mapped_column(LargeBinary)  # encrypted: the URL grants upload access
     asset_id: Mapped[str | None] = mapped_column(Text)
     playback_id: Mapped[str | None] = mapped_column(Text)
     updated_at: Mapped[Instant]

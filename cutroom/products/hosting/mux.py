@@ -1,4 +1,4 @@
-"""Mux, through its own SDK: direct uploads, assets and the signature of its events."""
+"""Mux client: direct uploads, assets, and webhook signatures."""
 
 import asyncio
 import hashlib
@@ -12,32 +12,32 @@ import httpx
 from cutroom.platform.settings import Settings
 
 T = TypeVar("T")
-UPLOAD_SECONDS = 24 * 60 * 60  # how long Mux takes the file of an upload
+UPLOAD_SECONDS = 24 * 60 * 60  # validity of an upload URL
 CALL_SECONDS = 20.0
-CHUNK_BYTES = 32 * 256 * 1024  # a multiple of what the protocol wants
+CHUNK_BYTES = 32 * 256 * 1024  # the protocol requires a multiple of 256 KiB
 CHUNK_SECONDS = 300.0
-EVENT_SECONDS = 300  # an event that is older was kept by somebody
+MAX_EVENT_AGE_SECONDS = 300  # older events may be replays
 PLAYBACK_URL = "https://stream.mux.com/{}.m3u8"
 WAITING = "waiting"
-UPLOAD_ENDED = frozenset({"errored", "cancelled", "timed_out"})
+FAILED_UPLOAD_STATUSES = frozenset({"errored", "cancelled", "timed_out"})
 READY, ERRORED = "ready", "errored"
 
 Read = Callable[[int, int], AsyncIterator[bytes]]
-Told = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
-class HostError(Exception):
-    """The host said no; `retry` tells whether it may say yes later."""
+class HostingError(Exception):
+    """A failed provider call; `retry` marks transient errors."""
 
-    def __init__(self, sentence: str, *, reason: str, retry: bool) -> None:
-        super().__init__(sentence)
+    def __init__(self, message: str, *, reason: str, retry: bool) -> None:
+        super().__init__(message)
         self.reason = reason
         self.retry = retry
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """A place for one file, and what became of it."""
+class MuxUpload:
+    """A direct upload and its status."""
 
     id: str
     status: str
@@ -46,8 +46,8 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Asset:
-    """A file that Mux has, and how far it has come."""
+class MuxAsset:
+    """A Mux asset and its processing status."""
 
     id: str
     status: str
@@ -60,10 +60,10 @@ def is_configured(settings: Settings) -> bool:
 
 
 class Mux:
-    """One account. The SDK blocks, so its calls run in threads; it tries nothing twice, for workflows do."""
+    """Client for one account. The SDK blocks, so calls run in threads; retries are left to the workflow."""
 
     def __init__(self, settings: Settings) -> None:
-        import mux_python  # noqa: PLC0415 - only workers that host have it
+        import mux_python  # noqa: PLC0415 - only hosting workers have it
 
         configuration = mux_python.Configuration(
             host=settings.mux_url.rstrip("/"),
@@ -76,98 +76,107 @@ class Mux:
         self._uploads = mux_python.DirectUploadsApi(client)
         self._assets = mux_python.AssetsApi(client)
 
-    async def create_upload(self, mark: str) -> Upload:
-        """A new upload; Mux repeats our mark wherever it speaks of what comes of it."""
+    async def create_upload(self, passthrough: str) -> MuxUpload:
+        """Creates an upload; Mux returns `passthrough` in all related events."""
         settings = self._sdk.CreateAssetRequest(
-            playback_policies=[self._sdk.PlaybackPolicy.PUBLIC], passthrough=mark, video_quality="basic"
+            playback_policies=[self._sdk.PlaybackPolicy.PUBLIC], passthrough=passthrough, video_quality="basic"
         )
         request = self._sdk.CreateUploadRequest(timeout=UPLOAD_SECONDS, cors_origin="*", new_asset_settings=settings)
         return _upload(await self._call(self._uploads.create_direct_upload, request))
 
-    async def find_upload(self, mark: str) -> Upload | None:
-        """An upload that was made though its answer was lost."""
-        for found in await self._call(self._uploads.list_direct_uploads, limit=100):
-            asked = found.new_asset_settings
-            if asked is not None and asked.passthrough == mark and found.status == WAITING and found.url:
-                return _upload(found)
+    async def find_upload(self, passthrough: str) -> MuxUpload | None:
+        """Finds an upload whose creation response was lost."""
+        for data in await self._call(self._uploads.list_direct_uploads, limit=100):
+            asset_settings = data.new_asset_settings
+            if (
+                asset_settings is not None
+                and asset_settings.passthrough == passthrough
+                and data.status == WAITING
+                and data.url
+            ):
+                return _upload(data)
         return None
 
-    async def get_upload(self, upload_id: str) -> Upload:
+    async def get_upload(self, upload_id: str) -> MuxUpload:
         return _upload(await self._call(self._uploads.get_direct_upload, upload_id))
 
-    async def get_asset(self, asset_id: str) -> Asset:
-        found = await self._call(self._assets.get_asset, asset_id)
-        ids = found.playback_ids or []
-        messages = list(getattr(found.errors, "messages", None) or ())
-        return Asset(
-            found.id,
-            found.status,
+    async def get_asset(self, asset_id: str) -> MuxAsset:
+        data = await self._call(self._assets.get_asset, asset_id)
+        ids = data.playback_ids or []
+        messages = list(getattr(data.errors, "messages", None) or ())
+        return MuxAsset(
+            data.id,
+            data.status,
             playback_id=ids[0].id if ids else None,
-            error=" ".join(messages) or getattr(found.errors, "type", None),
+            error=" ".join(messages) or getattr(data.errors, "type", None),
         )
 
     async def _call(self, function: Callable[..., Any], *arguments: object, **named: object) -> Any:  # noqa: ANN401
-        import urllib3  # noqa: PLC0415 - what the SDK speaks through
+        import urllib3  # noqa: PLC0415 - the SDK's HTTP client
 
         try:
-            answer = await asyncio.to_thread(function, *arguments, _request_timeout=CALL_SECONDS, **named)
+            response = await asyncio.to_thread(function, *arguments, _request_timeout=CALL_SECONDS, **named)
         except self._sdk.ApiException as error:
-            raise _refusal(int(error.status or 0)) from error
+            raise _to_error(int(error.status or 0)) from error
         except urllib3.exceptions.HTTPError as error:
-            raise HostError("The host could not be reached.", reason="UNREACHABLE", retry=True) from error
-        return answer.data
+            raise HostingError(
+                "The hosting provider could not be reached.", reason="UNREACHABLE", retry=True
+            ) from error
+        return response.data
 
 
-def _upload(found: Any) -> Upload:  # noqa: ANN401 (the SDK has no types)
-    return Upload(found.id, found.status, url=found.url, asset_id=found.asset_id)
+def _upload(data: Any) -> MuxUpload:  # noqa: ANN401 (the SDK has no types)
+    return MuxUpload(data.id, data.status, url=data.url, asset_id=data.asset_id)
 
 
-def _refusal(status: int) -> HostError:
+def _to_error(status: int) -> HostingError:
     if status in {401, 403}:
-        return HostError("The host does not accept this installation's credentials.", reason="CREDENTIALS", retry=False)
+        return HostingError("The hosting provider rejected the credentials.", reason="CREDENTIALS", retry=False)
     if status == 429 or status >= 500 or status == 0:
-        return HostError("The host is busy or away.", reason="UNAVAILABLE", retry=True)
+        return HostingError("The hosting provider is unavailable.", reason="UNAVAILABLE", retry=True)
     if status == 404:
-        return HostError("The host has forgotten this video.", reason="GONE", retry=False)
-    return HostError("The host refused the request.", reason=f"HTTP_{status}", retry=False)
+        return HostingError("The hosting provider no longer has this video.", reason="GONE", retry=False)
+    return HostingError("The hosting provider rejected the request.", reason=f"HTTP_{status}", retry=False)
 
 
-async def send_file(url: str, *, size: int, read: Read, tell: Told) -> None:
-    """Send a file in chunks, from where the host already has it: a connection that breaks costs one chunk."""
+async def send_file(url: str, *, size: int, read: Read, on_progress: OnProgress) -> None:
+    """Uploads a file in chunks, resuming at the provider's offset; a broken connection costs one chunk."""
     timeout = httpx.Timeout(CHUNK_SECONDS, connect=CALL_SECONDS)
     async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
         try:
-            sent = await _received(client, url, size)
-            while sent < size:
-                end = min(sent + CHUNK_BYTES, size)
-                headers = {"Content-Length": str(end - sent), "Content-Range": f"bytes {sent}-{end - 1}/{size}"}
-                answer = await client.put(url, content=read(sent, end), headers=headers)
-                sent = _progress(answer, size)
-                tell(sent)
+            offset = await _received_bytes(client, url, size)
+            while offset < size:
+                end = min(offset + CHUNK_BYTES, size)
+                headers = {"Content-Length": str(end - offset), "Content-Range": f"bytes {offset}-{end - 1}/{size}"}
+                response = await client.put(url, content=read(offset, end), headers=headers)
+                offset = _parse_progress(response, size)
+                on_progress(offset)
         except httpx.HTTPError as error:
-            raise HostError("The host could not be reached.", reason="UNREACHABLE", retry=True) from error
+            raise HostingError(
+                "The hosting provider could not be reached.", reason="UNREACHABLE", retry=True
+            ) from error
 
 
-async def _received(client: httpx.AsyncClient, url: str, size: int) -> int:
-    answer = await client.put(url, headers={"Content-Length": "0", "Content-Range": f"bytes */{size}"})
-    return _progress(answer, size)
+async def _received_bytes(client: httpx.AsyncClient, url: str, size: int) -> int:
+    response = await client.put(url, headers={"Content-Length": "0", "Content-Range": f"bytes */{size}"})
+    return _parse_progress(response, size)
 
 
-def _progress(answer: httpx.Response, size: int) -> int:
-    """308 and how much there is, or success and there is all."""
-    if answer.status_code in {200, 201}:
+def _parse_progress(response: httpx.Response, size: int) -> int:
+    """The received bytes: 308 with a Range header, or success for all."""
+    if response.status_code in {200, 201}:
         return size
-    if answer.status_code == 308:
-        _, _, last = answer.headers.get("range", "").rpartition("-")
+    if response.status_code == 308:
+        _, _, last = response.headers.get("range", "").rpartition("-")
         return int(last) + 1 if last.isdecimal() else 0
-    raise _refusal(answer.status_code)
+    raise _to_error(response.status_code)
 
 
 def is_signed(header: str, body: bytes, *, secret: str, now: float) -> bool:
-    """Whether Mux sent this event, and lately: `t=<time>,v1=<HMAC-SHA256 of time, dot, body>`."""
-    fields = dict(piece.partition("=")[::2] for piece in header.split(","))
-    told, signature = fields.get("t", ""), fields.get("v1", "")
-    if not told.isdecimal() or abs(now - int(told)) > EVENT_SECONDS:
+    """Verifies the signature and age of an event: `t=<time>,v1=<HMAC-SHA256 of time, dot, body>`."""
+    fields = dict(part.partition("=")[::2] for part in header.split(","))
+    timestamp, signature = fields.get("t", ""), fields.get("v1", "")
+    if not timestamp.isdecimal() or abs(now - int(timestamp)) > MAX_EVENT_AGE_SECONDS:
         return False
-    expected = hmac.new(secret.encode(), f"{told}.".encode() + body, hashlib.sha256).hexdigest()
+    expected = hmac.new(secret.encode(), f"{timestamp}.".encode() + body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())

@@ -1,4 +1,4 @@
-"""When hosting may be activated, and what its states are called."""
+"""Hosting states, and when hosting can be activated."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,15 +9,15 @@ Reason = Literal["plan_required", "missing_input"]
 
 
 class Provider(StrEnum):
-    """Who packages what is played: ourselves, with Shaka Packager, or the host."""
+    """Who packages the video: we, with Shaka Packager, or the hosting provider."""
 
     SHAKA = "shaka"
     MUX = "mux"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a video's hosting stands."""
+class HostingStatus:
+    """Hosting status of a video."""
 
     state: State
     can_activate: bool
@@ -25,15 +25,17 @@ class Standing:
     reason: Reason | None = None
 
 
-# An activation that failed leaves the video as it was: it can be activated again.
+# A failed activation counts as inactive and can be repeated.
 _STATES: dict[str, State] = {"queued": "queued", "processing": "processing", "ready": "ready"}
 
 
-def standing(job_status: str | None, *, plan_allows: bool, has_source: bool, is_configured: bool) -> Standing:
-    """The plan is asked before the file: whoever may not host at all need not look for one."""
+def hosting_status(
+    job_status: str | None, *, plan_allows: bool, has_source: bool, is_configured: bool
+) -> HostingStatus:
+    """Computes the status; the plan is checked before the source file."""
     state = _STATES.get(job_status or "", "inactive")
     provider = Provider.MUX if state != "inactive" else Provider.SHAKA
     reason: Reason | None = None
     if state == "inactive":
         reason = "plan_required" if not plan_allows else "missing_input" if not has_source else None
-    return Standing(state, plan_allows and has_source and is_configured, provider, reason)
+    return HostingStatus(state, plan_allows and has_source and is_configured, provider, reason)

@@ -1,4 +1,4 @@
-"""Professional hosting on the wire."""
+"""API schemas of professional hosting."""
 
 from typing import Annotated
 
@@ -9,18 +9,23 @@ from cutroom.web.schema import ApiModel, Omittable
 
 
 class NewHosting(ApiModel):
-    """Nothing has to be said."""
+    """An empty request body."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{}]})
 
 
 class Hosting(ApiModel):
-    """How a video's hosting stands."""
+    """Hosting status of a video."""
 
     video_id: str
     status: Annotated[
-        State, Field(description="`inactive`: packaged by ourselves; `queued`, `processing`: on its way to the host.")
+        State,
+        Field(
+            description="`inactive`: packaged by Cutroom; `queued`, `processing`: being sent to the hosting provider."
+        ),
     ]
-    can_activate: Annotated[bool, Field(description="Whether the plan allows it and there is a file to send.")]
+    can_activate: Annotated[bool, Field(description="Whether the plan allows hosting and a source file exists.")]
     packaging_provider: Provider
-    reason: Annotated[Omittable[Reason], Field(description="Why it cannot be activated, while it is inactive.")] = None
+    reason: Annotated[Omittable[Reason], Field(description="Why hosting cannot be activated; only while inactive.")] = (
+        None
+    )

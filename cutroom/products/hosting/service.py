@@ -1,4 +1,4 @@
-"""Activating hosting, reading how it stands, and writing down what the host said."""
+"""Activates and reads hosting, and saves provider state."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.products.hosting.rules import Standing, standing
+from cutroom.products.hosting.rules import HostingStatus, hosting_status
 from cutroom.products.hosting.schemas import Hosting
 
 _STATE = """SELECT s.storage_path IS NOT NULL AND s.size_bytes IS NOT NULL AND v.import_status = 'ready' AS has_source,
@@ -25,13 +25,13 @@ _STATE = """SELECT s.storage_path IS NOT NULL AND s.size_bytes IS NOT NULL AND v
 
 
 def hosting_key(video_id: str) -> JobKey:
-    """One for each video: asking again meets the same."""
+    """The job key; one per video, so that repeated requests find the same job."""
     return JobKey(InternalJobType.HOSTING, video_id)
 
 
 async def get_hosting(connection: Connection, principal: Principal, video_id: str, *, is_configured: bool) -> Hosting:
     await get_video(connection, principal, video_id)
-    return _wire(video_id, await _standing(connection, principal, video_id, is_configured=is_configured))
+    return _to_schema(video_id, await _load_status(connection, principal, video_id, is_configured=is_configured))
 
 
 async def activate(
@@ -43,28 +43,30 @@ async def activate(
     prices: PriceList,
     now: datetime,
 ) -> tuple[Hosting, bool]:
-    """Send the source to the host, unless it is there or on its way; and whether that began anything."""
+    """Starts hosting unless it is active or in progress; returns the status and whether a job was started."""
     await get_video(connection, principal, video_id)
-    before = await _standing(connection, principal, video_id, is_configured=is_configured)
-    if before.state != "inactive":
-        return _wire(video_id, before), False
-    if before.reason == "plan_required":
-        raise CutroomError(Code.PERMISSION_DENIED, details={"reason": before.reason})
-    if before.reason == "missing_input":
-        raise CutroomError(Code.INVALID_ARGUMENT, details={"reason": before.reason})
-    if not before.can_activate:
-        message = "This installation has no hosting provider."
+    current = await _load_status(connection, principal, video_id, is_configured=is_configured)
+    if current.state != "inactive":
+        return _to_schema(video_id, current), False
+    if current.reason == "plan_required":
+        raise CutroomError(Code.PERMISSION_DENIED, details={"reason": current.reason})
+    if current.reason == "missing_input":
+        raise CutroomError(Code.INVALID_ARGUMENT, details={"reason": current.reason})
+    if not current.can_activate:
+        message = "No hosting provider is configured."
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})
     job = NewJob(hosting_key(video_id), None, plan={"hosted_video_id": video_id})
-    (begun,) = await create_jobs(connection, principal, [job], prices=prices, now=now)
-    after = await _standing(connection, principal, video_id, is_configured=is_configured)
-    return _wire(video_id, after), begun
+    (started,) = await create_jobs(connection, principal, [job], prices=prices, now=now)
+    updated = await _load_status(connection, principal, video_id, is_configured=is_configured)
+    return _to_schema(video_id, updated), started
 
 
-async def _standing(connection: Connection, principal: Principal, video_id: str, *, is_configured: bool) -> Standing:
+async def _load_status(
+    connection: Connection, principal: Principal, video_id: str, *, is_configured: bool
+) -> HostingStatus:
     row = await connection.fetchrow(_STATE, principal.library_id, video_id, hosting_key(video_id).id)
     assert row is not None
-    return standing(
+    return hosting_status(
         row["status"],
         plan_allows=principal.plan.hosting and not principal.suspended,
         has_source=bool(row["has_source"]),
@@ -72,20 +74,20 @@ async def _standing(connection: Connection, principal: Principal, video_id: str,
     )
 
 
-def _wire(video_id: str, found: Standing) -> Hosting:
+def _to_schema(video_id: str, values: HostingStatus) -> Hosting:
     return Hosting(
         video_id=video_id,
-        status=found.state,
-        can_activate=found.can_activate,
-        packaging_provider=found.provider,
-        reason=found.reason,
+        status=values.state,
+        can_activate=values.can_activate,
+        packaging_provider=values.provider,
+        reason=values.reason,
     )
 
 
-async def hosted(
+async def load_hosting(
     connection: Connection, library_id: str, video_id: str, *, attempt: int, now: datetime
 ) -> asyncpg.Record:
-    """What is known of this attempt; a new attempt begins with nothing."""
+    """Loads the provider state of this attempt; a new attempt starts empty."""
     row = await connection.fetchrow(
         """INSERT INTO hostings AS h (library_id, video_id, attempt, updated_at) VALUES ($1, $2, $3, $4)
            ON CONFLICT (library_id, video_id) DO UPDATE SET
@@ -104,22 +106,22 @@ async def hosted(
     return row
 
 
-async def record(
-    connection: Connection, library_id: str, video_id: str, *, found: Mapping[str, Any], now: datetime
+async def update_hosting(
+    connection: Connection, library_id: str, video_id: str, *, values: Mapping[str, Any], now: datetime
 ) -> None:
-    """Write down what has come about; the names of columns are the caller's, who is one of us."""
-    columns = ", ".join(f"{name} = ${at}" for at, name in enumerate(found, 4))
+    """Saves provider state; column names come from our own code."""
+    columns = ", ".join(f"{name} = ${index}" for index, name in enumerate(values, 4))
     await connection.execute(
         f"UPDATE hostings SET updated_at = $3, {columns} WHERE library_id = $1 AND video_id = $2",  # noqa: S608
         library_id,
         video_id,
         now,
-        *found.values(),
+        *values.values(),
     )
 
 
-async def show(connection: Connection, library_id: str, video_id: str, *, url: str) -> None:
-    """From now on the video is played from the host."""
+async def set_hosted_url(connection: Connection, library_id: str, video_id: str, *, url: str) -> None:
+    """Sets the URL from which the video is played."""
     await connection.execute(
         "UPDATE videos SET hosted_url = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, url
     )

@@ -1,24 +1,20 @@
-"""Hosting, for the worker."""
+"""Builds the hosting activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.hosting.activities import HostingActivities
 from cutroom.products.hosting.mux import Mux, is_configured
-from cutroom.products.hosting.workflow import HostingWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     hosting = HostingActivities(
-        database=parts.database,
-        storage=parts.storage,
-        secrecy=parts.secrecy,
-        host=Mux(parts.settings) if is_configured(parts.settings) else None,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        secret_box=context.secret_box,
+        host=Mux(context.settings) if is_configured(context.settings) else None,
+        clock=context.clock,
     )
     return {
-        Queue.EGRESS: [hosting.open_hosting_upload, hosting.check_hosting],
-        Queue.DOWNLOAD: [hosting.send_hosting_source],
+        TaskQueue.EGRESS: [hosting.open_hosting_upload, hosting.check_hosting],
+        TaskQueue.DOWNLOAD: [hosting.send_hosting_source],
     }
-
-
-WORK = WorkerRegistration(workflows=[HostingWorkflow], activities=_activities)

@@ -1,4 +1,4 @@
-"""The order of an activation: a place at the host, the source, then waiting until it plays."""
+"""Defines the hosting workflow."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -12,52 +12,52 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.hosting.activities import HostingActivities
 
 SEND_TIMEOUT = timedelta(hours=8)
 HOSTING_TIMEOUT = timedelta(hours=24)
-run_activity = ActivityRunner(
-    Queue.EGRESS,
+MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = timedelta(seconds=2), timedelta(minutes=1)
+
+egress = ActivityRunner(
+    TaskQueue.EGRESS,
     start_to_close=timedelta(minutes=2),
     schedule_to_close=HOSTING_TIMEOUT,
     heartbeat_timeout=timedelta(seconds=30),
     maximum_interval=timedelta(minutes=1),
 )
-FIRST_LOOK, LAST_LOOK = timedelta(seconds=2), timedelta(minutes=1)
+download = egress.with_options(queue=TaskQueue.DOWNLOAD, start_to_close=SEND_TIMEOUT)
 
 
 @workflow.defn(name="hosting")
 class HostingWorkflow:
-    """One activation. The host's events only make it look sooner; what counts is what it sees."""
+    """Uploads a video to the hosting provider and polls until it is playable. Events only trigger earlier polls."""
 
     def __init__(self) -> None:
-        self._nudged = False
+        self._event_received = False
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._activate, job))
 
-    @workflow.signal(name="nudge")
-    def nudge(self) -> None:
-        self._nudged = True
+    @workflow.signal(name="event_received")
+    def event_received(self) -> None:
+        self._event_received = True
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+    async def _activate(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["hosted_video_id"]
-        await run_activity(HostingActivities.open_hosting_upload, ref, video_id)
-        await run_activity(
-            HostingActivities.send_hosting_source, ref, video_id, queue=Queue.DOWNLOAD, start_to_close=SEND_TIMEOUT
-        )
-        started, pause = workflow.now(), FIRST_LOOK
-        while not await run_activity(HostingActivities.check_hosting, ref, video_id):
+        await egress.run(HostingActivities.open_hosting_upload, job, video_id)
+        await download.run(HostingActivities.send_hosting_source, job, video_id)
+        started, interval = workflow.now(), MIN_POLL_INTERVAL
+        while not await egress.run(HostingActivities.check_hosting, job, video_id):
             if workflow.now() - started > HOSTING_TIMEOUT:
-                sentence = "The host did not finish within a day."
-                raise ApplicationError(sentence, {"reason": "TOO_SLOW"}, type=Code.INTERNAL.value)
-            await self._pause(pause)
-            pause = min(2 * pause, LAST_LOOK)
+                message = "The hosting provider did not finish within 24 hours."
+                raise ApplicationError(message, {"reason": "TOO_SLOW"}, type=Code.INTERNAL.value)
+            await self._wait(interval)
+            interval = min(2 * interval, MAX_POLL_INTERVAL)
         return {"provider": "mux"}
 
-    async def _pause(self, longest: timedelta) -> None:
+    async def _wait(self, interval: timedelta) -> None:
         with suppress(TimeoutError):
-            await workflow.wait_condition(lambda: self._nudged, timeout=longest)
-        self._nudged = False
+            await workflow.wait_condition(lambda: self._event_received, timeout=interval)
+        self._event_received = False

@@ -18,7 +18,7 @@ from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.process import MediaError, Reason
-from cutroom.media.remux import join_tracks
+from cutroom.media.remux import remux_tracks
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
@@ -76,18 +76,18 @@ class IngestActivities:
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     sources: Mapping[SourceType, ImportSource]
     youtube: YoutubeSource
-    secrecy: SecretBox
+    secret_box: SecretBox
     clock: Clock
 
     @activity.defn(name="look_at_source")
     async def look_at_source(self, wanted: PreflightRequest) -> PreflightResult:
         """A few seconds' look at a URL before its video is accepted."""
         sealed = base64.b64decode(wanted.sealed_url)
-        url = self.secrecy.unseal(service.URL_PURPOSE, sealed, context=wanted.video_id).decode()
+        url = self.secret_box.unseal(service.URL_PURPOSE, sealed, context=wanted.video_id).decode()
         kind = SourceType(wanted.type)
         try:
             await (self.youtube if kind is SourceType.YOUTUBE else self.sources[kind]).probe(url)
@@ -102,37 +102,37 @@ class IngestActivities:
             source = await service.source_of(connection, ref.library_id, video_id)
         if source.type is SourceType.UPLOAD:
             return
-        url = self.secrecy.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
+        url = self.secret_box.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
         async with self._working(ref, "fetching", progress=2):
-            with self.workbench.drawer() as drawer:
-                found, fetched = await self._download(source.type, url, drawer)
+            with self.media_cache.temp_dir() as temp_dir:
+                found, fetched = await self._download(source.type, url, temp_dir)
                 await self.storage.put(source.storage_path, fetched)
         async with self.database.transaction(ref.library_id) as connection:
             title = found.title or found.file_name
             await service.record_found(connection, ref.library_id, video_id, title=title)
 
-    async def _download(self, kind: SourceType, url: str, drawer: Path) -> tuple[Found, Path]:
+    async def _download(self, kind: SourceType, url: str, temp_dir: Path) -> tuple[Found, Path]:
         """The source as one file; YouTube sends picture and sound apart, which the sandbox puts together."""
-        picture, sound = drawer / "source", drawer / "sound"
+        picture, sound = temp_dir / "source", temp_dir / "sound"
         with FileSink(picture) as to, FileSink(sound) as audio_to:
             if kind is SourceType.YOUTUBE:
                 found = await self.youtube.probe(url)  # it alone knows the title
                 await self.youtube.download(
-                    url, to, audio_to=audio_to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=drawer
+                    url, to, audio_to=audio_to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=temp_dir
                 )
             else:
                 source = self.sources[kind]
                 found = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
         if not sound.stat().st_size:
             return found, picture
-        return found, await join_tracks(picture, sound, output=drawer, sandbox=self.sandbox)
+        return found, await remux_tracks(picture, sound, output=temp_dir, sandbox=self.sandbox)
 
     @activity.defn(name="inspect_source")
     async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
         """Judge the file in the sandbox, and write down what it is."""
         async with self.database.transaction(ref.library_id) as connection:
             source = await service.source_of(connection, ref.library_id, video_id)
-        async with self._working(ref, "reading", progress=8), self.workbench.fetch(source.storage_path) as copy:
+        async with self._working(ref, "reading", progress=8), self.media_cache.fetch(source.storage_path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
             if source.lane is MediaKind.AUDIO:
                 info = only_sound(info)
@@ -149,9 +149,9 @@ class IngestActivities:
     @activity.defn(name="make_poster")
     async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         path = service.source_path(ref.library_id, video_id)
-        async with self._working(ref, "taking a poster", progress=12), self.workbench.fetch(path) as copy:
-            with self.workbench.drawer() as drawer:
-                poster = await make_poster(copy.path, INFO.validate_python(info), output=drawer, sandbox=self.sandbox)
+        async with self._working(ref, "taking a poster", progress=12), self.media_cache.fetch(path) as copy:
+            with self.media_cache.temp_dir() as temp_dir:
+                poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
                     return
                 stored = video_path(ref.library_id, video_id, "poster.jpg")
@@ -164,29 +164,29 @@ class IngestActivities:
         """One piece of at most a minute's work; its files get names of their own in the store."""
         info, path = INFO.validate_python(order.info), service.source_path(ref.library_id, video_id)
         stage = "copying the sound" if order.kind == "sound" else "copying the picture"
-        async with self._working(ref, stage, progress=order.progress), self.workbench.fetch(path) as copy:
-            with self.workbench.drawer() as drawer:
-                for made in await self._make(order, info, copy.path, drawer):
+        async with self._working(ref, stage, progress=order.progress), self.media_cache.fetch(path) as copy:
+            with self.media_cache.temp_dir() as temp_dir:
+                for made in await self._make(order, info, copy.path, temp_dir):
                     await self.storage.put(_piece_path(ref, video_id, made.name), made)
 
-    async def _make(self, order: MediaChunkTask, info: MediaInfo, source: Path, drawer: Path) -> list[Path]:
+    async def _make(self, order: MediaChunkTask, info: MediaInfo, source: Path, temp_dir: Path) -> list[Path]:
         if order.kind == "sound":
             piece = audio.plan_audio(info)[order.index]
-            files = await audio.make_audio_piece(source, info, piece, output=drawer, sandbox=self.sandbox)
+            files = await audio.make_audio_chunk(source, info, piece, output=temp_dir, sandbox=self.sandbox)
             return [files.speech, files.mix, files.proxy]
         piece = video.plan_proxy(info)[order.index]
-        return [await video.make_proxy_piece(source, info, piece, output=drawer, sandbox=self.sandbox)]
+        return [await video.make_proxy_chunk(source, info, piece, output=temp_dir, sandbox=self.sandbox)]
 
     @activity.defn(name="join_sound")
     async def join_sound(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         """Speech for recognition, the mix for dubs, and the proxy's own sound, each in one file."""
         pieces = audio.plan_audio(INFO.validate_python(info))
         async with self._working(ref, "joining the sound", progress=92):
-            with self.workbench.drawer() as drawer:
-                made = [audio.piece_files(piece, drawer) for piece in pieces]
+            with self.media_cache.temp_dir() as temp_dir:
+                made = [audio.audio_chunk_files(piece, temp_dir) for piece in pieces]
                 for files in made:
                     await self._bring(ref, video_id, [files.speech, files.mix, files.proxy])
-                whole = await audio.join_audio(made, output=drawer, sandbox=self.sandbox)
+                whole = await audio.join_audio(made, output=temp_dir, sandbox=self.sandbox)
                 for joined in (whole.speech, whole.mix, whole.proxy):
                     await self.storage.put(video_path(ref.library_id, video_id, joined.name), joined)
 
@@ -195,13 +195,13 @@ class IngestActivities:
         """The seekable proxy, with sound where the source has some."""
         known = INFO.validate_python(info)
         async with self._working(ref, "joining the picture", progress=96):
-            with self.workbench.drawer() as drawer:
-                pieces = [video.piece_file(piece, drawer) for piece in video.plan_proxy(known)]
+            with self.media_cache.temp_dir() as temp_dir:
+                pieces = [video.proxy_chunk_file(piece, temp_dir) for piece in video.plan_proxy(known)]
                 await self._bring(ref, video_id, pieces)
-                sound = drawer / "proxy.aac" if known.audio_streams else None
+                sound = temp_dir / "proxy.aac" if known.audio_streams else None
                 if sound is not None:
                     await self._copy(video_path(ref.library_id, video_id, sound.name), sound)
-                proxy = await video.join_proxy(pieces, known, audio=sound, output=drawer, sandbox=self.sandbox)
+                proxy = await video.join_proxy(pieces, known, audio=sound, output=temp_dir, sandbox=self.sandbox)
                 await self.storage.put(video_path(ref.library_id, video_id, proxy.name), proxy)
 
     @activity.defn(name="clear_pieces")

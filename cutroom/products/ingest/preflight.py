@@ -10,7 +10,7 @@ from temporalio.service import RPCError
 
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
-from cutroom.platform.temporal import Queue
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.ingest.activities import PreflightRequest, PreflightResult
 from cutroom.products.ingest.schemas import UrlSource
 from cutroom.products.ingest.service import URL_PURPOSE
@@ -36,7 +36,7 @@ async def look_first(runtime: Runtime, source: UrlSource) -> None:
 
 async def _look(runtime: Runtime, source: UrlSource, seconds: float) -> PreflightResult | None:
     look_id = new_id()
-    sealed = runtime.secrecy.seal(URL_PURPOSE, source.url.encode(), context=look_id)
+    sealed = runtime.secret_box.seal(URL_PURPOSE, source.url.encode(), context=look_id)
     glance = PreflightRequest(video_id=look_id, type=source.type.value, sealed_url=base64.b64encode(sealed).decode())
     try:
         async with asyncio.timeout(seconds):
@@ -44,7 +44,7 @@ async def _look(runtime: Runtime, source: UrlSource, seconds: float) -> Prefligh
                 WORKFLOW,
                 glance,
                 id=f"look_{look_id}",
-                task_queue=Queue.CONTROL,
+                task_queue=TaskQueue.CONTROL,
                 execution_timeout=timedelta(seconds=15),
                 result_type=PreflightResult,
             )

@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
-from cutroom.credits.pricing import Work
-from cutroom.credits.rules import Bill
+from cutroom.credits.pricing import BillableItem
+from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, DubWork, ShortsWork
-from cutroom.credits.service import works_of
+from cutroom.credits.service import billable_items
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob
 from cutroom.platform.ids import new_id
 from cutroom.products.ingest.schemas import PackagingRecipe, Recipes, ShortsRecipe
-from cutroom.products.packaging.rules import Overwrite
-from cutroom.products.thumbnails.rules import Mode
-from cutroom.products.thumbnails.service import REQUEST_ID, billed_works
+from cutroom.products.packaging.rules import OverwriteMode
+from cutroom.products.thumbnails.rules import ThumbnailMode
+from cutroom.products.thumbnails.service import REQUEST_ID, items_for_plan
 
 SHORTS_UNLESS_SAID = 3  # clips, where a recipe does not say how many
 
@@ -23,22 +23,22 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
     if recipes is None:
         return []
 
-    def job(key: JobKey, plan: dict[str, object], works: Iterable[Work]) -> NewJob:
-        billed = tuple(works)
-        bill = Bill(billed, is_subscriber) if billed else None
-        return NewJob(key, video_id, plan=plan, depends_on=[after], bill=bill)
+    def job(key: JobKey, plan: dict[str, object], items: Iterable[BillableItem]) -> NewJob:
+        billed = tuple(items)
+        charge = Charge(billed, is_subscriber) if billed else None
+        return NewJob(key, video_id, plan=plan, depends_on=[after], charge=charge)
 
     jobs = []
     for dub in recipes.dubs or []:
         for language in dub.languages:
             key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
             bundle = CreditBundle(dubs=[DubWork(product=dub.product.value, languages=[language])])
-            jobs.append(job(key, {"recipe": True}, works_of(bundle)))
+            jobs.append(job(key, {"recipe": True}, billable_items(bundle)))
     if recipes.shorts is not None:
         plan = recipes.shorts.model_dump(mode="json", by_alias=True)
         bundle = CreditBundle(shorts=_shorts(recipes.shorts))
-        jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, works_of(bundle)))
-    jobs += [job(key, plan, works) for key, plan, works in _packaging(recipes.packaging, video_id)]
+        jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, billable_items(bundle)))
+    jobs += [job(key, plan, items) for key, plan, items in _packaging(recipes.packaging, video_id)]
     unique = {one.key.id: one for one in jobs}  # a language asked for twice is one dub
     return list(unique.values())
 
@@ -50,17 +50,17 @@ def _shorts(recipe: ShortsRecipe) -> ShortsWork:
 
 def _packaging(
     asked: PackagingRecipe | None, video_id: str
-) -> list[tuple[JobKey, dict[str, object], tuple[Work, ...]]]:
+) -> list[tuple[JobKey, dict[str, object], tuple[BillableItem, ...]]]:
     """Titles and descriptions are free; a thumbnail is not."""
     if asked is None:
         return []
     runs: list[tuple[AutomationType, dict[str, object]]] = []
     # Whoever asks for these at the door wants them in place of what comes with the source.
     if asked.title is not None:
-        plan: dict[str, object] = {"titleType": asked.title.style.value, "overwriteMode": Overwrite.ALWAYS.value}
+        plan: dict[str, object] = {"titleType": asked.title.style.value, "overwriteMode": OverwriteMode.ALWAYS.value}
         runs.append((AutomationType.TITLE, plan))
     if asked.description is not None:
-        plan = {"descriptionType": asked.description.type.value, "overwriteMode": Overwrite.ALWAYS.value}
+        plan = {"descriptionType": asked.description.type.value, "overwriteMode": OverwriteMode.ALWAYS.value}
         runs.append((AutomationType.DESCRIPTION, plan))
     thumbnail = thumbnail_plan(asked)
     if thumbnail is not None:
@@ -69,7 +69,7 @@ def _packaging(
         (
             JobKey(JobType.PACKAGING, video_id, automation=automation),
             plan,
-            billed_works(plan) if automation is AutomationType.THUMBNAIL else (),
+            items_for_plan(plan) if automation is AutomationType.THUMBNAIL else (),
         )
         for automation, plan in runs
     ]
@@ -81,4 +81,4 @@ def thumbnail_plan(asked: PackagingRecipe | None) -> dict[str, Any] | None:
     if recipe is None or (recipe is not True and not recipe.enabled):
         return None
     given = {} if recipe is True else recipe.model_dump(mode="json", by_alias=True, exclude={"enabled"})
-    return {**given, "mode": Mode.ZERO_PROMPT.value}
+    return {**given, "mode": ThumbnailMode.ZERO_PROMPT.value}

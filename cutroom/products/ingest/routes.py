@@ -32,7 +32,7 @@ async def create_video(call: CurrentCall, wanted: NewVideo) -> CreatedVideo:
         call.connection,
         call.principal,
         wanted,
-        secrecy=call.runtime.secrecy,
+        secret_box=call.runtime.secret_box,
         prices=load_prices(call.runtime.settings.prices_file),
         now=call.now,
     )

@@ -15,7 +15,7 @@ from cutroom.products.ingest.rules import (
     fault_in_file_name,
     fault_in_source,
 )
-from cutroom.products.thumbnails.schemas import Pictured
+from cutroom.products.thumbnails.schemas import ThumbnailBase
 from cutroom.web.schema import ApiModel, Languages, Omittable, Uri
 
 MAX_DUB_RECIPES = 4
@@ -104,7 +104,7 @@ class DescriptionRecipe(ApiModel):
     type: DescriptionKind
 
 
-class ThumbnailRecipe(Pictured):
+class ThumbnailRecipe(ThumbnailBase):
     """A thumbnail to draw out of the film."""
 
     enabled: bool = True

@@ -47,7 +47,7 @@ async def create_video(
     principal: Principal,
     wanted: NewVideo,
     *,
-    secrecy: SecretBox,
+    secret_box: SecretBox,
     prices: PriceList,
     now: datetime,
 ) -> CreatedVideo:
@@ -58,16 +58,16 @@ async def create_video(
         await get_folder(connection, principal, wanted.folder_id)
     drawn = thumbnail_plan(wanted.products.packaging if wanted.products is not None else None)
     if drawn is not None:
-        await thumbnails.check(connection, principal, drawn, at="products.packaging.thumbnail.")
+        await thumbnails.validate_plan(connection, principal, drawn, at="products.packaging.thumbnail.")
     video_id = new_id()
-    await _put_source(connection, principal, wanted.source, video_id=video_id, secrecy=secrecy, now=now)
+    await _put_source(connection, principal, wanted.source, video_id=video_id, secret_box=secret_box, now=now)
     await _put_video(connection, principal, wanted, video_id=video_id, now=now)
     is_upload = isinstance(wanted.source, UploadSource)
     staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
     jobs = [job for job, _ in await request_jobs(connection, principal, staged, prices=prices, now=now)]
     for job in staged:
         if job.key.automation is AutomationType.THUMBNAIL:
-            await thumbnails.put_request(connection, principal.library_id, job, now=now)
+            await thumbnails.store_request(connection, principal.library_id, job, now=now)
     upload = None
     if is_upload:
         path = source_path(principal.library_id, video_id)
@@ -82,7 +82,7 @@ async def _put_source(
     source: UrlSource | UploadSource,
     *,
     video_id: str,
-    secrecy: SecretBox,
+    secret_box: SecretBox,
     now: datetime,
 ) -> None:
     row: dict[str, Any] = {
@@ -99,7 +99,7 @@ async def _put_source(
     fingerprint = source_fingerprint(source.type, source.url)
     row |= {
         "fingerprint": fingerprint,
-        "sealed_url": secrecy.seal(URL_PURPOSE, source.url.encode(), context=video_id),
+        "sealed_url": secret_box.seal(URL_PURPOSE, source.url.encode(), context=video_id),
     }
     await _retire_failed(connection, principal.library_id, fingerprint)
     try:

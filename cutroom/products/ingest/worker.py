@@ -1,32 +1,31 @@
-"""Imports, for the worker."""
+"""Builds the import activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
+from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.egress.addresses import Resolver, parse_networks
-from cutroom.platform.temporal import Queue
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
 from cutroom.products.ingest.sources_youtube import Tools, YoutubeSource
-from cutroom.products.ingest.workflow import ImportWorkflow, PreflightWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     ingest = IngestActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
         sources={
-            SourceType.HTTPS: HttpsSource(parts.egress),
-            SourceType.DROPBOX: DropboxSource(parts.egress),
-            SourceType.GOOGLE_DRIVE: GoogleDriveSource(parts.egress),
+            SourceType.HTTPS: HttpsSource(context.egress),
+            SourceType.DROPBOX: DropboxSource(context.egress),
+            SourceType.GOOGLE_DRIVE: GoogleDriveSource(context.egress),
         },
-        youtube=YoutubeSource(Resolver(parse_networks(parts.settings.egress_denied_networks)), Tools.find()),
-        secrecy=parts.secrecy,
-        clock=parts.clock,
+        youtube=YoutubeSource(Resolver(parse_networks(context.settings.egress_denied_networks)), Tools.find()),
+        secret_box=context.secret_box,
+        clock=context.clock,
     )
     return {
-        Queue.MEDIA: [
+        TaskQueue.MEDIA: [
             ingest.inspect_source,
             ingest.make_poster,
             ingest.make_piece,
@@ -34,9 +33,6 @@ def _activities(parts: WorkerContext) -> Activities:
             ingest.join_picture,
             ingest.clear_pieces,
         ],
-        Queue.EGRESS: [ingest.look_at_source],
-        Queue.DOWNLOAD: [ingest.fetch_source],
+        TaskQueue.EGRESS: [ingest.look_at_source],
+        TaskQueue.DOWNLOAD: [ingest.fetch_source],
     }
-
-
-WORK = WorkerRegistration(workflows=[ImportWorkflow, PreflightWorkflow], activities=_activities)

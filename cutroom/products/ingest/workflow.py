@@ -11,7 +11,7 @@ from temporalio.common import RetryPolicy
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.ingest.activities import (
         IngestActivities,
         Inspected,
@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
 FETCH_TIMEOUT = timedelta(hours=8)
 LOOK_TIMEOUT = timedelta(seconds=10)
 PIECES_AT_ONCE = 4
-run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(minutes=30))
+run_activity = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=30))
 
 
 @workflow.defn(name="import")
@@ -39,7 +39,7 @@ class ImportWorkflow:
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["video_id"]
         await run_activity(
-            IngestActivities.fetch_source, ref, video_id, queue=Queue.DOWNLOAD, start_to_close=FETCH_TIMEOUT
+            IngestActivities.fetch_source, ref, video_id, queue=TaskQueue.DOWNLOAD, start_to_close=FETCH_TIMEOUT
         )
         found: Inspected = await run_activity(IngestActivities.inspect_source, ref, video_id)
         if found.picture_pieces:
@@ -68,7 +68,7 @@ class PreflightWorkflow:
         return await workflow.execute_activity_method(
             IngestActivities.look_at_source,
             wanted,
-            task_queue=Queue.EGRESS,
+            task_queue=TaskQueue.EGRESS,
             schedule_to_close_timeout=LOOK_TIMEOUT,
             retry_policy=RetryPolicy(maximum_attempts=1),
         )

@@ -1,1 +1,1 @@
-"""Packaging: titles, descriptions and thumbnails that a film goes out with."""
+"""Packaging: generated titles, descriptions and thumbnails."""

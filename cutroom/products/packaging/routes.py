@@ -1,4 +1,4 @@
-"""Packaging over HTTP."""
+"""HTTP routes of packaging."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.products.packaging import service
-from cutroom.products.packaging.schemas import Decision, NewPackaging, PackagingAsked, PackagingState
+from cutroom.products.packaging.schemas import NewPackaging, PackagingCreated, PackagingState, ReviewDecision
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
 
@@ -17,36 +17,36 @@ router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Packaging"])
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 
 
-@router.post("/videos/{videoId}/packaging", status_code=202, summary="Write titles and descriptions, draw a thumbnail")
+@router.post("/videos/{videoId}/packaging", status_code=202, summary="Generate a title, description and thumbnail")
 @operation(
     scope=Scope.PACKAGING_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
 )
-async def create_packaging(call: CurrentCall, video_id: VideoId, asked: NewPackaging) -> PackagingAsked:
-    """Each automation has one run for a video. One that is pending is told of and not begun again.
+async def create_packaging(call: CurrentCall, video_id: VideoId, body: NewPackaging) -> PackagingCreated:
+    """Each automation has one run per video. Pending runs are reported and not started again.
 
-    One that is done runs again with `overwriteMode` `always`; one that failed or was skipped runs again in any case.
+    Finished runs start again with `overwriteMode` `always`; failed and skipped runs always do.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    return await service.ask_for_packaging(
-        call.connection, call.principal, video_id, asked=asked, prices=prices, now=call.now
+    return await service.create_packaging(
+        call.connection, call.principal, video_id, body=body, prices=prices, now=call.now
     )
 
 
-@router.get("/videos/{videoId}/packaging", summary="Get the state of packaging")
+@router.get("/videos/{videoId}/packaging", summary="Get the packaging state")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_packaging(call: CurrentCall, video_id: VideoId) -> PackagingState:
-    """Every run, and the title, description and thumbnail as they are now."""
+    """All runs, and the current title, description and thumbnail."""
     return await service.get_packaging(call.connection, call.principal, video_id, storage=call.runtime.storage)
 
 
-@router.post("/videos/{videoId}/packaging/review", summary="Approve or reject what was detected")
+@router.post("/videos/{videoId}/packaging/review", summary="Approve or reject detections")
 @operation(scope=Scope.PACKAGING_WRITE, access=Access.PRODUCE, errors=(Code.CONFLICT,))
-async def review_packaging(call: CurrentCall, video_id: VideoId, decision: Decision) -> PackagingState:
-    """For thumbnails whose approval mode is `review`: nothing is drawn until this comes.
+async def review_packaging(call: CurrentCall, video_id: VideoId, decision: ReviewDecision) -> PackagingState:
+    """For thumbnails in approval mode `review`, which are not rendered before this call.
 
-    What is rejected ends the run, and its credits go back.
+    A rejection ends the run and refunds its credits.
     """
-    await service.decide(call.connection, call.principal, video_id, decision=decision, now=call.now)
+    await service.record_review(call.connection, call.principal, video_id, decision=decision, now=call.now)
     return await service.get_packaging(call.connection, call.principal, video_id, storage=call.runtime.storage)

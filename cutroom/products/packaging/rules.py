@@ -1,4 +1,4 @@
-"""Which runs a request asks for, and when a value may be replaced."""
+"""Determines which automations to run, and whether they may overwrite existing text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,55 +8,55 @@ from typing import Any
 from cutroom.jobs.ids import AutomationType
 
 
-class Overwrite(StrEnum):
-    """What happens to a title or a description that is there already."""
+class OverwriteMode(StrEnum):
+    """What happens to an existing title or description."""
 
     FILL = "fill-if-empty"
     ALWAYS = "always"
     NEVER = "never"
 
 
-SKIPPED = "skipped"  # in a result: why nothing was written
+SKIPPED = "skipped"  # result key with the reason
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One automation to run, with its plan."""
+class AutomationRun:
+    """An automation with its plan."""
 
     type: AutomationType
     plan: Mapping[str, Any]
 
     @property
-    def overwrite(self) -> Overwrite:
-        return Overwrite(self.plan.get("overwriteMode") or Overwrite.FILL)
+    def overwrite(self) -> OverwriteMode:
+        return OverwriteMode(self.plan.get("overwriteMode") or OverwriteMode.FILL)
 
 
-def runs_of(options: Mapping[str, Any]) -> list[Run]:
-    """What is enabled, in the order of the contract; the shared brand voice stands in where a run names none."""
+def enabled_runs(options: Mapping[str, Any]) -> list[AutomationRun]:
+    """Enabled automations in contract order; the shared brand voice applies to runs without their own."""
     shared = options.get("brandVoiceId")
     found = []
     for automation in AutomationType:
-        asked = options.get(automation.value)
-        if not asked or not asked.get("enabled"):
+        settings = options.get(automation.value)
+        if not settings or not settings.get("enabled"):
             continue
-        plan = {name: value for name, value in asked.items() if name != "enabled"}
+        plan = {name: value for name, value in settings.items() if name != "enabled"}
         if shared is not None and automation is not AutomationType.TITLE:
             plan.setdefault("brandVoiceId", shared)
-        found.append(Run(automation, plan))
+        found.append(AutomationRun(automation, plan))
     return found
 
 
-def why_skipped(overwrite: Overwrite, current: str | None) -> str | None:
-    """Why a run writes nothing, or nothing when it does."""
-    if overwrite is Overwrite.NEVER:
-        return "Nothing is written with overwriteMode `never`."
-    if overwrite is Overwrite.FILL and (current or "").strip():
-        return "There is a value already."
+def skip_reason(overwrite: OverwriteMode, current: str | None) -> str | None:
+    """Why a run writes nothing, or None if it does."""
+    if overwrite is OverwriteMode.NEVER:
+        return "overwriteMode is `never`."
+    if overwrite is OverwriteMode.FILL and (current or "").strip():
+        return "The field already has a value."
     return None
 
 
-def status_of(status: str, result: Mapping[str, Any] | None, *, waits_for_review: bool) -> str:
-    """How a run shows in the state of packaging."""
-    if status == "processing" and waits_for_review:
+def run_status(status: str, result: Mapping[str, Any] | None, *, in_review: bool) -> str:
+    """A run's status in the packaging state."""
+    if status == "processing" and in_review:
         return "review"
     return SKIPPED if status == "ready" and SKIPPED in (result or {}) else status

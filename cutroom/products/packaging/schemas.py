@@ -1,4 +1,4 @@
-"""Packaging on the wire."""
+"""Request and response bodies of packaging."""
 
 from typing import Annotated, Literal
 
@@ -7,45 +7,45 @@ from pydantic import ConfigDict, Field, model_validator
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType
 from cutroom.jobs.schemas import Job, JobError
-from cutroom.products.packaging.rules import Overwrite
-from cutroom.products.thumbnails.schemas import BrandVoiceId, Pictured
+from cutroom.products.packaging.rules import OverwriteMode
+from cutroom.products.thumbnails.schemas import BrandVoiceId, ThumbnailBase
 from cutroom.web.schema import ApiModel, Omittable, Uri
 
 MAX_PICKS = 10
-OverwriteMode = Annotated[
-    Overwrite,
-    Field(description="`fill-if-empty` writes where nothing is, `always` replaces, `never` records that it skipped."),
+OverwriteModeField = Annotated[
+    OverwriteMode,
+    Field(description="`fill-if-empty` writes only to empty fields, `always` replaces, `never` records a skip."),
 ]
 
 
 class GenerateTitle(ApiModel):
-    """A title to write."""
+    """A title to generate."""
 
     enabled: bool
     title_type: TitleStyle
-    overwrite_mode: OverwriteMode = Overwrite.FILL
+    overwrite_mode: OverwriteModeField = OverwriteMode.FILL
 
 
 class GenerateDescription(ApiModel):
-    """A description to write."""
+    """A description to generate."""
 
     enabled: bool
     description_type: DescriptionKind
-    overwrite_mode: OverwriteMode = Overwrite.FILL
+    overwrite_mode: OverwriteModeField = OverwriteMode.FILL
     brand_voice_id: Omittable[BrandVoiceId] = None
 
 
-class ZeroPromptThumbnail(Pictured):
-    """A thumbnail to draw out of the film."""
+class ZeroPromptThumbnail(ThumbnailBase):
+    """A thumbnail to render from the video."""
 
     enabled: bool
 
 
 class AutomationOptions(ApiModel):
-    """What to run."""
+    """Automations to run."""
 
     brand_voice_id: Annotated[
-        Omittable[BrandVoiceId], Field(description="For the description and the thumbnail, where they name none.")
+        Omittable[BrandVoiceId], Field(description="Default for the description and the thumbnail.")
     ] = None
     generate_title: Omittable[GenerateTitle] = None
     generate_description: Omittable[GenerateDescription] = None
@@ -53,7 +53,7 @@ class AutomationOptions(ApiModel):
 
 
 class NewPackaging(AutomationOptions):
-    """What to run, under `automationOptions` or beside it."""
+    """Automations to run, under `automationOptions` or at the top level."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -70,18 +70,18 @@ class NewPackaging(AutomationOptions):
 
     automation_options: Annotated[
         Omittable[AutomationOptions],
-        Field(description="The recommended place for the fields above.", json_schema_extra={"minProperties": 1}),
+        Field(description="Recommended instead of the top-level fields.", json_schema_extra={"minProperties": 1}),
     ] = None
 
     @model_validator(mode="after")
     def _one_place(self) -> "NewPackaging":
-        beside = self.model_fields_set - {"automation_options"}
-        if self.automation_options is None and not beside:
+        top_level = self.model_fields_set - {"automation_options"}
+        if self.automation_options is None and not top_level:
             raise ValueError("Send automationOptions with at least one automation.")
         if self.automation_options is not None:
             if not self.automation_options.model_fields_set:
                 raise ValueError("automationOptions must not be empty.")
-            if beside:
+            if top_level:
                 raise ValueError("Send the fields under automationOptions or directly, not both.")
         return self
 
@@ -90,60 +90,60 @@ class NewPackaging(AutomationOptions):
         return self.automation_options or self
 
 
-class PackagingAsked(ApiModel):
-    """What was begun, and what is still going on."""
+class PackagingCreated(ApiModel):
+    """Runs that were created, and those already pending."""
 
     registered: Annotated[bool, Field(description="Whether at least one new run was created.")]
     already_pending: list[AutomationType]
-    jobs: Annotated[list[Job], Field(description="The runs that are new.")]
+    jobs: Annotated[list[Job], Field(description="The new runs.")]
 
 
-class Detected(ApiModel):
-    """Something that was found in the film for a thumbnail."""
+class DetectedImage(ApiModel):
+    """Something detected in the video for a thumbnail."""
 
     id: str
     kind: Literal["character", "content"]
     url: Uri
-    time: Annotated[Omittable[float], Field(description="Where in the film, in seconds.")] = None
+    time: Annotated[Omittable[float], Field(description="Time in the video, in seconds.")] = None
 
 
 class PackagedThumbnail(ApiModel):
-    """The thumbnail of packaging as it stands."""
+    """The current thumbnail request of a video."""
 
     thumbnail_request_id: str
     output_image_urls: list[Uri]
     detected: Annotated[
-        Omittable[list[Detected]], Field(description="What was found in the film, to be approved in a review.")
+        Omittable[list[DetectedImage]], Field(description="What was detected in the video, for review.")
     ] = None
 
 
-class Automation(ApiModel):
-    """One run as it stands."""
+class AutomationState(ApiModel):
+    """The current state of a run."""
 
     type: AutomationType
     status: Literal["queued", "processing", "review", "ready", "skipped", "failed"]
     job_id: str
-    overwrite_mode: Omittable[Overwrite] = None
+    overwrite_mode: Omittable[OverwriteMode] = None
     error: Omittable[JobError] = None
 
 
 class PackagingState(ApiModel):
-    """What packaging has done for a video."""
+    """Packaging runs and results of a video."""
 
     video_id: str
-    automations: list[Automation]
+    automations: list[AutomationState]
     title: Omittable[str] = None
     description: Omittable[str] = None
     thumbnail: Omittable[PackagedThumbnail] = None
 
 
-class Decision(ApiModel):
-    """What somebody who looked at the detected pictures says."""
+class ReviewDecision(ApiModel):
+    """A review decision on the detections."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"approved": True}]})
 
     approved: bool
     detected_ids: Annotated[
         Omittable[Annotated[list[str], Field(min_length=1, max_length=MAX_PICKS)]],
-        Field(description="Which of them to use; all where left out."),
+        Field(description="Which of them to use; all by default."),
     ] = None

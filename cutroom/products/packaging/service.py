@@ -1,4 +1,4 @@
-"""Asking for packaging, reading how it stands, deciding reviews, and writing titles and descriptions down."""
+"""Creates and reads packaging runs, records reviews, and stores titles and descriptions."""
 
 from datetime import datetime
 
@@ -15,58 +15,60 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.packaging.rules import SKIPPED, Overwrite, Run, runs_of, status_of
+from cutroom.products.packaging.rules import SKIPPED, AutomationRun, OverwriteMode, enabled_runs, run_status
 from cutroom.products.packaging.schemas import (
-    Automation,
-    Decision,
-    Detected,
+    AutomationState,
+    DetectedImage,
     NewPackaging,
     PackagedThumbnail,
-    PackagingAsked,
+    PackagingCreated,
     PackagingState,
+    ReviewDecision,
 )
 from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.rules import parse_options
-from cutroom.products.transcripts.service import transcript_before
+from cutroom.products.transcripts.service import require_transcript
 
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
-FIELD = {AutomationType.TITLE: "title", AutomationType.DESCRIPTION: "description"}
+VIDEO_COLUMN = {AutomationType.TITLE: "title", AutomationType.DESCRIPTION: "description"}
 _RUNS = """SELECT id, status, automation_type, plan, result, error_code, error_message, error_details FROM jobs
     WHERE library_id = $1 AND id = ANY($2)"""
 
 
-async def ask_for_packaging(
+async def create_packaging(
     connection: Connection,
     principal: Principal,
     video_id: str,
     *,
-    asked: NewPackaging,
+    body: NewPackaging,
     prices: PriceList,
     now: datetime,
-) -> PackagingAsked:
-    """A job for each automation that is enabled and not already running."""
+) -> PackagingCreated:
+    """Creates a job for each enabled automation that is not already pending."""
     await get_video(connection, principal, video_id)
-    options = asked.options.model_dump(mode="json", by_alias=True, exclude={"automation_options"})
-    runs = runs_of(options)
-    before = {row["automation_type"]: row for row in await _runs(connection, principal.library_id, video_id)}
+    options = body.options.model_dump(mode="json", by_alias=True, exclude={"automation_options"})
+    runs = enabled_runs(options)
+    previous = {row["automation_type"]: row for row in await _runs(connection, principal.library_id, video_id)}
     for run in runs:
-        await _check(connection, principal, run, is_direct=asked.automation_options is None)
-    jobs = [await _job(connection, principal, video_id, run=run, before=before.get(run.type), now=now) for run in runs]
-    begun = await request_jobs(connection, principal, jobs, prices=prices, now=now)
-    for job, (_, is_new) in zip(jobs, begun, strict=True):
-        if is_new and job.key.automation is AutomationType.THUMBNAIL:
-            await thumbnails.put_request(connection, principal.library_id, job, now=now)
-    new = [job for job, is_new in begun if is_new]
-    pending = [
-        run.type for run, (job, is_new) in zip(runs, begun, strict=True) if not is_new and job.status in UNFINISHED
+        await _validate(connection, principal, run, is_direct=body.automation_options is None)
+    jobs = [
+        await _job(connection, principal, video_id, run=run, previous=previous.get(run.type), now=now) for run in runs
     ]
-    return PackagingAsked(registered=bool(new), already_pending=pending, jobs=new)
+    created = await request_jobs(connection, principal, jobs, prices=prices, now=now)
+    for job, (_, is_new) in zip(jobs, created, strict=True):
+        if is_new and job.key.automation is AutomationType.THUMBNAIL:
+            await thumbnails.store_request(connection, principal.library_id, job, now=now)
+    new = [job for job, is_new in created if is_new]
+    pending = [
+        run.type for run, (job, is_new) in zip(runs, created, strict=True) if not is_new and job.status in UNFINISHED
+    ]
+    return PackagingCreated(registered=bool(new), already_pending=pending, jobs=new)
 
 
-async def _check(connection: Connection, principal: Principal, run: Run, *, is_direct: bool) -> None:
+async def _validate(connection: Connection, principal: Principal, run: AutomationRun, *, is_direct: bool) -> None:
     at = run.type.value if is_direct else f"automationOptions.{run.type.value}"
     if run.type is AutomationType.THUMBNAIL:
-        await thumbnails.check(connection, principal, {**run.plan, "mode": "zero_prompt"}, at=f"{at}.")
+        await thumbnails.validate_plan(connection, principal, {**run.plan, "mode": "zero_prompt"}, at=f"{at}.")
     elif run.plan.get("brandVoiceId") is not None:
         await thumbnails.require_brand_voice(connection, principal.library_id, run.plan["brandVoiceId"])
 
@@ -76,21 +78,21 @@ async def _job(
     principal: Principal,
     video_id: str,
     *,
-    run: Run,
-    before: asyncpg.Record | None,
+    run: AutomationRun,
+    previous: asyncpg.Record | None,
     now: datetime,
 ) -> NewJob:
-    """Titles and descriptions are free. What was skipped, or may be replaced, runs again."""
+    """Titles and descriptions are free. Skipped runs, and those that may overwrite, run again."""
     if run.type is AutomationType.THUMBNAIL:
         return await thumbnails.zero_prompt_job(connection, principal, video_id, plan=run.plan, now=now)
-    transcript, source = await transcript_before(connection, principal, video_id)
-    was_skipped = before is not None and SKIPPED in (before["result"] or {})
+    transcript, source = await require_transcript(connection, principal, video_id)
+    was_skipped = previous is not None and SKIPPED in (previous["result"] or {})
     return NewJob(
         JobKey(JobType.PACKAGING, video_id, automation=run.type),
         video_id,
         plan=run.plan,
         depends_on=[] if source is not None else [transcript.id],
-        again=was_skipped or run.overwrite is Overwrite.ALWAYS,
+        rerun=was_skipped or run.overwrite is OverwriteMode.ALWAYS,
     )
 
 
@@ -103,17 +105,17 @@ async def _runs(connection: Connection, library_id: str, video_id: str) -> list[
 async def get_packaging(
     connection: Connection, principal: Principal, video_id: str, *, storage: Storage
 ) -> PackagingState:
-    """The runs of a video, and what it goes out with now."""
+    """The runs of a video, and its current title, description and thumbnail."""
     video = await get_video(connection, principal, video_id)
     library_id = principal.library_id
     rows = await _runs(connection, library_id, video_id)
-    drawn = next((row for row in rows if row["automation_type"] == AutomationType.THUMBNAIL), None)
+    thumbnail_row = next((row for row in rows if row["automation_type"] == AutomationType.THUMBNAIL), None)
     thumbnail, in_review = None, False
-    if drawn is not None:
-        thumbnail, in_review = await _thumbnail(connection, principal, drawn, storage=storage)
+    if thumbnail_row is not None:
+        thumbnail, in_review = await _thumbnail(connection, principal, thumbnail_row, storage=storage)
     return PackagingState(
         video_id=video_id,
-        automations=[_automation(row, in_review=in_review and row is drawn) for row in rows],
+        automations=[_automation(row, in_review=in_review and row is thumbnail_row) for row in rows],
         title=video.title,
         description=video.description,
         thumbnail=thumbnail,
@@ -123,46 +125,46 @@ async def get_packaging(
 async def _thumbnail(
     connection: Connection, principal: Principal, row: asyncpg.Record, *, storage: Storage
 ) -> tuple[PackagedThumbnail | None, bool]:
-    """The request that a run draws, and whether somebody has to approve what was found for it."""
+    """The thumbnail request of a run, and whether its detections await approval."""
     request_id = await connection.fetchval(
         "SELECT id FROM thumbnail_requests WHERE library_id = $1 AND job_id = $2", principal.library_id, row["id"]
     )
     if request_id is None:
         return None, False
     request = await thumbnails.get_request(connection, principal, request_id, storage=storage)
-    found, decision = await thumbnails.detected_for(connection, principal.library_id, request_id)
+    found, decision = await thumbnails.load_detections(connection, principal.library_id, request_id)
     urls = await storage.read_urls([each["path"] for each in found]) if found else []
     detected = [
-        Detected(id=each["id"], kind=each["kind"], url=url, time=each.get("seconds"))
+        DetectedImage(id=each["id"], kind=each["kind"], url=url, time=each.get("seconds"))
         for each, url in zip(found, urls, strict=True)
     ]
-    shown = PackagedThumbnail(
+    thumbnail = PackagedThumbnail(
         thumbnail_request_id=request_id, output_image_urls=request.output_image_urls, detected=detected or None
     )
     in_review = parse_options(row["plan"]).needs_review and bool(found) and decision is None
-    return shown, in_review
+    return thumbnail, in_review
 
 
-def _automation(row: asyncpg.Record, *, in_review: bool) -> Automation:
+def _automation(row: asyncpg.Record, *, in_review: bool) -> AutomationState:
     error = None
     if row["error_code"] is not None:
         error = JobError(code=row["error_code"], message=row["error_message"], details=row["error_details"] or {})
     has_mode = row["automation_type"] != AutomationType.THUMBNAIL
-    return Automation.model_validate(
+    return AutomationState.model_validate(
         {
             "type": row["automation_type"],
-            "status": status_of(row["status"], row["result"], waits_for_review=in_review),
+            "status": run_status(row["status"], row["result"], in_review=in_review),
             "job_id": row["id"],
-            "overwrite_mode": Run(row["automation_type"], row["plan"]).overwrite if has_mode else None,
+            "overwrite_mode": AutomationRun(row["automation_type"], row["plan"]).overwrite if has_mode else None,
             "error": error,
         }
     )
 
 
-async def decide(
-    connection: Connection, principal: Principal, video_id: str, *, decision: Decision, now: datetime
+async def record_review(
+    connection: Connection, principal: Principal, video_id: str, *, decision: ReviewDecision, now: datetime
 ) -> None:
-    """Write down what somebody decided about what was found, and wake the run that waits for it."""
+    """Stores the decision and signals the waiting workflow."""
     await get_video(connection, principal, video_id)
     library_id = principal.library_id
     job_id = JobKey(JobType.PACKAGING, video_id, automation=AutomationType.THUMBNAIL).id
@@ -177,32 +179,32 @@ async def decide(
         raise not_found()
     is_open = row["status"] == JobState.PROCESSING and row["detected"] and row["decision"] is None
     if not is_open or not parse_options(row["plan"]).needs_review:
-        raise CutroomError(Code.CONFLICT, message="Nothing waits for an approval here.", details={"jobId": job_id})
-    strangers = set(decision.detected_ids or ()) - {each["id"] for each in row["detected"]}
-    if strangers:
+        raise CutroomError(Code.CONFLICT, message="No review is pending for this video.", details={"jobId": job_id})
+    unknown = set(decision.detected_ids or ()) - {each["id"] for each in row["detected"]}
+    if unknown:
         raise invalid_field("detectedIds", "These were not detected in this video.")
-    taken = {"approved": decision.approved, "ids": decision.detected_ids, "by": principal.id, "at": now.isoformat()}
+    review = {"approved": decision.approved, "ids": decision.detected_ids, "by": principal.id, "at": now.isoformat()}
     await connection.execute(
-        "UPDATE thumbnail_requests SET decision = $3 WHERE library_id = $1 AND id = $2", library_id, row["id"], taken
+        "UPDATE thumbnail_requests SET decision = $3 WHERE library_id = $1 AND id = $2", library_id, row["id"], review
     )
     target = workflow_id(job_id, row["attempt"])
     await enqueue(
-        connection, WorkflowStart(library_id, "resume-packaging", f"wake_{row['id']}", {"workflow_id": target})
+        connection, WorkflowStart(library_id, "resume-packaging", f"resume_{row['id']}", {"workflow_id": target})
     )
 
 
 async def current_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType) -> str | None:
     found: str | None = await connection.fetchval(
-        f"SELECT {FIELD[of]} FROM videos WHERE library_id = $1 AND id = $2",  # noqa: S608 (one of two names)
+        f"SELECT {VIDEO_COLUMN[of]} FROM videos WHERE library_id = $1 AND id = $2",  # noqa: S608 - one of two constants
         library_id,
         video_id,
     )
     return found
 
 
-async def put_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType, text: str) -> None:
+async def store_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType, text: str) -> None:
     await connection.execute(
-        f"UPDATE videos SET {FIELD[of]} = $3 WHERE library_id = $1 AND id = $2",  # noqa: S608 (one of two names)
+        f"UPDATE videos SET {VIDEO_COLUMN[of]} = $3 WHERE library_id = $1 AND id = $2",  # noqa: S608 - one of two constants
         library_id,
         video_id,
         text,

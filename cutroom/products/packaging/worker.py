@@ -1,21 +1,17 @@
-"""Titles, descriptions and what goes with them, for the worker."""
+"""Builds the packaging activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.packaging.activities import PackagingActivities
-from cutroom.products.packaging.workflow import PackagingWorkflow, ResumePackagingWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     packaging = PackagingActivities(
-        database=parts.database,
-        engines=parts.engines,
-        clock=parts.clock,
+        database=context.database,
+        engines=context.engines,
+        clock=context.clock,
     )
     return {
-        Queue.CONTROL: [packaging.read_decision],
-        Queue.SPEECH: [packaging.write_text],
+        TaskQueue.CONTROL: [packaging.read_decision],
+        TaskQueue.SPEECH: [packaging.write_text],
     }
-
-
-WORK = WorkerRegistration(workflows=[PackagingWorkflow, ResumePackagingWorkflow], activities=_activities)

@@ -1,4 +1,4 @@
-"""The order in which a run of packaging goes; one that somebody reviews waits until they have decided."""
+"""Packaging workflow: writes a text, or renders a thumbnail after an optional review."""
 
 from datetime import timedelta
 from functools import partial
@@ -12,73 +12,75 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import AutomationType, parse_job_id
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.packaging.activities import PackagingActivities
     from cutroom.products.thumbnails.activities import ThumbnailActivities
-    from cutroom.products.thumbnails.material import ThumbnailRef
-    from cutroom.products.thumbnails.workflow import draw, gather, take
+    from cutroom.products.thumbnails.inputs import ThumbnailRef
+    from cutroom.products.thumbnails.workflow import prepare, render, run_activity
 
-LOOK_AGAIN = timedelta(hours=1)  # at a decision, in case nobody woke us; a sign of life for the sweep as well
+POLL_INTERVAL = timedelta(hours=1)  # in case the signal is lost; also keeps the job alive for the sweep
 REVIEW_DAYS = 14
 
 
 @workflow.defn(name="packaging")
 class PackagingWorkflow:
-    """One automation of a video."""
+    """Runs one automation of a video."""
 
     def __init__(self) -> None:
-        self._woken = False
+        self._signaled = False
 
     @workflow.run
     async def run(self, ref: JobRef) -> None:
         await run_job(ref, partial(self._steps, ref))
 
     @workflow.signal
-    def wake(self) -> None:
-        """Somebody has decided; what, is in the database."""
-        self._woken = True
+    def resume(self) -> None:
+        """Signals that a decision is in the database."""
+        self._signaled = True
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         key = parse_job_id(ref.job_id)
         assert key is not None
         if key.automation is not AutomationType.THUMBNAIL:
-            written: dict[str, Any] = await take(PackagingActivities.write_text, ref, plan, queue=Queue.SPEECH)
-            return written
+            text: dict[str, Any] = await run_activity(PackagingActivities.write_text, ref, plan, queue=TaskQueue.SPEECH)
+            return text
         thumbnail = ThumbnailRef.of(ref.library_id, plan)
-        await gather(ref, thumbnail)
-        if thumbnail.wanted.detects:
-            await take(ThumbnailActivities.detect, ref, thumbnail)
-        if thumbnail.wanted.needs_review:
+        await prepare(ref, thumbnail)
+        if thumbnail.options.detects:
+            await run_activity(ThumbnailActivities.detect_subjects, ref, thumbnail)
+        if thumbnail.options.needs_review:
             await self._review(ref, thumbnail)
-        return await draw(ref, thumbnail)
+        return await render(ref, thumbnail)
 
     async def _review(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         for _ in range(REVIEW_DAYS * 24):
-            self._woken = False
-            approved: bool | None = await take(PackagingActivities.read_decision, ref, thumbnail, queue=Queue.CONTROL)
+            self._signaled = False
+            approved: bool | None = await run_activity(
+                PackagingActivities.read_decision, ref, thumbnail, queue=TaskQueue.CONTROL
+            )
             if approved is not None:
                 break
             try:
-                await workflow.wait_condition(lambda: self._woken, timeout=LOOK_AGAIN)
+                await workflow.wait_condition(lambda: self._signaled, timeout=POLL_INTERVAL)
             except TimeoutError:
                 continue
         else:
-            raise _given_up("Nobody approved what was detected.", reason="NOT_REVIEWED")
+            raise _review_failure("The detected images were not reviewed in time.", reason="NOT_REVIEWED")
         if not approved:
-            raise _given_up("What was detected was rejected.", reason="REJECTED")
+            raise _review_failure("The detected images were rejected.", reason="REJECTED")
 
 
-def _given_up(sentence: str, *, reason: str) -> ApplicationError:
-    return ApplicationError(sentence, {"reason": reason}, type=Code.FAILED_PRECONDITION.value, non_retryable=True)
+def _review_failure(message: str, *, reason: str) -> ApplicationError:
+    return ApplicationError(message, {"reason": reason}, type=Code.FAILED_PRECONDITION.value, non_retryable=True)
 
 
 @workflow.defn(name="resume-packaging")
 class ResumePackagingWorkflow:
-    """Tells a run that waits for a review to look at what was decided."""
+    """Signals a packaging workflow that its review was decided."""
 
     @workflow.run
     async def run(self, target: dict[str, str]) -> None:
         try:
-            await workflow.get_external_workflow_handle(target["workflow_id"]).signal(PackagingWorkflow.wake)
+            await workflow.get_external_workflow_handle(target["workflow_id"]).signal(PackagingWorkflow.resume)
         except FailureError:
-            workflow.logger.warning("the run that was to be woken has ended")
+            workflow.logger.warning("packaging workflow already ended")

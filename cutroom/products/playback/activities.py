@@ -1,4 +1,4 @@
-"""The steps of playback. Each writes to names that follow from what goes in, so a repeat writes the same again."""
+"""Activities of the playback workflow; storage keys derive from the inputs, so retries are idempotent."""
 
 import asyncio
 import hashlib
@@ -15,25 +15,25 @@ from cutroom.library.playback import MANIFEST, MASTER
 from cutroom.library.rules import video_path
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
-from cutroom.media.ladder import SEGMENT_SECONDS, Rung
+from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
 from cutroom.media.local_cache import LocalMediaCache
-from cutroom.media.packager import Packaged, package_picture, package_sound, package_text
+from cutroom.media.packager import PackagedTrack, package_audio, package_text, package_video
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.playback import service
-from cutroom.products.playback.manifests import Kind, manifest, master_playlist
+from cutroom.products.playback.manifests import TrackKind, manifest, master_playlist
 from cutroom.products.playback.service import TrackSource, playback_path
 
-PUTS_AT_ONCE = 8
+UPLOAD_CONCURRENCY = 8
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackRef:
-    """Whose playback; every step is told."""
+    """Identifies a video's playback."""
 
     library_id: str
     video_id: str
@@ -41,174 +41,182 @@ class PlaybackRef:
     def path(self, name: str) -> str:
         return playback_path(self.library_id, self.video_id, name)
 
-    def film(self, name: str) -> str:
+    def media_path(self, name: str) -> str:
         return video_path(self.library_id, self.video_id, name)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackPlan:
-    """What is missing; `info` is a MediaInfo as JSON."""
+    """What has to be made; `info` is a MediaInfo as JSON."""
 
-    ladder: str  # the fingerprint of source and sizes
+    ladder: str  # fingerprint of source and renditions
     info: dict[str, Any]
-    rungs: list[Rung]  # those that have to be made: all, or none
-    pieces: int
+    renditions: list[Rendition]  # all if the ladder is outdated, otherwise none
+    chunk_count: int
     tracks: list[TrackSource]
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackActivities:
-    """What the workflow of playback calls."""
+    """Activities of PlaybackWorkflow."""
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     clock: Clock
-    is_on: bool = True
+    is_enabled: bool = True
 
-    @activity.defn(name="claim_playback")
-    async def claim_playback(self, ref: PlaybackRef, runner: str) -> int | None:
-        if not self.is_on:
+    @activity.defn(name="acquire_playback_lease")
+    async def acquire_playback_lease(self, ref: PlaybackRef, lease_holder: str) -> int | None:
+        if not self.is_enabled:
             return None
         async with self.database.transaction(ref.library_id) as connection:
-            return await service.claim(connection, ref.library_id, ref.video_id, runner=runner, now=self.clock())
+            return await service.acquire_lease(
+                connection, ref.library_id, ref.video_id, lease_holder=lease_holder, now=self.clock()
+            )
 
     @activity.defn(name="plan_playback")
     async def plan_playback(self, ref: PlaybackRef) -> PlaybackPlan | None:
-        """Compare what there should be with what there is; nothing as long as the import has not ended."""
+        """Compares expected and existing tracks; returns None until the import is complete."""
         async with self.database.transaction(ref.library_id) as connection:
-            video = await service.video_to_play(connection, ref.library_id, ref.video_id)
+            video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
         if video is None or not video.is_ready:
             return None
         async with heartbeating():
             info = replace(await self._info(ref), duration_seconds=video.duration_seconds)
-        has_picture = info.media_type == "video"
-        rungs = ladder.plan_ladder(info) if has_picture else []
-        told = f"{ladder.VERSION}/{video.fingerprint}/{'/'.join(rung.name for rung in rungs)}"
-        fingerprint = _short(told)
+        has_video = info.media_type == "video"
+        renditions = ladder.plan_ladder(info) if has_video else []
+        fingerprint_input = (
+            f"{ladder.VERSION}/{video.fingerprint}/{'/'.join(rendition.name for rendition in renditions)}"
+        )
+        fingerprint = _short_hash(fingerprint_input)
         async with self.database.transaction(ref.library_id) as connection:
-            there = await service.sources_there(connection, ref.library_id, ref.video_id)
-            wanted = await service.wanted_tracks(
+            existing = await service.track_sources(connection, ref.library_id, ref.video_id)
+            expected = await service.expected_tracks(
                 connection,
                 ref.library_id,
                 ref.video_id,
                 language=video.language,
-                has_sound=bool(info.audio_streams),
+                has_audio=bool(info.audio_streams),
             )
-            await service.name_original(connection, ref.library_id, ref.video_id, language=video.language)
-        is_made = all(there.get(("picture", rung.name)) == fingerprint for rung in rungs)
+            await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
+        is_current = all(existing.get(("picture", rendition.name)) == fingerprint for rendition in renditions)
         return PlaybackPlan(
             ladder=fingerprint,
             info=INFO.dump_python(info, mode="json"),
-            rungs=[] if is_made else rungs,
-            pieces=0 if is_made else len(ladder.plan_ladder_pieces(info)),
-            tracks=[each for each in wanted if there.get((each.kind, each.name)) != each.source],
+            renditions=[] if is_current else renditions,
+            chunk_count=0 if is_current else len(ladder.plan_ladder_chunks(info)),
+            tracks=[each for each in expected if existing.get((each.kind, each.name)) != each.source],
         )
 
     async def _info(self, ref: PlaybackRef) -> MediaInfo:
-        """What the source holds; the picture of what was sent as sound was not imported, and is none."""
-        async with self.workbench.fetch(ref.film("source")) as source:
+        """The source's properties; media imported as audio counts as audio, even if it has cover video."""
+        async with self.media_cache.fetch(ref.media_path("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
-        has_picture = await self.storage.size(ref.film("proxy.mp4")) is not None
-        return info if has_picture else replace(info, media_type="audio")
+        has_video = await self.storage.size(ref.media_path("proxy.mp4")) is not None
+        return info if has_video else replace(info, media_type="audio")
 
-    @activity.defn(name="encode_ladder_piece")
-    async def encode_ladder_piece(self, ref: PlaybackRef, plan: PlaybackPlan, index: int) -> None:
-        """One piece in every size; one that is there is not made again."""
+    @activity.defn(name="encode_ladder_chunk")
+    async def encode_ladder_chunk(self, ref: PlaybackRef, plan: PlaybackPlan, index: int) -> None:
+        """Encodes one chunk in every rendition; does nothing if it is stored already."""
         info = INFO.validate_python(plan.info)
-        piece = ladder.plan_ladder_pieces(info)[index]
-        names = [ladder.rung_file(rung, piece, Path()).name for rung in plan.rungs]
-        stored = [ref.path(f"pieces/{plan.ladder}/{name}") for name in names]
+        chunk = ladder.plan_ladder_chunks(info)[index]
+        names = [ladder.rendition_file(rendition, chunk, Path()).name for rendition in plan.renditions]
+        stored = [ref.path(f"chunks/{plan.ladder}/{name}") for name in names]
         if all([await self.storage.size(path) is not None for path in stored]):
             return
-        async with heartbeating(), self.workbench.fetch(ref.film("source")) as source:
-            with self.workbench.drawer() as drawer:
-                made = await ladder.encode_ladder_piece(
-                    source.path, info, piece, rungs=plan.rungs, output=drawer, sandbox=self.sandbox
+        async with heartbeating(), self.media_cache.fetch(ref.media_path("source")) as source:
+            with self.media_cache.temp_dir() as temp_dir:
+                encoded = await ladder.encode_ladder_chunk(
+                    source.path, info, chunk, renditions=plan.renditions, output=temp_dir, sandbox=self.sandbox
                 )
-                for path, file in zip(stored, made, strict=True):
+                for path, file in zip(stored, encoded, strict=True):
                     await self.storage.put(path, file)
 
-    @activity.defn(name="package_rung")
-    async def package_rung(self, ref: PlaybackRef, plan: PlaybackPlan, number: int) -> None:
-        """Join a rung's pieces, and cut them into segments."""
-        rung = plan.rungs[number]
-        pieces = ladder.plan_ladder_pieces(INFO.validate_python(plan.info))
-        rate = pieces[0].rate
+    @activity.defn(name="package_rendition")
+    async def package_rendition(self, ref: PlaybackRef, plan: PlaybackPlan, number: int) -> None:
+        """Joins a rendition's chunks and packages them into segments."""
+        rendition = plan.renditions[number]
+        chunks = ladder.plan_ladder_chunks(INFO.validate_python(plan.info))
+        rate = chunks[0].rate
         seconds = float(Fraction(ladder.segment_frames(rate)) / rate)
         async with heartbeating():
-            with self.workbench.drawer() as drawer:
-                for piece in pieces:
-                    file = ladder.rung_file(rung, piece, drawer)
-                    await self._fetch(ref.path(f"pieces/{plan.ladder}/{file.name}"), file)
-                joined = await ladder.join_rung(rung, pieces, output=drawer, sandbox=self.sandbox)
-                packaged = await package_picture(
-                    f"v/{rung.name}-{plan.ladder}",
+            with self.media_cache.temp_dir() as temp_dir:
+                for chunk in chunks:
+                    file = ladder.rendition_file(rendition, chunk, temp_dir)
+                    await self._fetch(ref.path(f"chunks/{plan.ladder}/{file.name}"), file)
+                joined = await ladder.join_rendition(rendition, chunks, output=temp_dir, sandbox=self.sandbox)
+                packaged = await package_video(
+                    f"v/{rendition.name}-{plan.ladder}",
                     joined.name,
                     segment_seconds=seconds,
-                    output=drawer,
+                    output=temp_dir,
                     sandbox=self.sandbox,
                 )
-                await self._store(ref, packaged, drawer)
-        await self._record(ref, ("picture", rung.name, None), source=plan.ladder, packaged=packaged)
+                await self._store(ref, packaged, temp_dir)
+        await self._record(ref, ("picture", rendition.name, None), source=plan.ladder, packaged=packaged)
 
     @activity.defn(name="package_track")
     async def package_track(self, ref: PlaybackRef, track: TrackSource) -> None:
-        """A sound or a text beside those that are there; no picture is touched."""
-        name = f"{track.kind[0]}/{track.name}-{_short(track.source)}"
+        """Packages an audio or subtitle track without touching the others."""
+        name = f"{track.kind[0]}/{track.name}-{_short_hash(track.source)}"
         language = track.language
         async with heartbeating():
-            with self.workbench.drawer() as drawer:
-                fetched = await self._fetch(track.path, drawer / "track")
-                how: dict[str, Any] = {"segment_seconds": SEGMENT_SECONDS, "output": drawer, "sandbox": self.sandbox}
+            with self.media_cache.temp_dir() as temp_dir:
+                fetched = await self._fetch(track.path, temp_dir / "track")
+                options: dict[str, Any] = {
+                    "segment_seconds": SEGMENT_SECONDS,
+                    "output": temp_dir,
+                    "sandbox": self.sandbox,
+                }
                 if track.kind == "text":
-                    fetched = fetched.rename(drawer / "track.vtt")
-                    packaged = await package_text(name, fetched.name, language=language, **how)
+                    fetched = fetched.rename(temp_dir / "track.vtt")
+                    packaged = await package_text(name, fetched.name, language=language, **options)
                 else:
                     if track.name == service.ORIGINAL:
-                        fetched = await encode_mix(fetched, output=drawer, sandbox=self.sandbox)
-                    packaged = await package_sound(name, fetched.name, language=language, **how)
-                await self._store(ref, packaged, drawer)
+                        fetched = await encode_mix(fetched, output=temp_dir, sandbox=self.sandbox)
+                    packaged = await package_audio(name, fetched.name, language=language, **options)
+                await self._store(ref, packaged, temp_dir)
         await self._record(ref, (track.kind, track.name, language), source=track.source, packaged=packaged)
 
     @activity.defn(name="publish_playback")
-    async def publish_playback(self, ref: PlaybackRef, runner: str, seen: int) -> int | None:
-        """Write the lists of all that is there; then let go, or go on with what was asked meanwhile."""
+    async def publish_playback(self, ref: PlaybackRef, lease_holder: str, revision: int) -> int | None:
+        """Writes manifests for all tracks, then releases the lease, or returns the new revision if there is one."""
         async with self.database.transaction(ref.library_id) as connection:
-            video = await service.video_to_play(connection, ref.library_id, ref.video_id)
-            tracks = await service.tracks_of(connection, ref.library_id, ref.video_id)
+            video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
+            tracks = await service.list_tracks(connection, ref.library_id, ref.video_id)
             if video is not None and tracks:
-                spoken = [each.language or "" for each in tracks if each.kind == "sound"]
-                languages = sorted(set(spoken), key=lambda each: (each != video.language, each))
-                for first in [None, *languages]:
-                    heard = first or video.language
-                    playlist = master_playlist(tracks, first=heard, original=video.language)
-                    await self.storage.put(ref.path(_named(MASTER, first)), playlist.encode())
-                    listed = manifest(tracks, first=heard, seconds=video.duration_seconds)
-                    await self.storage.put(ref.path(_named(MANIFEST, first)), listed.encode())
-                await service.show(connection, ref.library_id, ref.video_id, languages=languages)
-            return await service.release(
-                connection, ref.library_id, ref.video_id, runner=runner, seen=seen, now=self.clock()
+                audio_languages = [each.language or "" for each in tracks if each.kind == "sound"]
+                languages = sorted(set(audio_languages), key=lambda each: (each != video.language, each))
+                for language in [None, *languages]:
+                    default_language = language or video.language
+                    playlist = master_playlist(tracks, default_language=default_language, original=video.language)
+                    await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
+                    mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
+                    await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
+                await service.set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
+            return await service.release_lease(
+                connection, ref.library_id, ref.video_id, lease_holder=lease_holder, revision=revision, now=self.clock()
             )
 
-    @activity.defn(name="give_up_playback")
-    async def give_up_playback(self, ref: PlaybackRef, runner: str, error: str) -> None:
+    @activity.defn(name="fail_playback")
+    async def fail_playback(self, ref: PlaybackRef, lease_holder: str, error: str) -> None:
         async with self.database.transaction(ref.library_id) as connection:
-            await service.give_up(
-                connection, ref.library_id, ref.video_id, runner=runner, error=error, now=self.clock()
+            await service.fail_playback(
+                connection, ref.library_id, ref.video_id, lease_holder=lease_holder, error=error, now=self.clock()
             )
 
-    @activity.defn(name="clear_ladder_pieces")
-    async def clear_ladder_pieces(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
+    @activity.defn(name="delete_ladder_chunks")
+    async def delete_ladder_chunks(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
         async with heartbeating():
-            await self.storage.delete_under(ref.path(f"pieces/{plan.ladder}/"))
+            await self.storage.delete_under(ref.path(f"chunks/{plan.ladder}/"))
 
     async def _record(
-        self, ref: PlaybackRef, track: tuple[Kind, str, str | None], *, source: str, packaged: Packaged
+        self, ref: PlaybackRef, track: tuple[TrackKind, str, str | None], *, source: str, packaged: PackagedTrack
     ) -> None:
         async with self.database.transaction(ref.library_id) as connection:
-            await service.put_track(
+            await service.save_track(
                 connection,
                 ref.library_id,
                 ref.video_id,
@@ -218,15 +226,15 @@ class PlaybackActivities:
                 now=self.clock(),
             )
 
-    async def _store(self, ref: PlaybackRef, packaged: Packaged, drawer: Path) -> None:
-        """All files of a track; they are small and many."""
-        gate = asyncio.Semaphore(PUTS_AT_ONCE)
+    async def _store(self, ref: PlaybackRef, packaged: PackagedTrack, temp_dir: Path) -> None:
+        """Uploads a track's files, which are small and many."""
+        limit = asyncio.Semaphore(UPLOAD_CONCURRENCY)
 
         async def put(file: Path) -> None:
-            async with gate:
+            async with limit:
                 await self.storage.put(ref.path(f"{packaged.name}/{file.name}"), file)
 
-        await asyncio.gather(*(put(file) for file in sorted((drawer / packaged.name).iterdir())))
+        await asyncio.gather(*(put(file) for file in sorted((temp_dir / packaged.name).iterdir())))
 
     async def _fetch(self, path: str, to: Path) -> Path:
         with to.open("wb") as file:
@@ -235,10 +243,10 @@ class PlaybackActivities:
         return to
 
 
-def _short(text: str) -> str:
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _named(name: str, language: str | None) -> str:
-    stem, _, ending = name.partition(".")
-    return name if language is None else f"{stem}.{language}.{ending}"
+def _with_language(name: str, language: str | None) -> str:
+    stem, _, extension = name.partition(".")
+    return name if language is None else f"{stem}.{language}.{extension}"

@@ -1,4 +1,4 @@
-"""The lists that players read, put together from tracks that were packaged one by one."""
+"""Builds HLS and DASH manifests from separately packaged tracks."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 from cutroom.media.packager import DASH, PLAYLIST
 
-Kind = Literal["picture", "sound", "text"]
+TrackKind = Literal["picture", "sound", "text"]
 ROLE = "urn:mpeg:dash:role:2011"
 AUDIO_GROUP, TEXT_GROUP = "sound", "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
-    """A track that can be listed; `packaged` is what the packager said of it."""
+class ManifestTrack:
+    """A packaged track; `packaged` holds the packager's metadata."""
 
-    kind: Kind
+    kind: TrackKind
     name: str
     language: str | None
     packaged: Mapping[str, Any]
@@ -26,23 +26,23 @@ class Track:
         return str(self.packaged["name"])
 
 
-def master_playlist(tracks: Sequence[Track], *, first: str, original: str) -> str:
-    """HLS: every size with every sound and text; the sound of one language is the one that is heard first."""
-    pictures, sounds, texts = _pictures(tracks), _sounds(tracks, first), _of(tracks, "text")
+def master_playlist(tracks: Sequence[ManifestTrack], *, default_language: str, original: str) -> str:
+    """The HLS master playlist: all renditions, audio and subtitle tracks; one language is the default."""
+    videos, audio, subtitles = _video_tracks(tracks), _audio_tracks(tracks, default_language), _of_kind(tracks, "text")
     lines = ["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-INDEPENDENT-SEGMENTS", ""]
-    chosen = sounds[0] if sounds else None
-    lines += [_media("AUDIO", AUDIO_GROUP, each, is_default=each is chosen, original=original) for each in sounds]
-    lines += [_media("SUBTITLES", TEXT_GROUP, each, is_default=False, original=original) for each in texts]
-    groups = (f',AUDIO="{AUDIO_GROUP}"' if sounds else "") + (f',SUBTITLES="{TEXT_GROUP}"' if texts else "")
-    loudest = max((int(each.packaged["bandwidth"]) for each in sounds), default=0)
-    usual = max((int(each.packaged["average_bandwidth"]) for each in sounds), default=0)
-    spoken = sorted({each.packaged["codecs"] for each in sounds})
-    for each in pictures or ([chosen] if chosen is not None else []):
-        told, is_picture = each.packaged, each.kind == "picture"
-        peak = int(told["bandwidth"]) + (loudest if is_picture else 0)
-        average = int(told["average_bandwidth"]) + (usual if is_picture else 0)
-        codecs = ",".join([told["codecs"], *spoken] if is_picture else spoken)
-        size = _size(told) if is_picture else ""
+    default = audio[0] if audio else None
+    lines += [_media("AUDIO", AUDIO_GROUP, each, is_default=each is default, original=original) for each in audio]
+    lines += [_media("SUBTITLES", TEXT_GROUP, each, is_default=False, original=original) for each in subtitles]
+    groups = (f',AUDIO="{AUDIO_GROUP}"' if audio else "") + (f',SUBTITLES="{TEXT_GROUP}"' if subtitles else "")
+    audio_peak = max((int(each.packaged["bandwidth"]) for each in audio), default=0)
+    audio_average = max((int(each.packaged["average_bandwidth"]) for each in audio), default=0)
+    audio_codecs = sorted({each.packaged["codecs"] for each in audio})
+    for each in videos or ([default] if default is not None else []):
+        packaged, is_video = each.packaged, each.kind == "picture"
+        peak = int(packaged["bandwidth"]) + (audio_peak if is_video else 0)
+        average = int(packaged["average_bandwidth"]) + (audio_average if is_video else 0)
+        codecs = ",".join([packaged["codecs"], *audio_codecs] if is_video else audio_codecs)
+        size = _resolution(packaged) if is_video else ""
         lines.append("")
         lines.append(
             f'#EXT-X-STREAM-INF:BANDWIDTH={peak},AVERAGE-BANDWIDTH={average},CODECS="{codecs}"{size}{groups},'
@@ -52,21 +52,21 @@ def master_playlist(tracks: Sequence[Track], *, first: str, original: str) -> st
     return "\n".join(lines) + "\n"
 
 
-def _of(tracks: Sequence[Track], kind: str) -> list[Track]:
+def _of_kind(tracks: Sequence[ManifestTrack], kind: str) -> list[ManifestTrack]:
     return [each for each in tracks if each.kind == kind]
 
 
-def _pictures(tracks: Sequence[Track]) -> list[Track]:
-    """The lightest first: what a player starts with it should not have to wait for."""
-    return sorted(_of(tracks, "picture"), key=lambda each: int(each.packaged["bandwidth"]))
+def _video_tracks(tracks: Sequence[ManifestTrack]) -> list[ManifestTrack]:
+    """Lowest bandwidth first: players start with the first entry."""
+    return sorted(_of_kind(tracks, "picture"), key=lambda each: int(each.packaged["bandwidth"]))
 
 
-def _sounds(tracks: Sequence[Track], first: str) -> list[Track]:
-    """The one that is heard first stands first: some players go by the order and not by what is said of it."""
-    return sorted(_of(tracks, "sound"), key=lambda each: each.language != first)
+def _audio_tracks(tracks: Sequence[ManifestTrack], default_language: str) -> list[ManifestTrack]:
+    """The default language first: some players use the order instead of the DEFAULT attribute."""
+    return sorted(_of_kind(tracks, "sound"), key=lambda each: each.language != default_language)
 
 
-def _media(kind: str, group: str, track: Track, *, is_default: bool, original: str) -> str:
+def _media(kind: str, group: str, track: ManifestTrack, *, is_default: bool, original: str) -> str:
     channels = f',CHANNELS="{track.packaged["channels"]}"' if track.packaged.get("channels") else ""
     name = f"{track.language} (original)" if track.language == original and kind == "AUDIO" else str(track.language)
     return (
@@ -75,13 +75,15 @@ def _media(kind: str, group: str, track: Track, *, is_default: bool, original: s
     )
 
 
-def _size(told: Mapping[str, Any]) -> str:
-    shown = ET.fromstring(told["representation"])  # noqa: S314 - our own packager wrote it
-    return f",RESOLUTION={shown.get('width')}x{shown.get('height')},FRAME-RATE={told['frame_rate']}"
+def _resolution(packaged: Mapping[str, Any]) -> str:
+    representation = ET.fromstring(packaged["representation"])  # noqa: S314 - our own packager wrote it
+    return (
+        f",RESOLUTION={representation.get('width')}x{representation.get('height')},FRAME-RATE={packaged['frame_rate']}"
+    )
 
 
-def manifest(tracks: Sequence[Track], *, first: str, seconds: float) -> str:
-    """DASH: the same tracks; the language that is heard first has the role `main`."""
+def manifest(tracks: Sequence[ManifestTrack], *, default_language: str, seconds: float) -> str:
+    """The DASH manifest of the same tracks; the default language has the role `main`."""
     ET.register_namespace("", DASH)
     root = ET.Element(
         _tag("MPD"),
@@ -93,17 +95,17 @@ def manifest(tracks: Sequence[Track], *, first: str, seconds: float) -> str:
         },
     )
     period = ET.SubElement(root, _tag("Period"), {"id": "0"})
-    if pictures := _pictures(tracks):
+    if videos := _video_tracks(tracks):
         shared = {"id": "0", "contentType": "video", "segmentAlignment": "true", "startWithSAP": "1"}
         group = ET.SubElement(period, _tag("AdaptationSet"), shared)
-        for each in pictures:
+        for each in videos:
             group.append(ET.fromstring(each.packaged["representation"]))  # noqa: S314 - our own packager wrote it
-    sounds = _sounds(tracks, first)
-    for at, each in enumerate([*sounds, *_of(tracks, "text")], 1):
+    audio = _audio_tracks(tracks, default_language)
+    for index, each in enumerate([*audio, *_of_kind(tracks, "text")], 1):
         kind = "audio" if each.kind == "sound" else "text"
-        shared = {"id": str(at), "contentType": kind, "lang": str(each.language), "segmentAlignment": "true"}
+        shared = {"id": str(index), "contentType": kind, "lang": str(each.language), "segmentAlignment": "true"}
         group = ET.SubElement(period, _tag("AdaptationSet"), shared)
-        role = "subtitle" if each.kind == "text" else "main" if each is sounds[0] else "alternate"
+        role = "subtitle" if each.kind == "text" else "main" if each is audio[0] else "alternate"
         ET.SubElement(group, _tag("Role"), {"schemeIdUri": ROLE, "value": role})
         group.append(ET.fromstring(each.packaged["representation"]))  # noqa: S314 - our own packager wrote it
     ET.indent(root)

@@ -1,6 +1,6 @@
-"""The thin way to what is played: it checks the path's signature and hands on what lies in the store.
+"""Serves playback files with signed paths.
 
-A CDN takes its place at scale: it checks the same signature, and fetches from the store itself.
+At scale a CDN takes this role: it verifies the same signature and reads from the object store itself.
 """
 
 import re
@@ -14,7 +14,7 @@ from starlette.routing import Route
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.library.playback import PREFIX, PlaybackLinks
 from cutroom.products.playback.service import playback_path
-from cutroom.web.error_responses import problem_of
+from cutroom.web.error_responses import error_response
 from cutroom.web.runtime import Runtime
 
 _TYPES: Mapping[str, str] = {
@@ -24,10 +24,10 @@ _TYPES: Mapping[str, str] = {
     "mp4": "video/mp4",
     "vtt": "text/vtt; charset=utf-8",
 }
-# Two folders at most, and names of ours alone: nothing in them leads anywhere else.
+# At most two directories, and generated names only: no path traversal.
 _NAME = re.compile(r"(?:[a-z]/[A-Za-z0-9-]{1,64}/)?[A-Za-z0-9][A-Za-z0-9.-]{0,63}\.(m3u8|mpd|m4s|mp4|vtt)")
 _RANGE = re.compile(r"bytes=(\d{1,15})-(\d{0,15})")
-# A page anywhere may play what it was given the URL of: there are no cookies that could be misused.
+# Any origin may play a URL it was given: there are no cookies to misuse.
 _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, HEAD",
@@ -35,44 +35,44 @@ _CORS = {
     "Access-Control-Expose-Headers": "Content-Length, Content-Range, X-Request-Id",
     "Access-Control-Max-Age": "3600",
 }
-# Lists change when languages are added; segments never do, and their names change when they are made anew.
-_LIST_SECONDS, _SEGMENT_SECONDS = 10, 6 * 60 * 60
+# Manifests change when languages are added; segments are immutable.
+_MANIFEST_MAX_AGE, _SEGMENT_MAX_AGE = 10, 6 * 60 * 60
 
 
 async def media(request: Request) -> Response:
-    """Whatever happens is answered in the one error shape, with what a browser needs to see it."""
+    """Returns errors in the API's error format, with CORS headers."""
     try:
-        response = await _answer(request)
-    except Exception as error:  # noqa: BLE001 (as in the envelope)
-        response = problem_of(error)
+        response = await _serve(request)
+    except Exception as error:  # noqa: BLE001 (as in the middleware)
+        response = error_response(error)
     response.headers.update(_CORS)
     return response
 
 
-async def _answer(request: Request) -> Response:
+async def _serve(request: Request) -> Response:
     if request.method == "OPTIONS":
         return Response(status_code=204)
     if request.method not in {"GET", "HEAD"}:
         raise CutroomError(Code.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD, OPTIONS"})
     runtime: Runtime = request.app.state.runtime
     token, library_id, video_id, name = (request.path_params[each] for each in ("token", "library", "video", "name"))
-    links = PlaybackLinks(runtime.secrecy, runtime.settings.base_url)
-    if not links.is_good(token, library_id, video_id, now=runtime.clock()):
-        raise CutroomError(Code.PERMISSION_DENIED, message="This playback URL is not valid, or not any more.")
-    found = _NAME.fullmatch(name)
-    if found is None:
+    links = PlaybackLinks(runtime.secret_box, runtime.settings.base_url)
+    if not links.is_valid(token, library_id, video_id, now=runtime.clock()):
+        raise CutroomError(Code.PERMISSION_DENIED, message="This playback URL is invalid or has expired.")
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise not_found()
-    return await _read(request, runtime, playback_path(library_id, video_id, name), ending=found[1])
+    return await _read(request, runtime, playback_path(library_id, video_id, name), extension=match[1])
 
 
-async def _read(request: Request, runtime: Runtime, path: str, *, ending: str) -> Response:
+async def _read(request: Request, runtime: Runtime, path: str, *, extension: str) -> Response:
     size = await runtime.storage.size(path)
     if size is None:
         raise not_found()
-    is_list = ending in {"m3u8", "mpd"}
+    is_manifest = extension in {"m3u8", "mpd"}
     headers = {
         "Accept-Ranges": "bytes",
-        "Cache-Control": f"private, max-age={_LIST_SECONDS if is_list else _SEGMENT_SECONDS}",
+        "Cache-Control": f"private, max-age={_MANIFEST_MAX_AGE if is_manifest else _SEGMENT_MAX_AGE}",
     }
     status, span = _span(request.headers.get("range"), size)
     if status == 416:
@@ -82,14 +82,14 @@ async def _read(request: Request, runtime: Runtime, path: str, *, ending: str) -
     if status == 206:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     if request.method == "HEAD":
-        return Response(status_code=status, headers=headers, media_type=_TYPES[ending])
+        return Response(status_code=status, headers=headers, media_type=_TYPES[extension])
     chunks = runtime.storage.read(path, span=span if status == 206 else None)
-    return StreamingResponse(chunks, status_code=status, headers=headers, media_type=_TYPES[ending])
+    return StreamingResponse(chunks, status_code=status, headers=headers, media_type=_TYPES[extension])
 
 
-def _span(asked: str | None, size: int) -> tuple[int, tuple[int, int]]:
-    """One range of bytes, as players ask for them; what is no such range is answered whole, as HTTP has it."""
-    match = _RANGE.fullmatch(asked or "")
+def _span(header: str | None, size: int) -> tuple[int, tuple[int, int]]:
+    """Parses a single byte range; anything else returns the whole file, as HTTP requires."""
+    match = _RANGE.fullmatch(header or "")
     if match is None:
         return 200, (0, size)
     start, end = int(match[1]), min(int(match[2]) + 1 if match[2] else size, size)

@@ -1,30 +1,26 @@
-"""Playback, for the worker."""
+"""Builds the playback activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.playback.activities import PlaybackActivities
-from cutroom.products.playback.workflow import PlaybackWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     playback = PlaybackActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        clock=parts.clock,
-        is_on=parts.settings.playback == "on",
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        clock=context.clock,
+        is_enabled=context.settings.playback == "on",
     )
     return {
-        Queue.CONTROL: [playback.claim_playback, playback.publish_playback, playback.give_up_playback],
-        Queue.MEDIA: [
+        TaskQueue.CONTROL: [playback.acquire_playback_lease, playback.publish_playback, playback.fail_playback],
+        TaskQueue.MEDIA: [
             playback.plan_playback,
-            playback.encode_ladder_piece,
-            playback.package_rung,
+            playback.encode_ladder_chunk,
+            playback.package_rendition,
             playback.package_track,
-            playback.clear_ladder_pieces,
+            playback.delete_ladder_chunks,
         ],
     }
-
-
-WORK = WorkerRegistration(workflows=[PlaybackWorkflow], activities=_activities)

@@ -1,58 +1,67 @@
-"""The order in which a video becomes playable: pieces of its ladder side by side, then its tracks, then its lists."""
+"""Defines the playback workflow."""
 
 import asyncio
 from datetime import timedelta
-from functools import partial
 
 from temporalio import workflow
 from temporalio.common import Priority
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from cutroom.jobs.workflow import ActivityRunner, failure_of, run_control_activity
-    from cutroom.platform.temporal import Queue
+    from cutroom.jobs.workflow import ActivityRunner, to_failure
+    from cutroom.jobs.workflow import control as control_runner
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.playback.activities import PlaybackActivities, PlaybackPlan, PlaybackRef
 
-PIECES_AT_ONCE = 16  # of one video, over all workers
-# Nobody waits for a ladder as they wait for an import or a short: those go first where a queue is long.
-BEHIND = 4
-run_activity = ActivityRunner(Queue.MEDIA, start_to_close=timedelta(minutes=90))
+MAX_PARALLEL_CHUNKS = 16  # per video, across all workers
+# Nobody waits for a ladder: imports and shorts go first if the queue is long.
+LOW_PRIORITY = 4
+media_runner = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=90))
 
 
 @workflow.defn(name="playback")
 class PlaybackWorkflow:
-    """One video, until nothing is missing any more; what becomes ready meanwhile is seen to before the end."""
+    """Packages one video for streaming. Work requested while it runs is done before it ends."""
 
     @workflow.run
-    async def run(self, ref: PlaybackRef) -> None:
-        runner, promptly = workflow.info().workflow_id, partial(run_control_activity, priority=_behind(ref))
-        seen: int | None = await promptly(PlaybackActivities.claim_playback, ref, runner)
+    async def run(self, playback: PlaybackRef) -> None:
+        control = control_runner.with_options(priority=_priority(playback))
+        lease_holder = workflow.info().workflow_id
+        revision = await control.run(PlaybackActivities.acquire_playback_lease, playback, lease_holder)
         try:
-            while seen is not None:
-                await self._make(ref)
-                seen = await promptly(PlaybackActivities.publish_playback, ref, runner, seen)
+            while revision is not None:
+                await self._package(playback)
+                revision = await control.run(PlaybackActivities.publish_playback, playback, lease_holder, revision)
         except FailureError as error:
-            failure = failure_of(error)
-            told = f"{failure.code}: {failure.message}"
-            await promptly(PlaybackActivities.give_up_playback, ref, runner, told)
+            failure = to_failure(error)
+            message = f"{failure.code}: {failure.message}"
+            await control.run(PlaybackActivities.fail_playback, playback, lease_holder, message)
 
-    async def _make(self, ref: PlaybackRef) -> None:
-        take = partial(run_activity, priority=_behind(ref))
-        plan: PlaybackPlan | None = await take(PlaybackActivities.plan_playback, ref)
+    async def _package(self, playback: PlaybackRef) -> None:
+        media = media_runner.with_options(priority=_priority(playback))
+        plan = await media.run(PlaybackActivities.plan_playback, playback)
         if plan is None:
             return
-        if plan.rungs:
-            gate = asyncio.Semaphore(PIECES_AT_ONCE)
-            await asyncio.gather(*(self._piece(ref, plan, index, gate) for index in range(plan.pieces)))
-            rungs = range(len(plan.rungs))
-            await asyncio.gather(*(take(PlaybackActivities.package_rung, ref, plan, each) for each in rungs))
-            await take(PlaybackActivities.clear_ladder_pieces, ref, plan)
-        await asyncio.gather(*(take(PlaybackActivities.package_track, ref, each) for each in plan.tracks))
+        if plan.renditions:
+            await self._encode_ladder(media, playback, plan)
+            await asyncio.gather(
+                *(
+                    media.run(PlaybackActivities.package_rendition, playback, plan, number)
+                    for number in range(len(plan.renditions))
+                )
+            )
+            await media.run(PlaybackActivities.delete_ladder_chunks, playback, plan)
+        await asyncio.gather(*(media.run(PlaybackActivities.package_track, playback, each) for each in plan.tracks))
 
-    async def _piece(self, ref: PlaybackRef, plan: PlaybackPlan, index: int, gate: asyncio.Semaphore) -> None:
-        async with gate:
-            await run_activity(PlaybackActivities.encode_ladder_piece, ref, plan, index, priority=_behind(ref))
+    async def _encode_ladder(self, media: ActivityRunner, playback: PlaybackRef, plan: PlaybackPlan) -> None:
+        limit = asyncio.Semaphore(MAX_PARALLEL_CHUNKS)
+
+        async def encode(index: int) -> None:
+            async with limit:
+                await media.run(PlaybackActivities.encode_ladder_chunk, playback, plan, index)
+
+        await asyncio.gather(*(encode(index) for index in range(plan.chunk_count)))
 
 
-def _behind(ref: PlaybackRef) -> Priority:
-    return Priority(priority_key=BEHIND, fairness_key=ref.library_id)
+def _priority(playback: PlaybackRef) -> Priority:
+    return Priority(priority_key=LOW_PRIORITY, fairness_key=playback.library_id)

@@ -1,4 +1,4 @@
-"""An output on paper: which moments it shows, how they are framed and captioned; kept beside it as JSON."""
+"""The edit plan of an output as JSON: its moments, crops and captions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from cutroom.media.crop_plan import CropPlan
 
 VERSION = 1
 
-TimedBox = tuple[float, float, float, float, float, float]  # from, until, left, top, right, bottom
+TimedBox = tuple[float, float, float, float, float, float]  # start, end, left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What one output will show."""
+class SelectedOutput:
+    """The moments of one output, with its title and description."""
 
     title: str
     description: str
     reason: str
-    spans: tuple[TimeSpan, ...]  # of the film, in playing order
+    spans: tuple[TimeSpan, ...]  # of the source, in playing order
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "title": self.title,
             "description": self.description,
@@ -31,25 +31,25 @@ class Chosen:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Chosen":
-        spans = tuple(TimeSpan(start, end) for start, end in told["spans"])
-        return cls(told["title"], told["description"], told["reason"], spans)
+    def from_dict(cls, data: Mapping[str, Any]) -> "SelectedOutput":
+        spans = tuple(TimeSpan(start, end) for start, end in data["spans"])
+        return cls(data["title"], data["description"], data["reason"], spans)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """How it is shown. People may read it, change it, and have the output made again from it."""
+    """Crops, captions and thumbnail time of an output; users can edit it and render the output again."""
 
     crop: CropPlan
-    captions: str  # as ASS
+    captions: str  # ASS
     caption_boxes: tuple[TimedBox, ...]
-    faces: tuple[TimedBox, ...]  # as they are seen in the output
+    faces: tuple[TimedBox, ...]  # in output coordinates
     thumbnail_seconds: float
 
-    def to_json(self, chosen: Chosen) -> bytes:
+    def to_json(self, selection: SelectedOutput) -> bytes:
         document = {
             "version": VERSION,
-            **chosen.told(),
+            **selection.to_dict(),
             "framing": json.loads(self.crop.to_json()),
             "captions": self.captions,
             "captionBoxes": [list(box) for box in self.caption_boxes],
@@ -62,7 +62,7 @@ class Edit:
     def from_json(cls, data: bytes) -> "Edit":
         document = json.loads(data)
         if document["version"] != VERSION:
-            raise ValueError(f"There is no version {document['version']} of an edit.")
+            raise ValueError(f"Unknown edit version {document['version']}.")
         return cls(
             crop=CropPlan.from_json(json.dumps(document["framing"])),
             captions=document["captions"],
@@ -72,9 +72,11 @@ class Edit:
         )
 
 
-def write_chosen(outputs: Sequence[Chosen]) -> bytes:
-    return json.dumps({"version": VERSION, "outputs": [each.told() for each in outputs]}, ensure_ascii=False).encode()
+def write_selection(outputs: Sequence[SelectedOutput]) -> bytes:
+    return json.dumps(
+        {"version": VERSION, "outputs": [each.to_dict() for each in outputs]}, ensure_ascii=False
+    ).encode()
 
 
-def read_chosen(data: bytes) -> list[Chosen]:
-    return [Chosen.of(each) for each in json.loads(data)["outputs"]]
+def read_selection(data: bytes) -> list[SelectedOutput]:
+    return [SelectedOutput.from_dict(each) for each in json.loads(data)["outputs"]]

@@ -1,4 +1,4 @@
-"""What requests for shorts have made, at rest; a request itself is its job."""
+"""The shorts_outputs table; a request itself is its job."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.tables import Id, Instant, Table
 
 
-class ShortsOutput(Table):
+class ShortsOutputRow(Table):
     """One finished short, promo or clip."""
 
     __tablename__ = "shorts_outputs"
@@ -19,15 +19,15 @@ class ShortsOutput(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     request_id: Mapped[Id]
     video_id: Mapped[Id]
-    number: Mapped[int] = mapped_column(Integer)  # in order of merit
+    number: Mapped[int] = mapped_column(Integer)  # rank, the best first
     kind: Mapped[str] = mapped_column(Text)
     title: Mapped[str] = mapped_column(Text)
     description: Mapped[str] = mapped_column(Text)
     reason: Mapped[str] = mapped_column(Text)  # why it was chosen
     duration_seconds: Mapped[float] = mapped_column(Double)
-    moments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # what of the film it shows
+    moments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # ranges of the source video
     video_path: Mapped[str] = mapped_column(Text)
     thumbnail_path: Mapped[str] = mapped_column(Text)
-    plan_path: Mapped[str] = mapped_column(Text)  # how it was framed and captioned, as JSON
+    plan_path: Mapped[str] = mapped_column(Text)  # crops and captions as JSON
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]

@@ -1,46 +1,54 @@
-"""What the outputs of a request show, with all that is installed to judge moments by."""
+"""Selects the outputs of a request, using the embedder and ranker if available."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import TimeSpan
-from cutroom.products.shorts.edit import Chosen
-from cutroom.products.shorts.moments.choosing import choose_clips, choose_promo, choose_shorts
-from cutroom.products.shorts.moments.ranking import SHORTLIST, rank_moments
-from cutroom.products.shorts.moments.talk import Moment, Talk, Wish, sentences_of
-from cutroom.products.shorts.rules import Kind, ShortsOptions
+from cutroom.products.shorts.edit import SelectedOutput
+from cutroom.products.shorts.moments.ranking import SHORTLIST_FACTOR, rank_moments
+from cutroom.products.shorts.moments.selection import choose_clips, choose_promo, choose_shorts
+from cutroom.products.shorts.moments.talk import Moment, SelectionPrompt, Talk, to_sentences
+from cutroom.products.shorts.rules import ShortsKind, ShortsOptions
 from cutroom.products.shorts.transcript_view import TranscriptView
 
 
-def choose(heard: TranscriptView, wanted: ShortsOptions, *, energy: Sequence[float], engines: Engines) -> list[Chosen]:
-    """The outputs, the best first. It blocks: for a thread."""
-    film = Talk(sentences_of(heard.segments), heard.words, heard.duration_seconds, heard.language, energy=energy)
-    wish = Wish(wanted.prompt) if wanted.prompt else None
-    embedder = engines.embedder()
-    if embedder is not None and film.sentences:
-        film = replace(film, vectors=embedder.embed([each.text for each in film.sentences]))
-        if wish is not None:
-            wish = replace(wish, vector=embedder.embed([wish.text])[0])
-    if wanted.kind is Kind.PROMO:
-        pieces = choose_promo(film, wish=wish)
-        return [_chosen(pieces)] if pieces else []
-    if wanted.kind is Kind.CLIPS:
-        return [_chosen([moment]) for moment in choose_clips(film, count=wanted.count, wish=wish)]
-    ranker = engines.ranker()
-    found = choose_shorts(
-        film,
-        count=wanted.count * (SHORTLIST if ranker is not None else 1),
-        min_seconds=wanted.min_seconds,
-        max_seconds=wanted.max_seconds,
-        wish=wish,
+def select_outputs(
+    transcript: TranscriptView, options: ShortsOptions, *, energy: Sequence[float], engines: Engines
+) -> list[SelectedOutput]:
+    """The selected outputs, the best first. Blocking: run it in a thread."""
+    talk = Talk(
+        to_sentences(transcript.segments),
+        transcript.words,
+        transcript.duration_seconds,
+        transcript.language,
+        energy=energy,
     )
-    ranked = rank_moments(film, found, ranker=ranker, prompt=wanted.prompt)
-    return [_chosen([moment]) for moment in ranked[: wanted.count]]
+    selection_prompt = SelectionPrompt(options.prompt) if options.prompt else None
+    embedder = engines.text_embedder()
+    if embedder is not None and talk.sentences:
+        talk = replace(talk, vectors=embedder.embed([each.text for each in talk.sentences]))
+        if selection_prompt is not None:
+            selection_prompt = replace(selection_prompt, vector=embedder.embed([selection_prompt.text])[0])
+    if options.kind is ShortsKind.PROMO:
+        clips = choose_promo(talk, prompt=selection_prompt)
+        return [_to_output(clips)] if clips else []
+    if options.kind is ShortsKind.CLIPS:
+        return [_to_output([moment]) for moment in choose_clips(talk, count=options.count, prompt=selection_prompt)]
+    ranker = engines.ranker()
+    result = choose_shorts(
+        talk,
+        count=options.count * (SHORTLIST_FACTOR if ranker is not None else 1),
+        min_seconds=options.min_seconds,
+        max_seconds=options.max_seconds,
+        prompt=selection_prompt,
+    )
+    ranked = rank_moments(talk, result, ranker=ranker, prompt=options.prompt)
+    return [_to_output([moment]) for moment in ranked[: options.count]]
 
 
-def _chosen(moments: Sequence[Moment]) -> Chosen:
-    """The first moment speaks for all: it is the hook."""
+def _to_output(moments: Sequence[Moment]) -> SelectedOutput:
+    """The first moment, the hook, provides title and description."""
     first = moments[0]
     spans = tuple(TimeSpan(moment.start_seconds, moment.end_seconds) for moment in moments)
-    return Chosen(first.title, first.description, first.reason, spans)
+    return SelectedOutput(first.title, first.description, first.reason, spans)

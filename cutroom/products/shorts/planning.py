@@ -1,47 +1,49 @@
-"""From what was chosen and what was seen to an edit: times, framing, captions, and the picture that stands for it."""
+"""Plans the edit of an output: timeline, crops, captions and thumbnail time."""
 
 from collections.abc import Sequence
 
 from cutroom.engines.types import TimeSpan
-from cutroom.media.crop_plan import CropPlan, Fit, Key, Pane, Scene
+from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.probe import MediaInfo
-from cutroom.media.shorts import shown_rate, shown_size
+from cutroom.media.shorts import display_frame_rate, display_size
 from cutroom.products.shorts.captions.ass import CaptionTrack, write_captions
-from cutroom.products.shorts.captions.lines import group_words
-from cutroom.products.shorts.captions.zones import Area
-from cutroom.products.shorts.edit import Chosen, Edit, TimedBox
-from cutroom.products.shorts.face_boxes import shown_faces
-from cutroom.products.shorts.framing.planner import Source, plan_crops
+from cutroom.products.shorts.captions.safe_zones import FrameRegion
+from cutroom.products.shorts.captions.screens import group_into_screens
+from cutroom.products.shorts.edit import Edit, SelectedOutput, TimedBox
+from cutroom.products.shorts.face_boxes import visible_faces
+from cutroom.products.shorts.framing.planner import CropSource, plan_crops
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
-from cutroom.products.shorts.rules import SIZES, Aspect, Kind, ShortsOptions
+from cutroom.products.shorts.rules import OUTPUT_SIZES, AspectRatio, ShortsKind, ShortsOptions
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.shorts.transcript_view import TranscriptView
 from cutroom.products.shorts.visual_analysis import VisualAnalysis
 
-NO_PICTURE = CaptionTrack("", ())
-BEST_AFTER = 0.15  # of an output: a picture from its first moments seldom stands for it
+NO_CAPTIONS = CaptionTrack("", ())
+THUMBNAIL_MIN_FRACTION = 0.15  # of an output; its first frames are rarely representative
 
 
-def timeline_of(chosen: Chosen, info: MediaInfo) -> Timeline:
-    spans = [(span.start_seconds, span.end_seconds) for span in chosen.spans]
-    return Timeline.of(spans, rate=shown_rate(info))
+def make_timeline(selection: SelectedOutput, info: MediaInfo) -> Timeline:
+    spans = [(span.start_seconds, span.end_seconds) for span in selection.spans]
+    return Timeline.of(spans, rate=display_frame_rate(info))
 
 
 def plan_edit(
-    heard: TranscriptView, timeline: Timeline, info: MediaInfo, *, watched: VisualAnalysis, wanted: ShortsOptions
+    transcript: TranscriptView, timeline: Timeline, info: MediaInfo, *, visuals: VisualAnalysis, options: ShortsOptions
 ) -> Edit:
-    width, height = SIZES[wanted.aspect]
-    crop = _crop(heard, timeline, info, watched=watched, aspect=wanted.aspect)
-    faces = shown_faces(crop, watched.seen, width=width, height=height)
-    track = NO_PICTURE
-    if wanted.kind is not Kind.CLIPS:  # long excerpts are watched with the player's own subtitles
-        words, speakers = timeline.words(heard.words, heard.speakers)
-        look, language = wanted.look, heard.language
-        screens = group_words(words, look=look, width=width, height=height, language=language, speakers=speakers)
-        track = write_captions(
+    width, height = OUTPUT_SIZES[options.aspect_ratio]
+    crop = _crop(transcript, timeline, info, visuals=visuals, aspect=options.aspect_ratio)
+    faces = visible_faces(crop, visuals.frames, width=width, height=height)
+    captions = NO_CAPTIONS
+    if options.kind is not ShortsKind.CLIPS:  # long excerpts use the player's own subtitles
+        words, speakers = timeline.words(transcript.words, transcript.speakers)
+        caption_style, language = options.caption_style, transcript.language
+        screens = group_into_screens(
+            words, caption_style=caption_style, width=width, height=height, language=language, speakers=speakers
+        )
+        captions = write_captions(
             screens,
-            look=look,
-            position=wanted.position,
+            caption_style=caption_style,
+            position=options.caption_position,
             width=width,
             height=height,
             language=language,
@@ -49,38 +51,43 @@ def plan_edit(
         )
     return Edit(
         crop=crop,
-        captions=track.ass,
-        caption_boxes=tuple(_timed(span, box) for span, box in track.boxes),
-        faces=tuple(_timed(span, box) for span, box in faces),
-        thumbnail_seconds=_best(watched.seen, timeline.seconds),
+        captions=captions.ass,
+        caption_boxes=tuple(_timed_box(span, box) for span, box in captions.boxes),
+        faces=tuple(_timed_box(span, box) for span, box in faces),
+        thumbnail_seconds=_thumbnail_time(visuals.frames, timeline.seconds),
     )
 
 
 def _crop(
-    heard: TranscriptView, timeline: Timeline, info: MediaInfo, *, watched: VisualAnalysis, aspect: Aspect
+    transcript: TranscriptView, timeline: Timeline, info: MediaInfo, *, visuals: VisualAnalysis, aspect: AspectRatio
 ) -> CropPlan:
-    rate = float(shown_rate(info))
-    width, height = SIZES[aspect] if info.media_type == "audio" else shown_size(info)
-    if not watched.seen:
-        pane = Pane(width, height, (Key(0.0, 0.0, 0.0),))
-        same = width * SIZES[aspect][1] == height * SIZES[aspect][0]
-        return CropPlan(width, height, rate, (Scene(0.0, timeline.seconds, Fit.CROP if same else Fit.WHOLE, (pane,)),))
-    across, down = (int(side) for side in aspect.value.split(":"))
-    source = Source(width, height, rate, (across, down))
-    talking = list(heard.talking(timeline))
-    return plan_crops(watched.seen, source, cuts=watched.cuts, clip_seconds=timeline.seconds, talking=talking)
+    rate = float(display_frame_rate(info))
+    width, height = OUTPUT_SIZES[aspect] if info.media_type == "audio" else display_size(info)
+    if not visuals.frames:
+        pane = CropPane(width, height, (Keyframe(0.0, 0.0, 0.0),))
+        has_same_aspect = width * OUTPUT_SIZES[aspect][1] == height * OUTPUT_SIZES[aspect][0]
+        return CropPlan(
+            width,
+            height,
+            rate,
+            (CropScene(0.0, timeline.seconds, SceneFit.CROP if has_same_aspect else SceneFit.CONTAIN, (pane,)),),
+        )
+    aspect_width, aspect_height = (int(side) for side in aspect.value.split(":"))
+    source = CropSource(width, height, rate, (aspect_width, aspect_height))
+    turns = list(transcript.speaker_turns(timeline))
+    return plan_crops(visuals.frames, source, cuts=visuals.cuts, clip_seconds=timeline.seconds, turns=turns)
 
 
-def _timed(span: TimeSpan, box: Area) -> TimedBox:
+def _timed_box(span: TimeSpan, box: FrameRegion) -> TimedBox:
     return (span.start_seconds, span.end_seconds, box.left, box.top, box.right, box.bottom)
 
 
-def _best(seen: Sequence[FrameAnalysis], seconds: float) -> float:
-    """Where the largest face is seen most surely; else a third into it."""
-    later = [each for each in seen if each.seconds >= BEST_AFTER * seconds]
-    best = max(later, key=_promise, default=None)
+def _thumbnail_time(frames: Sequence[FrameAnalysis], seconds: float) -> float:
+    """Time of the most prominent face, or a third into the output."""
+    candidates = [each for each in frames if each.seconds >= THUMBNAIL_MIN_FRACTION * seconds]
+    best = max(candidates, key=_face_prominence, default=None)
     return best.seconds if best is not None and best.faces else seconds / 3
 
 
-def _promise(seen: FrameAnalysis) -> float:
-    return max((face.score * face.box.width * face.box.height for face in seen.faces), default=0.0)
+def _face_prominence(frames: FrameAnalysis) -> float:
+    return max((face.score * face.box.width * face.box.height for face in frames.faces), default=0.0)

@@ -1,4 +1,4 @@
-"""Asking for shorts, promos and clips, and reading them."""
+"""Routes to create and read shorts, promos and clips."""
 
 from typing import Annotated
 
@@ -23,14 +23,14 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
 )
-async def create_shorts(call: CurrentCall, video_id: VideoId, wanted: NewRequest) -> ShortsAsked:
-    """`kind` says what is made; fields of another kind are ignored. What cannot be made is not paid for.
+async def create_shorts(call: CurrentCall, video_id: VideoId, request: NewRequest) -> ShortsAsked:
+    """`kind` selects what to make; fields of other kinds are ignored. Outputs that cannot be made are not charged.
 
-    Each request is a new one, with an id of its own.
+    Each call creates a new request with its own id.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    return await service.ask_for_shorts(
-        call.connection, call.principal, video_id, wanted=wanted, prices=prices, now=call.now
+    return await service.create_shorts(
+        call.connection, call.principal, video_id, request=request, prices=prices, now=call.now
     )
 
 
@@ -47,8 +47,8 @@ async def get_shorts(
     call: CurrentCall,
     request_id: Annotated[str, Path(alias="shortsRequestId", min_length=1, description="The request's id.")],
 ) -> ShortsRequest:
-    """At most five outputs, the best first. Ask again until the answer is `complete`, `partial_failed` or a 422.
+    """At most five outputs, the best first. Poll until `complete`, `partial_failed` or a 422.
 
-    A request that failed is answered with 422: its job's error, and the request itself in `details.request`.
+    A failed request returns 422 with the job's error, and the request itself in `details.request`.
     """
     return await service.get_request(call.connection, call.principal, request_id, storage=call.runtime.storage)

@@ -1,12 +1,20 @@
-"""Shorts, promos and clips on the wire."""
+"""API schemas of shorts, promos and clips."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from cutroom.products.shorts.captions.looks import Look
-from cutroom.products.shorts.captions.zones import Position
-from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MAX_SHORTS, MAX_SHOWN, MIN_SECONDS, Aspect, Kind
+from cutroom.products.shorts.captions.safe_zones import CaptionPosition
+from cutroom.products.shorts.captions.styles import CaptionStyle
+from cutroom.products.shorts.rules import (
+    MAX_LISTED_OUTPUTS,
+    MAX_PROMPT,
+    MAX_SECONDS,
+    MAX_SHORTS,
+    MIN_SECONDS,
+    AspectRatio,
+    ShortsKind,
+)
 from cutroom.web.schema import ApiModel, Omittable, Uri
 
 State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
@@ -22,9 +30,9 @@ Prompt = Annotated[
     Field(description="What the chosen moments should be about."),
 ]
 Seconds = Annotated[float, Field(ge=MIN_SECONDS, le=MAX_SECONDS)]
-CaptionStyle = Annotated[Look, Field(description="How the burnt-in captions look.")]
-CaptionPosition = Annotated[Position, Field(description="Where captions stand; they make room for faces.")]
-ReservationId = Annotated[Omittable[str], Field(description="A reservation that pays.")]
+CaptionStyleField = Annotated[CaptionStyle, Field(description="Style of the burned-in captions.")]
+CaptionPositionField = Annotated[CaptionPosition, Field(description="Position of the captions, which avoid faces.")]
+ReservationId = Annotated[Omittable[str], Field(description="A reservation to charge.")]
 
 
 class NewShorts(ApiModel):
@@ -34,13 +42,13 @@ class NewShorts(ApiModel):
         json_schema_extra={"examples": [{"kind": "shorts", "numClips": 3, "captionStyle": "karaoke"}]}
     )
 
-    kind: Literal[Kind.SHORTS] = Kind.SHORTS
+    kind: Literal[ShortsKind.SHORTS] = ShortsKind.SHORTS
     num_clips: Annotated[int, Field(ge=1, le=MAX_SHORTS)] = 3
     min_duration: Seconds = MIN_SECONDS
     max_duration: Seconds = MAX_SECONDS
-    aspect_ratio: Aspect = Aspect.PORTRAIT
-    caption_style: CaptionStyle = Look.DEFAULT
-    caption_position: CaptionPosition = Position.BOTTOM
+    aspect_ratio: AspectRatio = AspectRatio.PORTRAIT
+    caption_style: CaptionStyleField = CaptionStyle.DEFAULT
+    caption_position: CaptionPositionField = CaptionPosition.BOTTOM
     clip_selection_prompt: Prompt = None
     reservation_id: ReservationId = None
 
@@ -52,18 +60,18 @@ class NewShorts(ApiModel):
 
 
 class NewPromo(ApiModel):
-    """One edit of 45 to 60 seconds, out of several moments."""
+    """One edit of 45 to 60 seconds, made of several moments."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "promo", "includeSoundtrack": True}]})
 
-    kind: Literal[Kind.PROMO]
-    aspect_ratio: Annotated[Literal[Aspect.PORTRAIT, Aspect.LANDSCAPE], Field(description="`9:16` or `16:9`.")] = (
-        Aspect.PORTRAIT
-    )
-    caption_style: CaptionStyle = Look.DEFAULT
-    caption_position: CaptionPosition = Position.BOTTOM
+    kind: Literal[ShortsKind.PROMO]
+    aspect_ratio: Annotated[
+        Literal[AspectRatio.PORTRAIT, AspectRatio.LANDSCAPE], Field(description="`9:16` or `16:9`.")
+    ] = AspectRatio.PORTRAIT
+    caption_style: CaptionStyleField = CaptionStyle.DEFAULT
+    caption_position: CaptionPositionField = CaptionPosition.BOTTOM
     clip_selection_prompt: Prompt = None
-    include_soundtrack: Annotated[bool, Field(description="Music under what is said.")] = False
+    include_soundtrack: Annotated[bool, Field(description="Adds background music.")] = False
     reservation_id: ReservationId = None
 
 
@@ -72,16 +80,16 @@ class NewClips(ApiModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "clips", "numClips": 2}]})
 
-    kind: Literal[Kind.CLIPS]
-    num_clips: Annotated[int, Field(description="Brought into 1 to 4.")] = 1
+    kind: Literal[ShortsKind.CLIPS]
+    num_clips: Annotated[int, Field(description="Clamped to 1 to 4.")] = 1
     clip_selection_prompt: Prompt = None
-    include_generated_thumbnail: Annotated[bool, Field(description="A thumbnail made for each clip.")] = False
+    include_generated_thumbnail: Annotated[bool, Field(description="Generates a thumbnail for each clip.")] = False
     reservation_id: ReservationId = None
 
 
 def _kind(body: Any) -> Any:  # noqa: ANN401 (whatever JSON gave)
-    """Whoever names no kind asks for shorts."""
-    return body.get("kind", Kind.SHORTS.value) if isinstance(body, dict) else getattr(body, "kind", None)
+    """The kind defaults to shorts."""
+    return body.get("kind", ShortsKind.SHORTS.value) if isinstance(body, dict) else getattr(body, "kind", None)
 
 
 NewRequest = Annotated[
@@ -96,11 +104,11 @@ NewRequest = Annotated[
 
 
 class ShortsAsked(ApiModel):
-    """A request that was taken on."""
+    """An accepted request."""
 
     shorts_request_id: str
     job_id: str
-    credits_spent: Annotated[float, Field(description="What is held for it now, or was taken from its reservation.")]
+    credits_spent: Annotated[float, Field(description="Credits held for it, or taken from its reservation.")]
     balance: float
 
 
@@ -108,7 +116,7 @@ class Output(ApiModel):
     """One short, promo or clip."""
 
     output_id: str
-    type: Kind
+    type: ShortsKind
     video_url: Omittable[Uri] = None
     thumbnail_url: Omittable[Uri] = None
     duration: Omittable[float] = None
@@ -117,13 +125,13 @@ class Output(ApiModel):
 
 
 class ShortsRequest(ApiModel):
-    """A request with what has been made so far."""
+    """A request and its finished outputs."""
 
     shorts_request_id: str
     status: State
     clips_expected: int
     job_id: str
-    outputs: Annotated[list[Output], Field(max_length=MAX_SHOWN)]
+    outputs: Annotated[list[Output], Field(max_length=MAX_LISTED_OUTPUTS)]
 
 
 class ShortsItem(ApiModel):
@@ -131,7 +139,7 @@ class ShortsItem(ApiModel):
 
     id: str
     status: State
-    output_type: Kind
+    output_type: ShortsKind
     job_id: str
 
 

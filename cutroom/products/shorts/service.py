@@ -1,4 +1,4 @@
-"""Asking for shorts, promos and clips, reading them, and writing down what is made."""
+"""Creates and reads requests for shorts, promos and clips, and saves their outputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.credits.pricing import PriceList, credits_of
+from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.receipts import receipt
-from cutroom.credits.rules import Bill
+from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ShortsWork
-from cutroom.credits.service import balance_of, is_subscriber, works_of
+from cutroom.credits.service import billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
@@ -22,7 +22,7 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.shorts.rules import MAX_SHOWN, Kind, parse_options
+from cutroom.products.shorts.rules import MAX_LISTED_OUTPUTS, ShortsKind, parse_options
 from cutroom.products.shorts.schemas import (
     NewClips,
     NewPromo,
@@ -33,48 +33,48 @@ from cutroom.products.shorts.schemas import (
     ShortsRequest,
     State,
 )
-from cutroom.products.transcripts.service import transcript_before
+from cutroom.products.transcripts.service import require_transcript
 
-FAILURES = "failures"  # in a result: what went wrong with some of the outputs
+FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
 _OUTPUTS = f"""SELECT id, kind, title, description, duration_seconds, video_path, thumbnail_path FROM shorts_outputs
-    WHERE library_id = $1 AND request_id = $2 AND deleted_at IS NULL ORDER BY number LIMIT {MAX_SHOWN}"""  # noqa: S608
+    WHERE library_id = $1 AND request_id = $2 AND deleted_at IS NULL ORDER BY number LIMIT {MAX_LISTED_OUTPUTS}"""  # noqa: S608
 
 
 def output_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"shorts/{request_id}/{name}")
 
 
-async def ask_for_shorts(
+async def create_shorts(
     connection: Connection,
     principal: Principal,
     video_id: str,
     *,
-    wanted: NewShorts | NewPromo | NewClips,
+    request: NewShorts | NewPromo | NewClips,
     prices: PriceList,
     now: datetime,
 ) -> ShortsAsked:
-    """One job for all outputs of a request, to begin once there is a transcript."""
+    """Creates one job for all outputs of a request, which depends on the transcript if it is not ready."""
     await get_video(connection, principal, video_id)
-    transcript, source = await transcript_before(connection, principal, video_id)
-    plan = wanted.model_dump(mode="json", by_alias=True)
-    asked = parse_options(plan)
+    transcript, source = await require_transcript(connection, principal, video_id)
+    plan = request.model_dump(mode="json", by_alias=True)
+    options = parse_options(plan)
     work = ShortsWork(
-        kind=asked.kind.value,
-        num_clips=asked.count,
-        include_soundtrack=asked.soundtrack,
-        include_generated_thumbnail=asked.generated_thumbnail,
+        kind=options.kind.value,
+        num_clips=options.count,
+        include_soundtrack=options.soundtrack,
+        include_generated_thumbnail=options.generated_thumbnail,
     )
-    works = tuple(works_of(CreditBundle(shorts=work)))
-    bill = Bill(works, is_subscriber(principal), reservation_id=wanted.reservation_id)
+    items = tuple(billable_items(CreditBundle(shorts=work)))
+    charge = Charge(items, is_subscriber(principal), reservation_id=request.reservation_id)
     key = JobKey(JobType.SHORTS, new_id())
-    job = NewJob(key, video_id, plan=plan, depends_on=[] if source is not None else [transcript.id], bill=bill)
+    job = NewJob(key, video_id, plan=plan, depends_on=[] if source is not None else [transcript.id], charge=charge)
     await request_jobs(connection, principal, [job], prices=prices, now=now)
-    held = await receipt(connection, principal.library_id, holder=key.id)
-    left = await balance_of(connection, principal.library_id)
+    receipt_data = await receipt(connection, principal.library_id, holder=key.id)
+    balance = await get_balance(connection, principal.library_id)
     return ShortsAsked(
-        shorts_request_id=key.subject, job_id=key.id, credits_spent=held["held"], balance=credits_of(left)
+        shorts_request_id=key.subject, job_id=key.id, credits_spent=receipt_data["held"], balance=to_credits(balance)
     )
 
 
@@ -87,9 +87,9 @@ async def list_requests(connection: Connection, principal: Principal, video_id: 
     )
     return [
         ShortsItem(
-            id=_subject(row["id"]),
-            status=_state(row),
-            output_type=Kind(parse_options(row["plan"]).kind),
+            id=_request_id(row["id"]),
+            status=_status(row),
+            output_type=ShortsKind(parse_options(row["plan"]).kind),
             job_id=row["id"],
         )
         for row in rows
@@ -99,20 +99,20 @@ async def list_requests(connection: Connection, principal: Principal, video_id: 
 async def get_request(
     connection: Connection, principal: Principal, request_id: str, *, storage: Storage
 ) -> ShortsRequest:
-    """A request as it stands; one that failed is an error that carries it."""
+    """The current state of a request; raises the job's error, with the request in its details, if it failed."""
     key = JobKey(JobType.SHORTS, request_id)
     row = None
     if is_id(request_id):
         row = await connection.fetchrow(f"{_JOB} WHERE library_id = $1 AND id = $2", principal.library_id, key.id)
     if row is None:
         raise not_found()
-    made = await connection.fetch(_OUTPUTS, principal.library_id, request_id)
+    outputs = await connection.fetch(_OUTPUTS, principal.library_id, request_id)
     request = ShortsRequest(
         shorts_request_id=request_id,
-        status=_state(row),
+        status=_status(row),
         clips_expected=parse_options(row["plan"]).count,
         job_id=key.id,
-        outputs=[await _output(each, storage) for each in made],
+        outputs=[await _output(each, storage) for each in outputs],
     )
     if request.status == "failed":
         raise CutroomError(
@@ -124,11 +124,11 @@ async def get_request(
     return request
 
 
-def _subject(job_id: str) -> str:
+def _request_id(job_id: str) -> str:
     return job_id.partition("_")[2]
 
 
-def _state(row: asyncpg.Record) -> State:
+def _status(row: asyncpg.Record) -> State:
     match row["status"]:
         case JobState.READY:
             return "partial_failed" if (row["result"] or {}).get(FAILURES) else "complete"
@@ -143,7 +143,7 @@ def _state(row: asyncpg.Record) -> State:
 async def _output(row: asyncpg.Record, storage: Storage) -> Output:
     return Output(
         output_id=row["id"],
-        type=Kind(row["kind"]),
+        type=ShortsKind(row["kind"]),
         video_url=await storage.read_url(row["video_path"]),
         thumbnail_url=await storage.read_url(row["thumbnail_path"]),
         duration=row["duration_seconds"],
@@ -153,14 +153,14 @@ async def _output(row: asyncpg.Record, storage: Storage) -> Output:
 
 
 @dataclass(frozen=True, slots=True)
-class NewOutput:
-    """A finished output to write down."""
+class NewShortsOutput:
+    """A finished output to save."""
 
     id: str
     request_id: str
     video_id: str
     number: int
-    kind: Kind
+    kind: ShortsKind
     title: str
     description: str
     reason: str
@@ -171,8 +171,8 @@ class NewOutput:
     plan_path: str
 
 
-async def put_output(connection: Connection, library_id: str, output: NewOutput, *, now: datetime) -> None:
-    """Write an output down; a step that is repeated writes the same one."""
+async def save_output(connection: Connection, library_id: str, output: NewShortsOutput, *, now: datetime) -> None:
+    """Saves an output; idempotent."""
     await connection.execute("DELETE FROM shorts_outputs WHERE library_id = $1 AND id = $2", library_id, output.id)
     row = {name: getattr(output, name) for name in output.__slots__}
     row |= {"library_id": library_id, "kind": output.kind.value, "moments": list(output.moments), "created_at": now}

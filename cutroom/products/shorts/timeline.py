@@ -1,55 +1,60 @@
-"""The time of an output: parts of the film behind each other, and where words and pictures of the film fall in it."""
+"""The timeline of an output: source ranges in sequence, and the mapping of words to output time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from cutroom.engines.recognition.port import Word
-from cutroom.media.shorts import Part
+from cutroom.media.shorts import SourceRange
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Parts that begin and end on frames, so that picture and sound stay in step over every joint."""
+    """Frame-aligned source ranges, so that video and audio stay in sync across cuts."""
 
-    parts: tuple[Part, ...]
+    ranges: tuple[SourceRange, ...]
 
     @classmethod
     def of(cls, spans: Sequence[tuple[float, float]], *, rate: Fraction) -> "Timeline":
-        parts = []
+        ranges = []
         for start, end in spans:
-            # Rounded down, never into the next word; but what is a whole number of frames stays one.
+            # Rounded down, so as not to reach into the next word, with tolerance for whole frame counts.
             frames = max(1, int(Fraction(end - start) * rate + Fraction(1, 1000)))
-            parts.append(Part(start, float(frames / rate)))
-        return cls(tuple(parts))
+            ranges.append(SourceRange(start, float(frames / rate)))
+        return cls(tuple(ranges))
 
     @property
     def seconds(self) -> float:
-        return sum(part.seconds for part in self.parts)
+        return sum(source_range.seconds for source_range in self.ranges)
 
     def starts(self) -> list[float]:
-        """When each part begins in the output."""
-        found, at = [], 0.0
-        for part in self.parts:
-            found.append(at)
-            at += part.seconds
-        return found
+        """Start of each range in the output."""
+        starts, position = [], 0.0
+        for source_range in self.ranges:
+            starts.append(position)
+            position += source_range.seconds
+        return starts
 
-    def joints(self) -> list[float]:
-        """Where one part follows another: cuts, whatever the picture shows."""
+    def cuts(self) -> list[float]:
+        """Cuts between ranges, in output time."""
         return self.starts()[1:]
 
     def words(self, words: Sequence[Word], speakers: Sequence[str]) -> tuple[list[Word], list[str]]:
-        """The words that are heard, in the output's time, and who says each."""
-        heard, voices = [], []
-        for part, begin in zip(self.parts, self.starts(), strict=True):
-            end = part.start_seconds + part.seconds
+        """Words within the ranges in output time, and their speakers."""
+        output_words, word_speakers = [], []
+        for source_range, output_start in zip(self.ranges, self.starts(), strict=True):
+            end = source_range.start_seconds + source_range.seconds
             for word, speaker in zip(words, speakers, strict=True):
-                if word.start_seconds >= part.start_seconds - 1e-6 and word.end_seconds <= end + 0.05:
-                    shift = begin - part.start_seconds
-                    start = max(word.start_seconds + shift, begin)
-                    heard.append(
-                        Word(word.text, start, min(word.end_seconds + shift, begin + part.seconds), word.probability)
+                if word.start_seconds >= source_range.start_seconds - 1e-6 and word.end_seconds <= end + 0.05:
+                    shift = output_start - source_range.start_seconds
+                    start = max(word.start_seconds + shift, output_start)
+                    output_words.append(
+                        Word(
+                            word.text,
+                            start,
+                            min(word.end_seconds + shift, output_start + source_range.seconds),
+                            word.probability,
+                        )
                     )
-                    voices.append(speaker)
-        return heard, voices
+                    word_speakers.append(speaker)
+        return output_words, word_speakers

@@ -1,13 +1,13 @@
-"""Looks through a moment's pictures: where shots begin, where faces are, and what else draws the eye."""
+"""Analyzes the frames of a moment: cuts, faces and saliency."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.vision.saliency import interest_x, is_screen
-from cutroom.engines.vision.shots import find_cuts
-from cutroom.media.shorts import Frames
+from cutroom.engines.vision.saliency import is_screen, saliency_center_x
+from cutroom.engines.vision.shots import detect_cuts
+from cutroom.media.shorts import RawFrames
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
 
 if TYPE_CHECKING:
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VisualAnalysis:
-    """What was seen, in the output's time."""
+    """Analyzed frames and cuts, in output time."""
 
-    seen: tuple[FrameAnalysis, ...]
+    frames: tuple[FrameAnalysis, ...]
     cuts: tuple[float, ...]
 
 
-def watch(faces: Frames, shots: Frames, engines: Engines, *, from_seconds: float) -> VisualAnalysis:
-    """One part of an output, which begins there. It blocks: for a thread."""
-    finder = engines.face_finder()
-    cuts = [from_seconds + cut for cut in find_cuts(_pictures(shots), rate=float(shots.rate)) if cut > 0]
-    seen = [
+def analyze_frames(faces: RawFrames, shots: RawFrames, engines: Engines, *, offset_seconds: float) -> VisualAnalysis:
+    """Analyzes one range, which starts at `offset_seconds` of the output. Blocking: run it in a thread."""
+    detector = engines.face_detector()
+    cuts = [offset_seconds + cut for cut in detect_cuts(_read_frames(shots), rate=float(shots.rate)) if cut > 0]
+    frames = [
         FrameAnalysis(
-            seconds=from_seconds + float(number / faces.rate),
-            faces=tuple(finder.find(picture)),
-            interest_x=interest_x(picture),
-            is_screen=is_screen(picture),
+            seconds=offset_seconds + float(index / faces.rate),
+            faces=tuple(detector.detect(image)),
+            saliency_center_x=saliency_center_x(image),
+            is_screen=is_screen(image),
         )
-        for number, picture in enumerate(_pictures(faces))
+        for index, image in enumerate(_read_frames(faces))
     ]
-    return VisualAnalysis(tuple(seen), tuple(cuts))
+    return VisualAnalysis(tuple(frames), tuple(cuts))
 
 
-def _pictures(frames: Frames) -> "Iterator[Image]":
-    """One at a time, however many there are."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+def _read_frames(frames: RawFrames) -> "Iterator[Image]":
+    """Reads one frame at a time."""
+    import numpy as np  # noqa: PLC0415 - workers without engines import this module without numpy
 
     size = frames.width * frames.height * 3
     with frames.path.open("rb") as file:

@@ -1,25 +1,21 @@
-"""Shorts, promos and clips, for the worker."""
+"""Builds the shorts activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.shorts.activities import ShortsActivities
-from cutroom.products.shorts.workflow import ShortsWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     shorts = ShortsActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        engines=parts.engines,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+        clock=context.clock,
     )
     return {
-        Queue.SPEECH: [shorts.choose_moments],
-        Queue.VISION: [shorts.frame_output],
-        Queue.MEDIA: [shorts.render_output],
+        TaskQueue.SPEECH: [shorts.choose_moments],
+        TaskQueue.VISION: [shorts.plan_short],
+        TaskQueue.MEDIA: [shorts.render_short],
     }
-
-
-WORK = WorkerRegistration(workflows=[ShortsWorkflow], activities=_activities)

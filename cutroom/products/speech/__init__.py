@@ -1,1 +1,1 @@
-"""The speech API: voice clones, and text read aloud in them or in the voices of the engines."""
+"""The speech API: voice cloning, and text-to-speech with clones and stock voices."""

@@ -1,4 +1,4 @@
-"""The steps of a clone and of a reading."""
+"""Activities of voice cloning, speech synthesis and the purge of expired speech data."""
 
 import asyncio
 import hashlib
@@ -16,7 +16,6 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import read_samples
 from cutroom.engines.synthesis.port import SynthesizedSpeech
-from cutroom.engines.translation.routing import language_of
 from cutroom.engines.types import TimeSpan
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
 from cutroom.errors import Code
@@ -34,27 +33,35 @@ from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableErr
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech import service, synthesis
-from cutroom.products.speech.encoding import codec_arguments, from_pcm, pcm_of, to_pcm
+from cutroom.products.speech.encoding import codec_arguments, from_pcm, speech_to_pcm, to_pcm
 from cutroom.products.speech.reference import (
-    UnusableError,
-    choose,
-    cut_out,
-    levelled,
-    mean_voice,
-    require_one_voice,
+    UnusableSampleError,
+    extract_reference,
+    mean_embedding,
+    normalize_level,
+    require_single_speaker,
+    select_spans,
 )
-from cutroom.products.speech.rules import FORMATS, RATE, OutputFormat, passages, reading_path, voice_path, wav_header
-from cutroom.products.speech.synthesis import Ordered
-from cutroom.web.schema import is_language
+from cutroom.products.speech.rules import (
+    FORMATS,
+    SYNTHESIS_RATE,
+    OutputFormat,
+    speech_passages,
+    synthesis_path,
+    voice_path,
+    wav_header,
+)
+from cutroom.products.speech.synthesis import SynthesisTask
+from cutroom.text.language_tags import is_language, language_of
 
 MAX_SAMPLE_BYTES = 64 * 1024 * 1024
-MAX_SAMPLE_SECONDS = 300.0  # looked at
-FORGET_BATCH = 200
+MAX_SAMPLE_SECONDS = 300.0  # analyzed per file
+PURGE_BATCH = 200
 DEFAULT_LANGUAGE = "en"
-WAV_HEAD = len(wav_header(RATE, 0))
+WAV_HEADER_BYTES = len(wav_header(SYNTHESIS_RATE, 0))
 
-# What a clone says of itself when it is ready.
-PREVIEWS = {
+# Texts of clone previews.
+PREVIEW_TEXTS = {
     "en": "Hello. This is how I sound. I hope that you like listening to me.",
     "pt": "Olá. É assim que eu falo. Espero que você goste de me ouvir.",
     "es": "Hola. Así es como sueno. Espero que le guste escucharme.",
@@ -67,240 +74,250 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SpeechActivities:
-    """Each writes to keys that follow from its input; what a step has stored is not made again."""
+    """Activities of the speech workflows; outputs are stored under deterministic keys and reused on retries."""
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     egress: Egress
-    secrecy: SecretBox
+    secret_box: SecretBox
     clock: Clock
 
     @activity.defn(name="fetch_voice_sample")
-    async def fetch_voice_sample(self, ref: JobRef, voice_id: str) -> None:
-        """Bring the recording behind a URL into the store; files that were sent are there already."""
-        async with self.database.transaction(ref.library_id) as connection:
-            clone = await service.clone_of(connection, ref.library_id, voice_id)
+    async def fetch_voice_sample(self, job: JobRef, voice_id: str) -> None:
+        """Download the sample if the clone was requested with a URL; uploaded files are already stored."""
+        async with self.database.transaction(job.library_id) as connection:
+            clone = await service.load_clone(connection, job.library_id, voice_id)
         if clone["sealed_url"] is None:
             return
-        url = self.secrecy.unseal(service.URL_PURPOSE, clone["sealed_url"], context=voice_id).decode()
-        async with self._working(ref, "fetching", progress=10):
+        url = self.secret_box.unseal(service.URL_PURPOSE, clone["sealed_url"], context=voice_id).decode()
+        async with self._step(job, "fetching", progress=10):
             try:
                 data = await self.egress.fetch(url, max_bytes=MAX_SAMPLE_BYTES)
             except (UnreachableError, TooLargeError) as error:
                 raise failure(Code.UNSUPPORTED_SOURCE, str(error), reason="UNAVAILABLE", retry=False) from error
-            await self.storage.put(voice_path(ref.library_id, voice_id, "sample-0"), data)
+            await self.storage.put(voice_path(job.library_id, voice_id, "sample-0"), data)
 
     @activity.defn(name="prepare_voice")
-    async def prepare_voice(self, ref: JobRef, voice_id: str) -> None:
-        """Find the first recording that can be used, and make the sample that the clone speaks after."""
-        async with self.database.transaction(ref.library_id) as connection:
-            clone = await service.clone_of(connection, ref.library_id, voice_id)
-        async with self._working(ref, "listening", progress=60):
-            reason: Exception | None = None
+    async def prepare_voice(self, job: JobRef, voice_id: str) -> None:
+        """Create the reference audio from the first usable recording."""
+        async with self.database.transaction(job.library_id) as connection:
+            clone = await service.load_clone(connection, job.library_id, voice_id)
+        async with self._step(job, "analyzing", progress=60):
+            first_error: Exception | None = None
             for number in range(max(clone["samples"], 1)):
-                path = voice_path(ref.library_id, voice_id, f"sample-{number}")
+                path = voice_path(job.library_id, voice_id, f"sample-{number}")
                 try:
-                    found = await self._prepared(path, remove_noise=clone["remove_noise"])
-                except (UnusableError, MediaError) as error:
-                    reason = reason or error  # the first is told: most people send one
+                    columns = await self._prepare_reference(path, remove_noise=clone["remove_noise"])
+                except (UnusableSampleError, MediaError) as error:
+                    first_error = first_error or error  # most requests have a single file
                     continue
-                await self._keep(ref.library_id, voice_id, found)
+                await self._store_reference(job.library_id, voice_id, columns)
                 return
-            assert reason is not None
-            raise reason
+            assert first_error is not None
+            raise first_error
 
-    async def _prepared(self, path: str, *, remove_noise: bool) -> dict[str, Any]:
-        async with self.workbench.fetch(path) as copy:
+    async def _prepare_reference(self, path: str, *, remove_noise: bool) -> dict[str, Any]:
+        async with self.media_cache.fetch(path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
             if not info.audio_streams:
-                raise UnusableError("The file has no sound.")
-            with self.workbench.drawer() as drawer:
-                voice, heard = await decode_voice(
+                raise UnusableSampleError("The file has no audio.")
+            with self.media_cache.temp_dir() as temp_dir:
+                voice, recording = await decode_voice(
                     copy.path,
                     info,
                     rate=REFERENCE_RATE,
                     max_seconds=MAX_SAMPLE_SECONDS,
-                    output=drawer,
+                    output=temp_dir,
                     sandbox=self.sandbox,
                 )
-                return await asyncio.to_thread(self._reference, voice, heard, remove_noise=remove_noise)
+                return await asyncio.to_thread(self._extract_reference, voice, recording, remove_noise=remove_noise)
 
-    def _reference(self, voice: Path, heard: Path, *, remove_noise: bool) -> dict[str, Any]:
-        """The sample and what is known of it, by the names of the columns that keep it."""
-        samples, recording = read_samples(voice), read_samples(heard)
-        speech = list(self.engines.voice_detector().detect([recording]))
-        chosen = choose(speech)
-        profiler = self.engines.speaker_embedder()
-        prints = profiler.profile(recording, speech=chosen.spans) if profiler is not None else []
-        if profiler is not None:
-            require_one_voice(prints, same_voice=profiler.same_voice)
+    def _extract_reference(self, voice_file: Path, recording_file: Path, *, remove_noise: bool) -> dict[str, Any]:
+        """The reference PCM and its properties, keyed by column name."""
+        samples, recording = read_samples(voice_file), read_samples(recording_file)
+        speech = list(self.engines.voice_activity_detector().detect([recording]))
+        selected = select_spans(speech)
+        speaker_embedder = self.engines.speaker_embedder()
+        embeddings = speaker_embedder.embed(recording, speech=selected.spans) if speaker_embedder is not None else []
+        if speaker_embedder is not None:
+            require_single_speaker(embeddings, same_speaker_threshold=speaker_embedder.same_speaker_threshold)
         if remove_noise:
-            samples = self.engines.denoiser().clean(samples, sample_rate=REFERENCE_RATE)
-        taken = levelled(cut_out(samples, chosen))
-        profile = mean_voice(prints)
-        whole = [TimeSpan(0.0, len(taken) / REFERENCE_RATE)]
+            samples = self.engines.denoiser().denoise(samples, sample_rate=REFERENCE_RATE)
+        reference = normalize_level(extract_reference(samples, selected))
+        embedding = mean_embedding(embeddings)
+        full_span = [TimeSpan(0.0, len(reference) / REFERENCE_RATE)]
         return {
-            "pcm": to_pcm(taken),
-            "pitch_hz": median_pitch(taken, sample_rate=REFERENCE_RATE, speech=whole),
-            "profile": [round(float(value), 6) for value in profile] if profile is not None else None,
+            "pcm": to_pcm(reference),
+            "pitch_hz": median_pitch(reference, sample_rate=REFERENCE_RATE, speech=full_span),
+            "profile": [round(float(value), 6) for value in embedding] if embedding is not None else None,
         }
 
-    async def _keep(self, library_id: str, voice_id: str, found: dict[str, Any]) -> None:
-        pcm = found.pop("pcm")
+    async def _store_reference(self, library_id: str, voice_id: str, columns: dict[str, Any]) -> None:
+        pcm = columns.pop("pcm")
         stored = voice_path(library_id, voice_id, "reference.wav")
         await self.storage.put(stored, wav_header(REFERENCE_RATE, len(pcm)) + pcm)
-        found |= {"reference_path": stored, "reference_sha256": hashlib.sha256(pcm).hexdigest()}
+        columns |= {"reference_path": stored, "reference_sha256": hashlib.sha256(pcm).hexdigest()}
         async with self.database.transaction(library_id) as connection:
-            await service.record_reference(connection, library_id, voice_id, found=found)
+            await service.update_clone(connection, library_id, voice_id, columns=columns)
 
     @activity.defn(name="preview_voice")
-    async def preview_voice(self, ref: JobRef, voice_id: str) -> dict[str, Any]:
-        """Let the clone speak for itself: what cannot be heard here will not be heard later either."""
-        async with self.database.transaction(ref.library_id) as connection:
-            clone = await service.clone_of(connection, ref.library_id, voice_id)
-        async with self._working(ref, "speaking a preview", progress=95):
-            reference = await self._reference_of(clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"])
-            labelled = clone["labels"].get("language", "")
-            language = language_of(labelled) if is_language(labelled) else DEFAULT_LANGUAGE
-            language = language if language in PREVIEWS else DEFAULT_LANGUAGE
+    async def preview_voice(self, job: JobRef, voice_id: str) -> dict[str, Any]:
+        """Synthesize a preview, which also verifies that the clone works."""
+        async with self.database.transaction(job.library_id) as connection:
+            clone = await service.load_clone(connection, job.library_id, voice_id)
+        async with self._step(job, "synthesizing preview", progress=95):
+            reference = await self._load_reference(
+                clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"]
+            )
+            label = clone["labels"].get("language", "")
+            language = language_of(label) if is_language(label) else DEFAULT_LANGUAGE
+            language = language if language in PREVIEW_TEXTS else DEFAULT_LANGUAGE
 
-            def speak() -> tuple[SynthesizedSpeech, str, bool]:
-                cloner = self.engines.cloner()
-                spoken = cloner.speak(PREVIEWS[language], reference=reference, language=language)
-                return spoken, cloner.name, cloner.is_approximate
+            def synthesize() -> tuple[SynthesizedSpeech, str, bool]:
+                cloner = self.engines.voice_cloner()
+                speech = cloner.synthesize(PREVIEW_TEXTS[language], reference=reference, language=language)
+                return speech, cloner.name, cloner.is_approximate
 
-            spoken, engine, is_approximate = await asyncio.to_thread(speak)
-            pcm = pcm_of(spoken, pause_seconds=0.0)
-            stored = voice_path(ref.library_id, voice_id, "preview.wav")
-            await self.storage.put(stored, wav_header(RATE, len(pcm)) + pcm)
-            found = {
+            speech, engine, is_approximate = await asyncio.to_thread(synthesize)
+            pcm = speech_to_pcm(speech, pause_seconds=0.0)
+            stored = voice_path(job.library_id, voice_id, "preview.wav")
+            await self.storage.put(stored, wav_header(SYNTHESIS_RATE, len(pcm)) + pcm)
+            columns = {
                 "preview_path": stored,
                 "engine": engine,
                 "is_approximate": is_approximate,
                 "language": language,
             }
-            async with self.database.transaction(ref.library_id) as connection:
-                await service.record_reference(connection, ref.library_id, voice_id, found=found)
+            async with self.database.transaction(job.library_id) as connection:
+                await service.update_clone(connection, job.library_id, voice_id, columns=columns)
         return {"engine": engine, "approximate": is_approximate}
 
-    async def _reference_of(self, path: str, sha256: str, pitch_hz: float | None) -> ReferenceAudio:
-        data = b"".join([chunk async for chunk in self.storage.read(path)])[WAV_HEAD:]
+    async def _load_reference(self, path: str, sha256: str, pitch_hz: float | None) -> ReferenceAudio:
+        data = b"".join([chunk async for chunk in self.storage.read(path)])[WAV_HEADER_BYTES:]
         return ReferenceAudio(from_pcm(data), sha256, pitch_hz)
 
-    @activity.defn(name="speak_passage")
-    async def speak_passage(self, ref: JobRef, number: int, progress: int) -> None:
-        """One passage of a reading, in its form where passages of it can follow each other, else as it was spoken."""
-        order = await self._order(ref)
-        form = FORMATS[order.format]
-        name = str(number) if form.joins else f"passage-{number}"
-        stored = reading_path(ref.library_id, order.id, f"{ref.attempt}/{name}")
-        size = await self.storage.size(stored)  # by a worker that died before it could say so
+    @activity.defn(name="synthesize_passage")
+    async def synthesize_passage(self, job: JobRef, number: int, progress: int) -> None:
+        """Synthesize a passage and store it, encoded if the output format is concatenable and as PCM otherwise."""
+        task = await self._load_task(job)
+        output_format = FORMATS[task.format]
+        name = str(number) if output_format.is_concatenable else f"passage-{number}"
+        stored = synthesis_path(job.library_id, task.id, f"{job.attempt}/{name}")
+        size = await self.storage.size(stored)  # already stored by an interrupted attempt?
         if size is None:
-            async with self._working(ref, "speaking", progress=progress):
-                passage = passages(order.text)[number]
-                speech = await self._spoken(order, passage.text)
-                data = await asyncio.to_thread(pcm_of, speech, pause_seconds=passage.pause_seconds)
-                if form.joins:
-                    data = await self._encoded(data, form)
+            async with self._step(job, "synthesizing", progress=progress):
+                passage = speech_passages(task.text)[number]
+                speech = await self._synthesize(task, passage.text)
+                data = await asyncio.to_thread(speech_to_pcm, speech, pause_seconds=passage.pause_seconds)
+                if output_format.is_concatenable:
+                    data = await self._encode(data, output_format)
                 await self.storage.put(stored, data)
                 size = len(data)
-        if form.joins:
-            await self._record(ref, order.id, number, size)
+        if output_format.is_concatenable:
+            await self._record_passage(job, task.id, number, size)
 
-    @activity.defn(name="join_reading")
-    async def join_reading(self, ref: JobRef, count: int) -> None:
-        """All passages in one file, for a form that is one stream from beginning to end."""
-        order = await self._order(ref)
-        form = FORMATS[order.format]
-        async with self._working(ref, "encoding", progress=95):
-            names = [f"{ref.attempt}/passage-{number}" for number in range(count)]
-            parts = [await self._read(reading_path(ref.library_id, order.id, name)) for name in names]
-            data = await self._encoded(b"".join(parts), form)
-            await self.storage.put(reading_path(ref.library_id, order.id, f"{ref.attempt}/0"), data)
-        await self._record(ref, order.id, 0, len(data))
+    @activity.defn(name="encode_synthesis")
+    async def encode_synthesis(self, job: JobRef, count: int) -> None:
+        """Encode all passages as one file, for formats that are not concatenable."""
+        task = await self._load_task(job)
+        output_format = FORMATS[task.format]
+        async with self._step(job, "encoding", progress=95):
+            names = [f"{job.attempt}/passage-{number}" for number in range(count)]
+            passages = [await self._read(synthesis_path(job.library_id, task.id, name)) for name in names]
+            data = await self._encode(b"".join(passages), output_format)
+            await self.storage.put(synthesis_path(job.library_id, task.id, f"{job.attempt}/0"), data)
+        await self._record_passage(job, task.id, 0, len(data))
 
-    @activity.defn(name="forget_speech")
-    async def forget_speech(self) -> int:
-        """Remove the samples of clones that are gone, and readings that were kept long enough; how many."""
+    @activity.defn(name="purge_speech")
+    async def purge_speech(self) -> int:
+        """Delete samples of deleted and failed clones, and expired syntheses; returns how many."""
         async with self.database.connection() as connection:
-            voices = await service.forgotten_voices(connection, now=self.clock(), limit=FORGET_BATCH)
-            read = await synthesis.forgotten_readings(connection, now=self.clock(), limit=FORGET_BATCH)
+            voices = await service.voices_to_purge(connection, now=self.clock(), limit=PURGE_BATCH)
+            syntheses = await synthesis.syntheses_to_purge(connection, now=self.clock(), limit=PURGE_BATCH)
         for voice in voices:
             activity.heartbeat()
             await self.storage.delete_under(voice_path(voice.library_id, voice.id, ""))
             async with self.database.transaction(voice.library_id) as connection:
-                await service.mark_cleared(connection, voice, now=self.clock())
-        for reading in read:
+                await service.mark_purged(connection, voice, now=self.clock())
+        for item in syntheses:
             activity.heartbeat()
-            await self.storage.delete_under(reading_path(reading.library_id, reading.id, ""))
-            async with self.database.transaction(reading.library_id) as connection:
-                await synthesis.forget_reading(connection, reading)
-        return len(voices) + len(read)
+            await self.storage.delete_under(synthesis_path(item.library_id, item.id, ""))
+            async with self.database.transaction(item.library_id) as connection:
+                await synthesis.delete_synthesis(connection, item)
+        return len(voices) + len(syntheses)
 
-    async def _order(self, ref: JobRef) -> Ordered:
-        key = parse_job_id(ref.job_id)
+    async def _load_task(self, job: JobRef) -> SynthesisTask:
+        key = parse_job_id(job.job_id)
         assert key is not None
-        async with self.database.transaction(ref.library_id) as connection:
-            order = await synthesis.order_of(connection, ref.library_id, key.subject)
-        if order is None or (order.clone is None and order.service_voice is None):
-            raise failure(Code.NOT_FOUND, "The voice is not there any more.", reason="NO_VOICE", retry=False)
-        return order
+        async with self.database.transaction(job.library_id) as connection:
+            task = await synthesis.load_task(connection, job.library_id, key.subject)
+        if task is None or (task.clone is None and task.stock_voice is None):
+            raise failure(Code.NOT_FOUND, "The voice no longer exists.", reason="NO_VOICE", retry=False)
+        return task
 
-    async def _spoken(self, order: Ordered, text: str) -> SynthesizedSpeech:
-        clone, voice = order.clone, order.service_voice
+    async def _synthesize(self, task: SynthesisTask, text: str) -> SynthesizedSpeech:
+        clone, voice = task.clone, task.stock_voice
         if clone is not None:
-            reference = await self._reference_of(clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"])
+            reference = await self._load_reference(
+                clone["reference_path"], clone["reference_sha256"], clone["pitch_hz"]
+            )
 
-            def speak_as_clone() -> SynthesizedSpeech:
-                language = order.language or self._language(clone["labels"], order.text) or clone["language"]
-                return self.engines.cloner().speak(text, reference=reference, language=language, speed=order.speed)
+            def synthesize_clone() -> SynthesizedSpeech:
+                language = task.language or self._language(clone["labels"], task.text) or clone["language"]
+                return self.engines.voice_cloner().synthesize(
+                    text, reference=reference, language=language, speed=task.speed
+                )
 
-            return await asyncio.to_thread(speak_as_clone)
+            return await asyncio.to_thread(synthesize_clone)
         assert voice is not None
-        own = voice["language"]
-        language = own if order.language is None or language_of(order.language) == language_of(own) else order.language
+        if task.language is None or language_of(task.language) == language_of(voice.language):
+            language = voice.language
+        else:
+            language = task.language
 
-        def speak() -> SynthesizedSpeech:
-            speaker = self.engines.speaker()
-            if speaker.name != voice["speaker"]:
-                raise EngineUnavailableError("This worker's engine does not have the voice.")
-            return speaker.speak(text, voice=voice["name"], language=language, speed=order.speed)
+        def synthesize() -> SynthesizedSpeech:
+            synthesizer = self.engines.synthesizer()
+            if synthesizer.name != voice.engine:
+                raise EngineUnavailableError("This worker's speech engine does not have the voice.")
+            return synthesizer.synthesize(text, voice=voice.name, language=language, speed=task.speed)
 
-        return await asyncio.to_thread(speak)
+        return await asyncio.to_thread(synthesize)
 
     def _language(self, labels: Mapping[str, str], text: str) -> str | None:
-        """What the clone's maker said that it speaks, or what the text is written in."""
-        labelled = labels.get("language", "")
-        if is_language(labelled):
-            return language_of(labelled)
+        """The language from the clone's labels, or the detected language of the text."""
+        label = labels.get("language", "")
+        if is_language(label):
+            return language_of(label)
         guess = self.engines.language_identifier().identify(text)
         return guess.language if guess is not None else None
 
-    async def _encoded(self, pcm: bytes, form: OutputFormat) -> bytes:
-        codec = codec_arguments(form)
+    async def _encode(self, pcm: bytes, output_format: OutputFormat) -> bytes:
+        codec = codec_arguments(output_format)
         if codec is None:
             return pcm
-        with self.workbench.drawer() as drawer:
-            raw = drawer / "raw"
+        with self.media_cache.temp_dir() as temp_dir:
+            raw = temp_dir / "raw"
             raw.write_bytes(pcm)
-            made = await encode_speech(raw, rate=RATE, codec=codec, output=drawer, sandbox=self.sandbox)
-            return made.read_bytes()
+            output = await encode_speech(raw, rate=SYNTHESIS_RATE, codec=codec, output=temp_dir, sandbox=self.sandbox)
+            return output.read_bytes()
 
-    async def _record(self, ref: JobRef, reading_id: str, number: int, size_bytes: int) -> None:
-        async with self.database.transaction(ref.library_id) as connection:
-            await synthesis.record_passage(connection, ref.library_id, reading_id, number=number, size_bytes=size_bytes)
+    async def _record_passage(self, job: JobRef, synthesis_id: str, number: int, size_bytes: int) -> None:
+        async with self.database.transaction(job.library_id) as connection:
+            await synthesis.record_passage(
+                connection, job.library_id, synthesis_id, number=number, size_bytes=size_bytes
+            )
 
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
     @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A step; failures are told in words for whoever asked."""
+    async def _step(self, job: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+        """A job step that reports unusable samples to the user."""
         try:
-            async with job_step(self.database, self.clock, ref, stage, progress=progress):
+            async with job_step(self.database, self.clock, job, stage, progress=progress):
                 yield
-        except UnusableError as error:
+        except UnusableSampleError as error:
             raise failure(Code.UNSUPPORTED_SOURCE, str(error), reason="UNUSABLE_SAMPLE", retry=False) from error

@@ -1,4 +1,4 @@
-"""The sample after which a clone speaks: found in a recording, or refused with a sentence that says why."""
+"""Extracts the reference audio of a voice clone from a recording, or explains why it is unusable."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,73 +13,73 @@ from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples, Vector
 
-MIN_SECONDS = 3.0  # of speech in all
+MIN_SECONDS = 3.0  # total speech
 MAX_SECONDS = 30.0
-SHORTEST_SECONDS = 0.4  # of one stretch of speech: less is a word, or no speech at all
-MARGIN_SECONDS = 0.06  # kept around each stretch
-PAUSE_SECONDS = 0.15  # between two
-OTHER_VOICE_SHARE = 0.2  # how much of a recording may sound like somebody else
+MIN_SPAN_SECONDS = 0.4  # shorter spans are single words or false detections
+MARGIN_SECONDS = 0.06  # kept around each span
+PAUSE_SECONDS = 0.15  # between spans
+MAX_OTHER_SPEAKER_SHARE = 0.2
 LEVEL_DB = -23.0
 PEAK = 0.89  # -1 dB
 
 
-class UnusableError(Exception):
-    """Why a recording cannot be cloned from, as a sentence for a person."""
+class UnusableSampleError(Exception):
+    """A recording cannot be used for cloning; the message is shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Where in a recording the sample lies."""
+class ReferenceSpans:
+    """The spans of a recording selected as reference, and their total duration."""
 
     spans: tuple[TimeSpan, ...]
     seconds: float
 
 
-def choose(speech: Sequence[TimeSpan]) -> Chosen:
-    """The first stretches of speech that are long enough together."""
+def select_spans(speech: Sequence[TimeSpan]) -> ReferenceSpans:
+    """Select speech spans from the start of the recording until there is enough."""
     spans, seconds = [], 0.0
     for span in speech:
         length = span.end_seconds - span.start_seconds
-        if length < SHORTEST_SECONDS:
+        if length < MIN_SPAN_SECONDS:
             continue
-        taken = min(length, MAX_SECONDS - seconds)
-        spans.append(TimeSpan(span.start_seconds, span.start_seconds + taken))
-        seconds += taken
+        used = min(length, MAX_SECONDS - seconds)
+        spans.append(TimeSpan(span.start_seconds, span.start_seconds + used))
+        seconds += used
         if seconds >= MAX_SECONDS:
             break
     if not spans:
-        raise UnusableError("No speech was found in the recording.")
+        raise UnusableSampleError("No speech was found in the recording.")
     if seconds < MIN_SECONDS:
-        raise UnusableError(
-            f"There are only {seconds:.1f} seconds of speech in the recording; {MIN_SECONDS:.0f} are needed."
+        raise UnusableSampleError(
+            f"The recording contains only {seconds:.1f} seconds of speech; at least {MIN_SECONDS:.0f} are required."
         )
-    return Chosen(tuple(spans), seconds)
+    return ReferenceSpans(tuple(spans), seconds)
 
 
-def require_one_voice(prints: Sequence[SpeakerEmbedding], *, same_voice: float) -> None:
-    counted = Counter(cluster_speakers(prints, same_voice=same_voice))
+def require_single_speaker(embeddings: Sequence[SpeakerEmbedding], *, same_speaker_threshold: float) -> None:
+    counted = Counter(cluster_speakers(embeddings, same_speaker_threshold=same_speaker_threshold))
     if not counted:
         return
     others = 1 - counted.most_common(1)[0][1] / counted.total()
-    if others > OTHER_VOICE_SHARE:
-        raise UnusableError("More than one person speaks in the recording; send one with a single voice.")
+    if others > MAX_OTHER_SPEAKER_SHARE:
+        raise UnusableSampleError("More than one person speaks in the recording. Use a recording of a single speaker.")
 
 
-def cut_out(samples: "Samples", chosen: Chosen) -> "Samples":
-    """The chosen stretches of a recording at REFERENCE_RATE, with short pauses between them."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+def extract_reference(samples: "Samples", selected: ReferenceSpans) -> "Samples":
+    """Concatenate the selected spans of a recording at REFERENCE_RATE, with short pauses between them."""
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
     pause = np.zeros(round(PAUSE_SECONDS * REFERENCE_RATE), np.float32)
-    pieces: list[Samples] = []
-    for span in chosen.spans:
+    spans: list[Samples] = []
+    for span in selected.spans:
         start = max(0, round((span.start_seconds - MARGIN_SECONDS) * REFERENCE_RATE))
         end = round((span.end_seconds + MARGIN_SECONDS) * REFERENCE_RATE)
-        pieces += [_faded(samples[start:end]), pause]
-    return np.concatenate(pieces[:-1])
+        spans += [_faded(samples[start:end]), pause]
+    return np.concatenate(spans[:-1])
 
 
 def _faded(samples: "Samples") -> "Samples":
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
     faded = samples.astype(np.float32).copy()
     length = min(round(0.01 * REFERENCE_RATE), len(faded) // 2)
@@ -90,23 +90,23 @@ def _faded(samples: "Samples") -> "Samples":
     return faded
 
 
-def levelled(samples: "Samples") -> "Samples":
-    """At the level of all samples, and never beyond full scale."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+def normalize_level(samples: "Samples") -> "Samples":
+    """Scale to the reference RMS level without exceeding the peak limit."""
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
-    loudness = float(np.sqrt(np.mean(np.square(samples)))) if len(samples) else 0.0
-    if loudness <= 0:
+    level = float(np.sqrt(np.mean(np.square(samples)))) if len(samples) else 0.0
+    if level <= 0:
         return samples
-    gain = 10 ** (LEVEL_DB / 20) / loudness
+    gain = 10 ** (LEVEL_DB / 20) / level
     peak = float(np.abs(samples).max()) * gain
     return np.asarray(samples * (gain if peak <= PEAK else gain * PEAK / peak), np.float32)
 
 
-def mean_voice(prints: Sequence[SpeakerEmbedding]) -> "Vector | None":
-    """How the voice sounds on the whole: a vector of length 1."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+def mean_embedding(embeddings: Sequence[SpeakerEmbedding]) -> "Vector | None":
+    """The normalized mean of speaker embeddings."""
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
-    if not prints:
+    if not embeddings:
         return None
-    mean = np.mean([each.vector for each in prints], axis=0)
+    mean = np.mean([each.vector for each in embeddings], axis=0)
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), np.float32)

@@ -1,4 +1,4 @@
-"""The speech API: voices, and text read aloud in them."""
+"""HTTP routes of the speech API: voices, models and text-to-speech."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from cutroom.accounts.scopes import Scope
+from cutroom.capabilities.rules import spoken_languages
+from cutroom.capabilities.service import available_voices
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, invalid_field
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech import service, synthesis
-from cutroom.products.speech.languages import language_name
 from cutroom.products.speech.rules import (
     DEFAULT_FORMAT,
     FORMATS,
@@ -24,7 +25,6 @@ from cutroom.products.speech.rules import (
     new_voice_id,
     voice_path,
 )
-from cutroom.products.speech.samples import read_new_voice
 from cutroom.products.speech.schemas import (
     AddedVoice,
     DeletedVoice,
@@ -36,23 +36,25 @@ from cutroom.products.speech.schemas import (
     Voice,
     Voices,
 )
-from cutroom.products.speech.search import Search, page_of
-from cutroom.products.speech.service import Samples
-from cutroom.products.speech.streaming import Listening, SpeechAnswer
-from cutroom.products.speech.synthesis import Wish
+from cutroom.products.speech.search import VoiceSearch, voice_page
+from cutroom.products.speech.service import VoiceSamples
+from cutroom.products.speech.streaming import SpeechResponse, SynthesisStream
+from cutroom.products.speech.synthesis import SynthesisRequest
+from cutroom.products.speech.voice_input import parse_new_voice
+from cutroom.text.language_tags import display_name
 from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Speech"])
 search_router = APIRouter(prefix="/v2", route_class=OperationRoute, tags=["Speech"])
 
-PATIENCE_SECONDS = 20.0  # how long a whole file is waited for, before its beginning is sent with an open end
+MAX_WAIT_SECONDS = 20.0  # for the complete file, before a stream of unknown length is started
 SDK_HEADER = "X-Fern-SDK-Name"
-SDK_NAME = "elevenlabs"  # whose delete needs a body
+SDK_NAME = "elevenlabs"  # its client expects a body in the delete response
 
 VoiceId = Annotated[str, Path(min_length=1, description="The voice's id.")]
-Form = Annotated[
-    str, Query(description="How the sound is written: `wav` (default), `wav_16000`, `pcm_24000`, `mp3_44100_128`, …")
+OutputFormatName = Annotated[
+    str, Query(description="The audio format: `wav` (default), `wav_16000`, `pcm_24000`, `mp3_44100_128`, …")
 ]
 
 _NEW_VOICE = {
@@ -70,7 +72,7 @@ _NEW_VOICE = {
                             "type": "array",
                             "minItems": 1,
                             "items": {"type": "string", "format": "binary"},
-                            "description": "Recordings of one person; the first usable one is taken.",
+                            "description": "Recordings of one speaker; the first usable one is used.",
                         },
                         "description": {"type": "string", "maxLength": 1000},
                         "labels": {"type": "string", "description": "A JSON object: `language`, `gender`, `age`."},
@@ -81,9 +83,9 @@ _NEW_VOICE = {
         },
     }
 }
-_SOUND: dict[int | str, dict[str, Any]] = {
+_AUDIO_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The text, spoken.",
+        "description": "The synthesized audio.",
         "content": {
             kind: {"schema": {"type": "string", "format": "binary"}}
             for kind in dict.fromkeys(each.media_type for each in FORMATS.values())
@@ -93,29 +95,31 @@ _SOUND: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/voices/add", summary="Clone a voice", openapi_extra=_NEW_VOICE)
-@operation(scope=Scope.TTS_WRITE, access=Access.WRITE, takes_form=True)
+@operation(scope=Scope.TTS_WRITE, access=Access.WRITE, accepts_form=True)
 async def add_voice(call: CurrentCall, request: Request) -> AddedVoice:
-    """Begin a clone from one or more recordings of one person, or from the address of one. Cloning is free.
+    """Creates a voice clone from recordings of one speaker, or from the URL of a recording. Cloning is free.
 
-    Whoever asks says with it that the person has agreed; who asked, when and with which key is kept.
+    By calling this, you confirm that the speaker has given consent; the user, time and API key are recorded.
     """
-    wanted, files = await read_new_voice(request)
-    return await clone(call, wanted, files)
+    voice, files = await parse_new_voice(request)
+    return await clone(call, voice, files)
 
 
-async def clone(call: RequestCall, wanted: NewVoice, files: Sequence[UploadFile]) -> AddedVoice:
-    """Keep the recordings, and begin; for whoever has been let in."""
+async def clone(call: RequestCall, voice: NewVoice, files: Sequence[UploadFile]) -> AddedVoice:
+    """Store the recordings and start the clone; also called by the console."""
     voice_id = new_voice_id()
     if files:
         hashes = await _store(call.runtime.storage, call.principal.library_id, voice_id, files)
-        samples = Samples(voice_id, sha256=tuple(hashes))
+        samples = VoiceSamples(voice_id, sha256=tuple(hashes))
     else:
-        url = (wanted.sample_url or "").encode()
-        samples = Samples(voice_id, sealed_url=call.runtime.secrecy.seal(service.URL_PURPOSE, url, context=voice_id))
+        url = (voice.sample_url or "").encode()
+        samples = VoiceSamples(
+            voice_id, sealed_url=call.runtime.secret_box.seal(service.URL_PURPOSE, url, context=voice_id)
+        )
     await service.add_voice(
         call.connection,
         call.principal,
-        wanted,
+        voice,
         samples,
         prices=load_prices(call.runtime.settings.prices_file),
         now=call.now,
@@ -124,7 +128,7 @@ async def clone(call: RequestCall, wanted: NewVoice, files: Sequence[UploadFile]
 
 
 async def _store(storage: Storage, library_id: str, voice_id: str, files: Sequence[UploadFile]) -> list[str]:
-    """Put the files where the workers find them; their hashes."""
+    """Store the files for the workers, and return their SHA-256 hashes."""
     hashes = []
     for number, file in enumerate(files):
         data = await file.read()
@@ -139,53 +143,55 @@ async def _store(storage: Storage, library_id: str, voice_id: str, files: Sequen
 @operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def list_voices(
     call: CurrentCall,
-    status: Annotated[Literal["ready"] | None, Query(description="`ready` for clones that can be used now.")] = None,
+    status: Annotated[
+        Literal["ready"] | None, Query(description="`ready` returns only clones that can be used.")
+    ] = None,
 ) -> Voices:
-    """The library's clones, newest first, 100 at most; those that failed or are being made as well unless told."""
+    """Lists up to 100 clones of the library, newest first, in any status unless filtered."""
     voices = await service.list_clones(
         call.connection,
         call.principal,
         ready_only=status == "ready",
         storage=call.runtime.storage,
-        plans=call.runtime.doorkeeper.plans,
+        plans=call.runtime.authenticator.plans,
     )
     return Voices(voices=voices)
 
 
-@search_router.get("/voices", summary="Search voices")
+@search_router.get("/voices", summary="VoiceSearch voices")
 @operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def search_voices(
     call: CurrentCall,
     page_size: Annotated[int, Query(ge=1, le=100)] = 10,
     search: Annotated[
-        str | None, Query(max_length=200, description="Words of the name, description or labels.")
+        str | None, Query(max_length=200, description="Words in the name, description or labels.")
     ] = None,
     category: Annotated[str | None, Query(description="`generated` or `premade`.")] = None,
     next_page_token: Annotated[str | None, Query(max_length=200)] = None,
 ) -> FoundVoices:
-    """Clones and the engine's own voices in one list, as speech clients look for them."""
+    """Searches clones and stock voices."""
     clones = await service.list_clones(
         call.connection,
         call.principal,
         ready_only=False,
         storage=call.runtime.storage,
-        plans=call.runtime.doorkeeper.plans,
+        plans=call.runtime.authenticator.plans,
     )
-    told = await service.available_voices(call.connection, now=call.now)
-    voices = [*clones, *(service.premade(row, call.runtime.doorkeeper.plans) for row in told)]
-    return page_of(voices, Search(search, category), size=page_size, token=next_page_token)
+    available = await available_voices(call.connection, now=call.now)
+    voices = [*clones, *(service.stock_voice(voice, call.runtime.authenticator.plans) for voice in available)]
+    return voice_page(voices, VoiceSearch(search, category), size=page_size, token=next_page_token)
 
 
 @router.get("/voices/{voice_id}", summary="Get a voice")
 @operation(scope=Scope.TTS_READ, access=Access.READ)
 async def get_voice(call: CurrentCall, voice_id: VoiceId) -> Voice:
-    """One voice; ask again until `status` is `ready` or `failed`."""
+    """Returns a voice. Poll a new clone until its `status` is `ready` or `failed`."""
     return await service.get_voice(
         call.connection,
         call.principal,
         voice_id,
         storage=call.runtime.storage,
-        plans=call.runtime.doorkeeper.plans,
+        plans=call.runtime.authenticator.plans,
         now=call.now,
     )
 
@@ -195,7 +201,7 @@ async def get_voice(call: CurrentCall, voice_id: VoiceId) -> Voice:
 async def delete_voice(
     call: CurrentCall, voice_id: VoiceId, client: Annotated[str | None, Header(alias=SDK_HEADER)] = None
 ) -> Response:
-    """The clone is gone at once; its samples are removed within 30 days. A client that needs a body gets one."""
+    """Deletes a clone immediately; its samples are removed within 30 days."""
     await service.delete_voice(call.connection, call.principal, voice_id, now=call.now)
     if client == SDK_NAME:
         return JSONResponse(DeletedVoice().model_dump())
@@ -205,16 +211,14 @@ async def delete_voice(
 @router.get("/models", summary="List speech models")
 @operation(scope=Scope.TTS_READ, access=Access.READ)
 async def list_models(call: CurrentCall) -> list[SpeechModel]:
-    """The one speech model, and the languages that its voices speak."""
-    told = await service.available_voices(call.connection, now=call.now)
-    languages = [
-        SpokenLanguage(language_id=code, name=language_name(code)) for code in sorted({row["language"] for row in told})
-    ]
+    """Lists the speech model and the languages of its voices."""
+    available = await available_voices(call.connection, now=call.now)
+    languages = [SpokenLanguage(language_id=code, name=display_name(code)) for code in spoken_languages(available)]
     return [
         SpeechModel(
             model_id=MODEL_ID,
             name="Cutroom Speech 1",
-            description="Reads text aloud in clones and in voices of the engine.",
+            description="Text-to-speech with voice clones and stock voices.",
             can_do_text_to_speech=True,
             can_do_voice_conversion=False,
             can_use_style=False,
@@ -230,49 +234,50 @@ async def list_models(call: CurrentCall) -> list[SpeechModel]:
     ]
 
 
-@router.post("/text-to-speech/{voice_id}", summary="Read a text aloud", response_class=Response, responses=_SOUND)
+@router.post(
+    "/text-to-speech/{voice_id}", summary="Convert text to speech", response_class=Response, responses=_AUDIO_RESPONSES
+)
 @operation(
     scope=Scope.TTS_SYNTHESIZE, access=Access.PRODUCE, errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS)
 )
 async def speak(
-    call: CurrentCall, voice_id: VoiceId, wanted: NewSpeech, output_format: Form = DEFAULT_FORMAT
+    call: CurrentCall, voice_id: VoiceId, body: NewSpeech, output_format: OutputFormatName = DEFAULT_FORMAT
 ) -> Response:
-    """The text as sound, for one credit; one that is not read to its end costs nothing.
+    """Synthesizes a text for one credit, refunded if the synthesis fails.
 
-    A text that takes long is sent as it comes. The same text in the same voice and form within a day is given again,
-    and costs nothing.
+    Long texts are streamed. An identical request within a day returns the same audio without a charge.
     """
-    return await _speak(call, voice_id, wanted, output_format, patience_seconds=PATIENCE_SECONDS)
+    return await _synthesize(call, voice_id, body, output_format, max_wait_seconds=MAX_WAIT_SECONDS)
 
 
 @router.post(
     "/text-to-speech/{voice_id}/stream",
-    summary="Read a text aloud, as it comes",
+    summary="Stream text to speech",
     response_class=Response,
-    responses=_SOUND,
+    responses=_AUDIO_RESPONSES,
 )
 @operation(
     scope=Scope.TTS_SYNTHESIZE, access=Access.PRODUCE, errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS)
 )
 async def stream(
-    call: CurrentCall, voice_id: VoiceId, wanted: NewSpeech, output_format: Form = DEFAULT_FORMAT
+    call: CurrentCall, voice_id: VoiceId, body: NewSpeech, output_format: OutputFormatName = DEFAULT_FORMAT
 ) -> Response:
-    """The same sound, sent from the first passage on."""
-    return await _speak(call, voice_id, wanted, output_format, patience_seconds=0.0)
+    """Synthesizes a text and streams the audio from the first passage."""
+    return await _synthesize(call, voice_id, body, output_format, max_wait_seconds=0.0)
 
 
-async def _speak(
-    call: CurrentCall, voice_id: str, wanted: NewSpeech, output_format: str, *, patience_seconds: float
-) -> SpeechAnswer:
+async def _synthesize(
+    call: CurrentCall, voice_id: str, speech: NewSpeech, output_format: str, *, max_wait_seconds: float
+) -> SpeechResponse:
     settings = call.runtime.settings
-    wish = Wish(voice_id, wanted, _format(output_format), synthesis.engines_of(settings))
+    request = SynthesisRequest(voice_id, speech, _format(output_format), synthesis.engine_settings(settings))
     prices = load_prices(settings.prices_file)
-    reading = await synthesis.ask_for_speech(call.connection, call.principal, wish, prices=prices, now=call.now)
-    listening = Listening(reading, call.runtime.database, call.runtime.storage)
-    return SpeechAnswer(listening, patience_seconds=patience_seconds)
+    ref = await synthesis.request_synthesis(call.connection, call.principal, request, prices=prices, now=call.now)
+    stream = SynthesisStream(ref, call.runtime.database, call.runtime.storage)
+    return SpeechResponse(stream, max_wait_seconds=max_wait_seconds)
 
 
 def _format(name: str) -> OutputFormat:
     if name not in FORMATS:
-        raise invalid_field("output_format", f"This may be one of: {', '.join(FORMATS)}.")
+        raise invalid_field("output_format", f"This must be one of: {', '.join(FORMATS)}.")
     return FORMATS[name]

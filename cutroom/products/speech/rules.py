@@ -1,29 +1,27 @@
-"""What voices and readings are called, how a text is cut for reading, and in which forms sound can be had."""
+"""Voice ids, passage splitting, output formats and storage paths of the speech API."""
 
 import hashlib
 import json
 import re
 import secrets
-import string
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cutroom.text.passages import cut
+from cutroom.capabilities.rules import VOICE_ID_ALPHABET, VOICE_ID_LENGTH
+from cutroom.text.passages import split_at_pauses
 
 MODEL_ID = "cutroom_speech_v1"
-OTHER_MODELS = re.compile(r"eleven_[a-z0-9_]{1,60}")  # what clients of the other service send; they get our one model
+ELEVENLABS_MODELS = re.compile(r"eleven_[a-z0-9_]{1,60}")  # sent by ElevenLabs clients; mapped to MODEL_ID
 MAX_TEXT = 10_000
 MIN_SPEED, MAX_SPEED = 0.5, 2.0
-RATE = 24_000  # of everything that is spoken, before it is put into the form that was asked for
+SYNTHESIS_RATE = 24_000  # sample rate before conversion to the output format
 
-VOICE_ID_LENGTH = 20  # some clients take nothing else for an id
-_ALPHABET = string.digits + string.ascii_letters
 _VOICE_ID = re.compile(f"[0-9A-Za-z]{{{VOICE_ID_LENGTH}}}")
 
-# The first words are wanted soon, and are therefore few; the others may be as many as an engine reads well at once.
+# The first passage is short for low latency; the others are as long as engines handle well.
 FIRST_CHARACTERS = 140
 PASSAGE_CHARACTERS = 300
 SENTENCE_PAUSE_SECONDS = 0.25
@@ -35,17 +33,7 @@ _HAS_WORDS = re.compile(r"\w")
 
 
 def new_voice_id() -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(VOICE_ID_LENGTH))
-
-
-def service_voice_id(speaker: str, name: str) -> str:
-    """The same for the same voice on every machine."""
-    number = int.from_bytes(hashlib.sha256(f"{speaker}/{name}".encode()).digest())
-    digits = []
-    for _ in range(VOICE_ID_LENGTH):
-        number, digit = divmod(number, len(_ALPHABET))
-        digits.append(_ALPHABET[digit])
-    return "".join(digits)
+    return "".join(secrets.choice(VOICE_ID_ALPHABET) for _ in range(VOICE_ID_LENGTH))
 
 
 def is_voice_id(text: str) -> bool:
@@ -53,34 +41,38 @@ def is_voice_id(text: str) -> bool:
 
 
 def is_model(model_id: str) -> bool:
-    return model_id == MODEL_ID or OTHER_MODELS.fullmatch(model_id) is not None
+    return model_id == MODEL_ID or ELEVENLABS_MODELS.fullmatch(model_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is read in one breath, and the silence after it."""
+    """A unit of synthesis, and the pause after it."""
 
     text: str
     pause_seconds: float
 
 
-def passages(text: str) -> list[Passage]:
-    """Every word of the text, in order, cut where a reader would pause."""
+def speech_passages(text: str) -> list[Passage]:
+    """Split a text into passages at natural pauses."""
     found: list[Passage] = []
     for paragraph in _PARAGRAPHS.split(text.strip()):
-        pieces = [piece for piece in _cut(" ".join(paragraph.split()), first=not found) if _HAS_WORDS.search(piece)]
-        found += [Passage(piece, _pause_after(piece)) for piece in pieces[:-1]]
-        found += [Passage(piece, PARAGRAPH_PAUSE_SECONDS) for piece in pieces[-1:]]
+        chunks = [
+            chunk
+            for chunk in _split_paragraph(" ".join(paragraph.split()), first=not found)
+            if _HAS_WORDS.search(chunk)
+        ]
+        found += [Passage(chunk, _pause_after(chunk)) for chunk in chunks[:-1]]
+        found += [Passage(chunk, PARAGRAPH_PAUSE_SECONDS) for chunk in chunks[-1:]]
     if found:
         found[-1] = Passage(found[-1].text, 0.0)
     return found
 
 
-def _cut(paragraph: str, *, first: bool) -> list[str]:
+def _split_paragraph(paragraph: str, *, first: bool) -> list[str]:
     if not first or len(paragraph) <= FIRST_CHARACTERS:
-        return cut(paragraph, limit_characters=PASSAGE_CHARACTERS)
-    head = cut(paragraph, limit_characters=FIRST_CHARACTERS)[0]
-    return [head, *cut(paragraph[len(head) :].strip(), limit_characters=PASSAGE_CHARACTERS)]
+        return split_at_pauses(paragraph, limit_characters=PASSAGE_CHARACTERS)
+    head = split_at_pauses(paragraph, limit_characters=FIRST_CHARACTERS)[0]
+    return [head, *split_at_pauses(paragraph[len(head) :].strip(), limit_characters=PASSAGE_CHARACTERS)]
 
 
 def _pause_after(passage: str) -> float:
@@ -88,7 +80,7 @@ def _pause_after(passage: str) -> float:
 
 
 class Codec(StrEnum):
-    """How sound is written."""
+    """Audio codecs of output formats."""
 
     WAV = "wav"
     PCM = "pcm"
@@ -110,7 +102,7 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """One form in which sound can be asked for."""
+    """An audio format that clients can request."""
 
     name: str
     codec: Codec
@@ -122,15 +114,15 @@ class OutputFormat:
         return MEDIA_TYPES[self.codec]
 
     @property
-    def joins(self) -> bool:
-        """Whether passages can be sent one behind the other as they come; Ogg is one stream from its first page on."""
+    def is_concatenable(self) -> bool:
+        """Whether passages can be encoded separately and concatenated; an Ogg file must be encoded as one stream."""
         return self.codec is not Codec.OPUS
 
 
 def _formats() -> dict[str, OutputFormat]:
     found = [
-        OutputFormat("wav", Codec.WAV, RATE),
-        OutputFormat("pcm", Codec.PCM, RATE),
+        OutputFormat("wav", Codec.WAV, SYNTHESIS_RATE),
+        OutputFormat("pcm", Codec.PCM, SYNTHESIS_RATE),
         OutputFormat("mp3", Codec.MP3, 44_100, 128),
         OutputFormat("opus", Codec.OPUS, 48_000, 64),
         OutputFormat("ulaw_8000", Codec.ULAW, 8_000),
@@ -150,21 +142,21 @@ DEFAULT_FORMAT = "wav"
 
 
 def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
-    """The head of a WAV file of 16 bit mono sound; of one whose end is not known yet, as long as the form allows."""
-    known = data_bytes if data_bytes is not None else 0xFFFFFFFF - 36
-    head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", known + 36, b"WAVE", b"fmt ", 16, 1, 1, sample_rate, 0, 2, 16)
-    head = head[:28] + struct.pack("<I", 2 * sample_rate) + head[32:]
-    return head + struct.pack("<4sI", b"data", known)
+    """WAV header of 16-bit mono audio; without a known size, it declares the largest possible one."""
+    size = data_bytes if data_bytes is not None else 0xFFFFFFFF - 36
+    header = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", size + 36, b"WAVE", b"fmt ", 16, 1, 1, sample_rate, 0, 2, 16)
+    header = header[:28] + struct.pack("<I", 2 * sample_rate) + header[32:]
+    return header + struct.pack("<4sI", b"data", size)
 
 
-def fingerprint(parts: Mapping[str, Any]) -> str:
-    """One name for one piece of work: whatever would change its sound is among the parts."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+def fingerprint(inputs: Mapping[str, Any]) -> str:
+    """SHA-256 of everything that determines an artifact, used as its storage key."""
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def voice_path(library_id: str, voice_id: str, name: str) -> str:
     return f"libraries/{library_id}/voices/{voice_id}/{name}"
 
 
-def reading_path(library_id: str, synthesis_id: str, name: str) -> str:
+def synthesis_path(library_id: str, synthesis_id: str, name: str) -> str:
     return f"libraries/{library_id}/speech/{synthesis_id}/{name}"

@@ -1,4 +1,4 @@
-"""Voices and readings on the wire, named as clients of speech APIs name them."""
+"""Request and response bodies of the speech API, compatible with ElevenLabs clients."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringC
 from pydantic_core import CoreSchema
 
 from cutroom.products.speech.rules import MAX_SPEED, MAX_TEXT, MIN_SPEED, MODEL_ID, is_model
-from cutroom.web.schema import Omittable, Uri, canonical_language, exact, is_language
+from cutroom.text.language_tags import canonical_language, is_language
+from cutroom.web.schema import Omittable, Uri, make_strict
 
 MAX_LABELS = 16
 VoiceStatus = Literal["processing", "ready", "failed"]
@@ -14,28 +15,30 @@ VoiceStatus = Literal["processing", "ready", "failed"]
 Label = Annotated[str, StringConstraints(max_length=100)]
 
 
-class SpeechWire(BaseModel):
-    """A body of the speech API. Its names keep their underscores; unknown fields are ignored."""
+class SpeechApiModel(BaseModel):
+    """Base of speech API bodies. Field names are snake_case; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, protected_namespaces=())
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        exact(schema)
+        make_strict(schema)
         return schema
 
 
 def _or_null(schema: dict[str, Any]) -> None:
-    """Null is taken for none, and the document says so."""
-    told: dict[str, Any] = {name: schema.pop(name) for name in ("title", "description", "default") if name in schema}
-    solid = dict(schema)
+    """Document that null is accepted."""
+    annotations: dict[str, Any] = {
+        name: schema.pop(name) for name in ("title", "description", "default") if name in schema
+    }
+    non_null = dict(schema)
     schema.clear()
-    schema.update({**told, "anyOf": [solid, {"type": "null"}]})
+    schema.update({**annotations, "anyOf": [non_null, {"type": "null"}]})
 
 
-class NewVoice(SpeechWire):
-    """A voice to clone, from files or from a URL."""
+class NewVoice(SpeechApiModel):
+    """A voice to clone, from uploaded files or from a URL."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -45,14 +48,14 @@ class NewVoice(SpeechWire):
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
     sample_url: Annotated[
-        str | None, Field(description="An https URL of a recording; needed where no files are sent.")
+        str | None, Field(description="An HTTPS URL of a recording; required if no files are sent.")
     ] = None
     description: Annotated[str | None, StringConstraints(strip_whitespace=True, max_length=1_000)] = None
     labels: Annotated[
         dict[Label, Label],
         Field(
             max_length=MAX_LABELS,
-            description="`language`, `gender`, `age` and the like. The official client sends null for none.",
+            description="For example `language`, `gender` and `age`; null means none.",
             json_schema_extra=_or_null,
         ),
     ] = Field(default_factory=dict)
@@ -64,15 +67,15 @@ class NewVoice(SpeechWire):
         return {} if value is None else value
 
 
-class AddedVoice(SpeechWire):
-    """A clone that is being made; ask for it until its status is `ready` or `failed`."""
+class AddedVoice(SpeechApiModel):
+    """A clone that is being created; poll it until its status is `ready` or `failed`."""
 
     voice_id: str
     requires_verification: bool
 
 
-class VoiceSettings(SpeechWire):
-    """How a voice speaks unless a request says otherwise."""
+class VoiceSettings(SpeechApiModel):
+    """Default settings of a voice."""
 
     stability: float | None = None
     similarity_boost: float | None = None
@@ -81,30 +84,30 @@ class VoiceSettings(SpeechWire):
     speed: float = 1
 
 
-class Voice(SpeechWire):
-    """A voice that text can be read in once it is ready."""
+class Voice(SpeechApiModel):
+    """A voice for text-to-speech, usable once it is ready."""
 
     voice_id: str
     name: str
-    category: Annotated[str, Field(description="`generated` for a clone, `premade` for a voice of the engine.")]
+    category: Annotated[str, Field(description="`generated` for a clone, `premade` for a stock voice.")]
     description: Omittable[str] = None
     labels: dict[str, str]
-    preview_url: Annotated[Omittable[Uri], Field(description="A temporary URL of the voice speaking.")] = None
+    preview_url: Annotated[Omittable[Uri], Field(description="A temporary URL of a spoken preview.")] = None
     status: VoiceStatus
     workspace_id: Omittable[str] = None
-    error: Annotated[str | None, Field(description="Why a failed clone failed, in a sentence.")] = None
+    error: Annotated[str | None, Field(description="Why the clone failed.")] = None
     available_for_tiers: list[str]
     settings: VoiceSettings
 
 
-class Voices(SpeechWire):
-    """Clones, newest first."""
+class Voices(SpeechApiModel):
+    """Voice clones, newest first."""
 
     voices: list[Voice]
 
 
-class FoundVoices(SpeechWire):
-    """One page of a search over clones and the engine's own voices."""
+class FoundVoices(SpeechApiModel):
+    """One page of search results over clones and stock voices."""
 
     voices: list[Voice]
     has_more: bool
@@ -112,20 +115,20 @@ class FoundVoices(SpeechWire):
     next_page_token: str | None
 
 
-class DeletedVoice(SpeechWire):
-    """What some clients need to hear when a voice is gone."""
+class DeletedVoice(SpeechApiModel):
+    """Confirmation of a deletion, for clients that expect a body."""
 
     status: Literal["ok"] = "ok"
 
 
-class SpeakingSettings(SpeechWire):
-    """Of these only the speed changes anything; the others are taken and left alone."""
+class SpeakingSettings(SpeechApiModel):
+    """Only `speed` is supported; other settings are accepted and ignored."""
 
     speed: Annotated[float, Field(ge=MIN_SPEED, le=MAX_SPEED)] = 1.0
 
 
-class NewSpeech(SpeechWire):
-    """A text to read aloud."""
+class NewSpeech(SpeechApiModel):
+    """A text to synthesize."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -135,10 +138,10 @@ class NewSpeech(SpeechWire):
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
     model_id: Annotated[
-        str, Field(description=f"`{MODEL_ID}`; names that begin with `eleven_` mean it too.", max_length=80)
+        str, Field(description=f"`{MODEL_ID}`; names that start with `eleven_` are accepted as aliases.", max_length=80)
     ] = MODEL_ID
     language_code: Annotated[
-        str | None, Field(description="The language to read in; the voice's own, or the text's, where it is left out.")
+        str | None, Field(description="The language of the text; by default the voice's, or detected from the text.")
     ] = None
     voice_settings: SpeakingSettings | None = None
 
@@ -162,7 +165,7 @@ class NewSpeech(SpeechWire):
     @classmethod
     def _has_words(cls, text: str) -> str:
         if not any(character.isalnum() for character in text):
-            raise ValueError("There is nothing to read in this.")
+            raise ValueError("The text contains no words.")
         return text
 
     @property
@@ -170,15 +173,15 @@ class NewSpeech(SpeechWire):
         return self.voice_settings.speed if self.voice_settings is not None else 1.0
 
 
-class SpokenLanguage(SpeechWire):
-    """A language that text can be read in."""
+class SpokenLanguage(SpeechApiModel):
+    """A language supported by at least one voice."""
 
     language_id: str
     name: str
 
 
-class SpeechModel(SpeechWire):
-    """The speech model and what it can do."""
+class SpeechModel(SpeechApiModel):
+    """The speech model and its features."""
 
     model_id: str
     name: str

@@ -1,4 +1,4 @@
-"""Voices: clones, the engines' own, and forgetting samples in time."""
+"""Creates, reads, deletes and purges voice clones, and reads stock voices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ import asyncpg
 
 from cutroom.accounts.plans import Plans
 from cutroom.accounts.principals import Principal
+from cutroom.capabilities.rules import AvailableVoice
+from cutroom.capabilities.service import available_voices
 from cutroom.credits.pricing import PriceList
-from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.errors import not_found
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
@@ -20,15 +21,13 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech.rules import (
     is_voice_id,
-    service_voice_id,
 )
 from cutroom.products.speech.schemas import NewVoice, Voice, VoiceSettings
 
 URL_PURPOSE = "voice-sample"
 MAX_LISTED = 100
-CLEARED_AFTER = timedelta(days=7)  # the samples of a clone that was deleted or has failed
-VOICES_LAST = timedelta(days=1)  # what no worker has told of for longer is gone
-APPROXIMATE = "An approximate likeness: the engine's own voice, changed towards the sample."
+SAMPLE_RETENTION = timedelta(days=7)  # of clones that were deleted or have failed
+APPROXIMATE = "An approximate clone: a stock voice, adjusted to resemble the sample."
 
 _VOICES = """SELECT v.*, j.status AS job_status, j.error_message
     FROM voices v JOIN jobs j ON j.library_id = v.library_id AND j.id = v.job_id
@@ -37,8 +36,8 @@ STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
-    """What a clone is made from: files that are stored already, or a URL that is sealed."""
+class VoiceSamples:
+    """The samples of a clone: hashes of stored files, or an encrypted URL."""
 
     voice_id: str
     sha256: tuple[str, ...] = ()
@@ -48,22 +47,22 @@ class Samples:
 async def add_voice(
     connection: Connection,
     principal: Principal,
-    wanted: NewVoice,
-    samples: Samples,
+    voice: NewVoice,
+    samples: VoiceSamples,
     *,
     prices: PriceList,
     now: datetime,
 ) -> None:
-    """Begin a clone, and keep who said that it may be made."""
+    """Create a clone with its job, and record the consent."""
     key = JobKey(InternalJobType.VOICE, new_id())
     row = {
         "library_id": principal.library_id,
         "id": samples.voice_id,
         "job_id": key.id,
-        "name": wanted.name,
-        "description": wanted.description or None,
-        "labels": wanted.labels,
-        "remove_noise": wanted.remove_background_noise,
+        "name": voice.name,
+        "description": voice.description or None,
+        "labels": voice.labels,
+        "remove_noise": voice.remove_background_noise,
         "samples": len(samples.sha256),
         "sealed_url": samples.sealed_url,
         "created_at": now,
@@ -91,31 +90,31 @@ async def list_clones(
         principal.library_id,
         MAX_LISTED,
     )
-    return await _shown(rows, principal, storage=storage, plans=plans)
+    return await _to_voices(rows, principal, storage=storage, plans=plans)
 
 
 async def get_voice(
     connection: Connection, principal: Principal, voice_id: str, *, storage: Storage, plans: Plans, now: datetime
 ) -> Voice:
-    """A clone of the caller's library, or a voice of the engine."""
+    """A clone of the caller's library, or a stock voice."""
     row = await find_clone(connection, principal.library_id, voice_id)
     if row is not None:
-        return (await _shown([row], principal, storage=storage, plans=plans))[0]
-    found = next((row for row in await available_voices(connection, now=now) if row["id"] == voice_id), None)
+        return (await _to_voices([row], principal, storage=storage, plans=plans))[0]
+    found = next((voice for voice in await available_voices(connection, now=now) if voice.id == voice_id), None)
     if found is None:
         raise not_found()
-    return premade(found, plans)
+    return stock_voice(found, plans)
 
 
 async def delete_voice(connection: Connection, principal: Principal, voice_id: str, *, now: datetime) -> None:
-    gone = await connection.fetchval(
+    deleted = await connection.fetchval(
         """UPDATE voices SET deleted_at = $3 WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL
            RETURNING true""",
         principal.library_id,
         voice_id,
         now,
     )
-    if gone is None:
+    if deleted is None:
         raise not_found()
 
 
@@ -125,23 +124,23 @@ async def find_clone(connection: Connection, library_id: str, voice_id: str) -> 
     return await connection.fetchrow(f"{_VOICES} AND v.id = $2", library_id, voice_id)
 
 
-async def _shown(
+async def _to_voices(
     rows: Sequence[asyncpg.Record], principal: Principal, *, storage: Storage, plans: Plans
 ) -> list[Voice]:
     paths = [row["preview_path"] for row in rows if row["preview_path"] is not None]
     urls = dict(zip(paths, await storage.read_urls(paths), strict=True)) if paths else {}
-    return [_voice(row, principal, preview_url=urls.get(row["preview_path"]), plans=plans) for row in rows]
+    return [_to_voice(row, principal, preview_url=urls.get(row["preview_path"]), plans=plans) for row in rows]
 
 
-def _voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | None, plans: Plans) -> Voice:
-    words = [row["description"]] if row["description"] else []
+def _to_voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | None, plans: Plans) -> Voice:
+    sentences = [row["description"]] if row["description"] else []
     if row["is_approximate"]:
-        words.append(APPROXIMATE)
+        sentences.append(APPROXIMATE)
     return Voice(
         voice_id=row["id"],
         name=row["name"],
         category="generated",
-        description=" ".join(words) or None,
+        description=" ".join(sentences) or None,
         labels=row["labels"],
         preview_url=preview_url,
         status=STATES.get(row["job_status"], "processing"),
@@ -152,12 +151,12 @@ def _voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | None
     )
 
 
-def premade(row: asyncpg.Record, plans: Plans) -> Voice:
+def stock_voice(voice: AvailableVoice, plans: Plans) -> Voice:
     return Voice(
-        voice_id=row["id"],
-        name=row["title"],
+        voice_id=voice.id,
+        name=voice.title,
         category="premade",
-        labels={"language": row["language"], "gender": row["gender"], "age": row["age"]},
+        labels={"language": voice.language, "gender": voice.gender, "age": voice.age},
         status="ready",
         available_for_tiers=_tiers(plans),
         settings=VoiceSettings(),
@@ -168,73 +167,39 @@ def _tiers(plans: Plans) -> list[str]:
     return [plan.name for plan in plans.values() if plan.speech]
 
 
-async def available_voices(connection: Connection, *, now: datetime) -> list[asyncpg.Record]:
-    """The engines' own voices, as workers have told of them lately."""
-    return await connection.fetch(
-        "SELECT * FROM service_voices WHERE seen_at > $1 ORDER BY language, title, id", now - VOICES_LAST
-    )
-
-
-async def publish_voices(connection: Connection, speaker: SpeechSynthesizer, *, now: datetime) -> int:
-    """A worker says which voices its engine has; how many."""
-    rows = [
-        (
-            service_voice_id(speaker.name, voice.name),
-            speaker.name,
-            voice.name,
-            voice.title,
-            voice.language,
-            voice.gender.value,
-            voice.age,
-            now,
-        )
-        for voice in speaker.voices()
-    ]
-    await connection.executemany(
-        """INSERT INTO service_voices (id, speaker, name, title, language, gender, age, seen_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-           ON CONFLICT (id) DO UPDATE SET
-               title = excluded.title, language = excluded.language, gender = excluded.gender, age = excluded.age,
-               seen_at = greatest(service_voices.seen_at, excluded.seen_at)""",
-        sorted(rows),  # one order for all workers: no deadlocks
-    )
-    await connection.execute("DELETE FROM service_voices WHERE seen_at < $1", now - VOICES_LAST)
-    return len(rows)
-
-
-async def clone_of(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record:
+async def load_clone(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record:
     row = await connection.fetchrow("SELECT * FROM voices WHERE library_id = $1 AND id = $2", library_id, voice_id)
     if row is None:
         raise not_found()
     return row
 
 
-async def record_reference(connection: Connection, library_id: str, voice_id: str, *, found: Mapping[str, Any]) -> None:
-    """What the workflow has found out about a clone; the names of columns are its own."""
-    columns = ", ".join(f"{name} = ${at}" for at, name in enumerate(found, 3))
+async def update_clone(connection: Connection, library_id: str, voice_id: str, *, columns: Mapping[str, Any]) -> None:
+    """Set columns of a clone; column names are interpolated and must never come from a request."""
+    assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 3))
     await connection.execute(
-        f"UPDATE voices SET {columns} WHERE library_id = $1 AND id = $2",  # noqa: S608
+        f"UPDATE voices SET {assignments} WHERE library_id = $1 AND id = $2",  # noqa: S608
         library_id,
         voice_id,
-        *found.values(),
+        *columns.values(),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What is to be removed from the store."""
+class PurgeItem:
+    """A voice or synthesis whose objects are due for deletion."""
 
     library_id: str
     id: str
 
 
-async def forgotten_voices(connection: Connection, *, now: datetime, limit: int) -> list[Forgotten]:
-    """Clones whose samples have to go, in every library: a door of the database, for nobody else may look there."""
-    rows = await connection.fetch("SELECT * FROM voices_to_clear($1, $2)", now - CLEARED_AFTER, limit)
-    return [Forgotten(row["library_id"], row["id"]) for row in rows]
+async def voices_to_purge(connection: Connection, *, now: datetime, limit: int) -> list[PurgeItem]:
+    """Clones of all libraries whose samples are due; a SECURITY DEFINER function bypasses row-level security."""
+    rows = await connection.fetch("SELECT * FROM voices_to_purge($1, $2)", now - SAMPLE_RETENTION, limit)
+    return [PurgeItem(row["library_id"], row["id"]) for row in rows]
 
 
-async def mark_cleared(connection: Connection, voice: Forgotten, *, now: datetime) -> None:
+async def mark_purged(connection: Connection, voice: PurgeItem, *, now: datetime) -> None:
     await connection.execute(
         """UPDATE voices SET cleared_at = $3, sealed_url = NULL, profile = NULL, reference_path = NULL,
                preview_path = NULL

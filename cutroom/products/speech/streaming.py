@@ -1,4 +1,4 @@
-"""The answer to a reading: waits for its sound outside any transaction, and sends it as it comes."""
+"""Streams synthesized speech to the client as passages are finished, outside the request's transaction."""
 
 import asyncio
 import time
@@ -14,124 +14,130 @@ from cutroom.errors import Code, CutroomError
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.speech.rules import Codec, reading_path, wav_header
-from cutroom.products.speech.synthesis import Reading, Standing, standing
-from cutroom.web.error_responses import problem_of
+from cutroom.products.speech.rules import Codec, synthesis_path, wav_header
+from cutroom.products.speech.synthesis import SynthesisProgress, SynthesisRef, get_progress
+from cutroom.web.error_responses import error_response
 
-SHORTEST_LOOK_SECONDS = 0.03
-LONGEST_LOOK_SECONDS = 0.5
-LONGER = 1.15  # each look waits so many times as long as the one before
-GIVE_UP_SECONDS = 600.0  # without anything new
+MIN_POLL_SECONDS = 0.03
+MAX_POLL_SECONDS = 0.5
+POLL_BACKOFF = 1.15
+STALL_TIMEOUT_SECONDS = 600.0  # without a new passage
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """Looks again and again how far a reading has come."""
+class SynthesisStream:
+    """Polls the progress of a synthesis and reads its passages."""
 
-    reading: Reading
+    synthesis: SynthesisRef
     database: Database
     storage: Storage
 
-    async def look(self) -> Standing:
-        async with self.database.transaction(self.reading.library_id) as connection:
-            return await standing(connection, self.reading)
+    async def progress(self) -> SynthesisProgress:
+        async with self.database.transaction(self.synthesis.library_id) as connection:
+            return await get_progress(connection, self.synthesis)
 
-    async def until(self, is_enough: Callable[[Standing], bool]) -> Standing:
-        """How it stands once enough is there; a reading that failed is told as what it failed with."""
-        pause, deadline, seen = SHORTEST_LOOK_SECONDS, time.monotonic() + GIVE_UP_SECONDS, 0
+    async def wait_until(self, condition: Callable[[SynthesisProgress], bool]) -> SynthesisProgress:
+        """Poll until the condition holds; raises the error of a failed synthesis."""
+        delay, deadline, seen = MIN_POLL_SECONDS, time.monotonic() + STALL_TIMEOUT_SECONDS, 0
         while True:
-            now = await self.look()
-            if now.status is JobState.FAILED:
-                raise _error(now)
-            if is_enough(now):
-                return now
-            if len(now.sizes) > seen:
-                pause, deadline, seen = SHORTEST_LOOK_SECONDS, time.monotonic() + GIVE_UP_SECONDS, len(now.sizes)
+            progress = await self.progress()
+            if progress.status is JobState.FAILED:
+                raise _error(progress)
+            if condition(progress):
+                return progress
+            if len(progress.passage_sizes) > seen:
+                delay, deadline, seen = (
+                    MIN_POLL_SECONDS,
+                    time.monotonic() + STALL_TIMEOUT_SECONDS,
+                    len(progress.passage_sizes),
+                )
             if time.monotonic() > deadline:
                 raise CutroomError(Code.INTERNAL)
-            await asyncio.sleep(pause)
-            pause = min(pause * LONGER, LONGEST_LOOK_SECONDS)
+            await asyncio.sleep(delay)
+            delay = min(delay * POLL_BACKOFF, MAX_POLL_SECONDS)
 
-    async def sound(self, attempt: int) -> AsyncIterator[bytes]:
-        """The passages in order, each as soon as it is there."""
-        for number in range(self.reading.passages if self.reading.format.joins else 1):
-            await self.until(partial(_has, number))
-            path = reading_path(self.reading.library_id, self.reading.id, f"{attempt}/{number}")
+    async def audio(self, attempt: int) -> AsyncIterator[bytes]:
+        """Yield the passages in order, each as soon as it is finished."""
+        for number in range(self.synthesis.file_count):
+            await self.wait_until(partial(_has_passage, number))
+            path = synthesis_path(self.synthesis.library_id, self.synthesis.id, f"{attempt}/{number}")
             async for chunk in self.storage.read(path):
                 yield chunk
 
 
-class Enough:
-    """Whether what is there by now is enough to begin an answer with."""
+class ResponseReady:
+    """Condition under which the response can start."""
 
-    def __init__(self, reading: Reading, *, patience_seconds: float) -> None:
-        self._pieces = reading.passages if reading.format.joins else 1
-        self._until = time.monotonic() + patience_seconds
+    def __init__(self, synthesis: SynthesisRef, *, max_wait_seconds: float) -> None:
+        self._file_count = synthesis.file_count
+        self._deadline = time.monotonic() + max_wait_seconds
 
-    def __call__(self, now: Standing) -> bool:
-        """All of it, or its beginning once patience is at its end."""
-        return len(now.sizes) >= self._pieces or (0 in now.sizes and time.monotonic() >= self._until)
+    def __call__(self, progress: SynthesisProgress) -> bool:
+        """All passages are finished, or the first one is and the wait time is over."""
+        return len(progress.passage_sizes) >= self._file_count or (
+            0 in progress.passage_sizes and time.monotonic() >= self._deadline
+        )
 
 
-class SpeechAnswer(Response):
-    """Sound, or the error that came instead of it. It is made after the request's transaction is at its end."""
+class SpeechResponse(Response):
+    """The audio, or an error response; runs after the request's transaction has been committed."""
 
-    def __init__(self, listening: Listening, *, patience_seconds: float) -> None:
+    def __init__(self, stream: SynthesisStream, *, max_wait_seconds: float) -> None:
         super().__init__()
-        self._listening = listening
-        self._patience = patience_seconds
+        self._stream = stream
+        self._max_wait = max_wait_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reading = self._listening.reading
+        synthesis = self._stream.synthesis
         try:
-            ready = self._listening.until(Enough(reading, patience_seconds=self._patience))
-            now = await _unless_gone(Request(scope, receive), ready)
+            ready = self._stream.wait_until(ResponseReady(synthesis, max_wait_seconds=self._max_wait))
+            progress = await _unless_disconnected(Request(scope, receive), ready)
         except CutroomError as error:
-            problem = problem_of(error)
+            problem = error_response(error)
             problem.headers.update({name: value for name, value in self.headers.items() if name != "content-length"})
             await problem(scope, receive, send)
             return
-        if now is None:
+        if progress is None:
             return
-        pieces = reading.passages if reading.format.joins else 1
-        size = sum(now.sizes.values()) if len(now.sizes) >= pieces else None
+        complete = len(progress.passage_sizes) >= synthesis.file_count
+        size = sum(progress.passage_sizes.values()) if complete else None
         headers = {name: value for name, value in self.headers.items() if name != "content-length"}
-        head = wav_header(reading.format.sample_rate, size) if reading.format.codec is Codec.WAV else b""
+        header = wav_header(synthesis.format.sample_rate, size) if synthesis.format.codec is Codec.WAV else b""
         if size is not None:
-            headers["content-length"] = str(len(head) + size)
-        body = _with_head(head, self._listening.sound(now.attempt))
-        answer = StreamingResponse(body, media_type=reading.format.media_type, headers=headers)
-        await answer(scope, receive, send)
+            headers["content-length"] = str(len(header) + size)
+        body = _with_header(header, self._stream.audio(progress.attempt))
+        response = StreamingResponse(body, media_type=synthesis.format.media_type, headers=headers)
+        await response(scope, receive, send)
 
 
-async def _with_head(head: bytes, sound: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    if head:
-        yield head
-    async for chunk in sound:
+async def _with_header(header: bytes, audio: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    if header:
+        yield header
+    async for chunk in audio:
         yield chunk
 
 
-async def _unless_gone(request: Request, ready: Awaitable[Standing]) -> Standing | None:
-    """Wait for what is wanted, or until the caller has hung up: the reading then goes on without anybody waiting."""
+async def _unless_disconnected(request: Request, ready: Awaitable[SynthesisProgress]) -> SynthesisProgress | None:
+    """Wait for progress, or return None if the client disconnects; the synthesis continues either way."""
     waiting = asyncio.ensure_future(ready)
-    leaving = asyncio.ensure_future(_gone(request))
+    disconnect = asyncio.ensure_future(_disconnected(request))
     try:
-        await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({waiting, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         return await waiting if waiting.done() else None
     finally:
         waiting.cancel()
-        leaving.cancel()
+        disconnect.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def _has(number: int, now: Standing) -> bool:
-    return number in now.sizes
+def _has_passage(number: int, progress: SynthesisProgress) -> bool:
+    return number in progress.passage_sizes
 
 
-def _error(now: Standing) -> CutroomError:
-    code = Code(now.error_code) if now.error_code in set(Code) else Code.INTERNAL
-    return CutroomError(code, message=now.error_message)
+def _error(progress: SynthesisProgress) -> CutroomError:
+    code = Code(progress.error_code) if progress.error_code in set(Code) else Code.INTERNAL
+    return CutroomError(code, message=progress.error_message)

@@ -1,4 +1,4 @@
-"""Readings: asking for a text to be read aloud, how far it has come, and forgetting it in time."""
+"""Requests text-to-speech synthesis, tracks its progress, and purges expired results."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.credits.pricing import Action, PriceList, Work
-from cutroom.credits.rules import Bill
+from cutroom.capabilities.rules import AvailableVoice, spoken_languages
+from cutroom.capabilities.service import available_voices, find_stock_voice
+from cutroom.credits.pricing import Action, BillableItem, PriceList
+from cutroom.credits.rules import Charge
 from cutroom.credits.service import is_subscriber
-from cutroom.engines.translation.routing import language_of
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
@@ -17,21 +18,27 @@ from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.products.speech.rules import MODEL_ID, OutputFormat, fingerprint, passages
+from cutroom.products.speech.rules import MODEL_ID, OutputFormat, fingerprint, speech_passages
 from cutroom.products.speech.schemas import NewSpeech
-from cutroom.products.speech.service import STATES, Forgotten, available_voices, find_clone
+from cutroom.products.speech.service import STATES, PurgeItem, find_clone
+from cutroom.text.language_tags import language_of
 
-KEPT_FOR = timedelta(hours=24)  # a reading, to be given again
+SYNTHESIS_TTL = timedelta(hours=24)  # during which identical requests reuse the result
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A text that is being read, or was: where to look for its sound."""
+class SynthesisRef:
+    """Identifies a synthesis and its audio."""
 
     library_id: str
     id: str
     format: OutputFormat
-    passages: int
+    passage_count: int
+
+    @property
+    def file_count(self) -> int:
+        """Number of stored audio files: one per passage, or one if the format is not concatenable."""
+        return self.passage_count if self.format.is_concatenable else 1
 
     @property
     def job_id(self) -> str:
@@ -39,20 +46,20 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A text to be read, by whom, and how its sound is to be written."""
+class SynthesisRequest:
+    """A text to synthesize, with its voice and output format."""
 
     voice_id: str
     speech: NewSpeech
     format: OutputFormat
-    engines: tuple[str, ...]  # as settings name them: others sound otherwise
+    engines: tuple[str, ...]  # configured engines, because they affect the audio
 
-    def fingerprint(self, sound: str) -> str:
-        """One name for all that a reading's bytes depend on; the voice is told by how it sounds."""
+    def fingerprint(self, voice: str) -> str:
+        """Fingerprint of everything the audio depends on; `voice` identifies the voice and its reference audio."""
         return fingerprint(
             {
                 "text": self.speech.text,
-                "voice": sound,
+                "voice": voice,
                 "language": self.speech.language_code,
                 "speed": self.speech.speed,
                 "format": self.format.name,
@@ -62,18 +69,18 @@ class Wish:
         )
 
 
-def engines_of(settings: Settings) -> tuple[str, ...]:
+def engine_settings(settings: Settings) -> tuple[str, ...]:
     return (settings.tts_engines, settings.voice_cloner, settings.remote_tts_model)
 
 
-async def ask_for_speech(
-    connection: Connection, principal: Principal, wish: Wish, *, prices: PriceList, now: datetime
-) -> Reading:
-    """Have a text read aloud, for one credit; what was read like this and is still kept is not read or paid again."""
-    wanted = wish.speech
-    sound = await _check_voice(connection, principal, wish.voice_id, wanted, now=now)
-    # The update changes nothing: it is there to lock the row, and to give its id.
-    reading_id = await connection.fetchval(
+async def request_synthesis(
+    connection: Connection, principal: Principal, request: SynthesisRequest, *, prices: PriceList, now: datetime
+) -> SynthesisRef:
+    """Start a synthesis for one credit; an identical request within SYNTHESIS_TTL is reused without a charge."""
+    speech = request.speech
+    voice = await _check_voice(connection, principal, request.voice_id, speech, now=now)
+    # The no-op update locks an existing row and returns its id.
+    synthesis_id = await connection.fetchval(
         """INSERT INTO syntheses
                (library_id, id, fingerprint, voice_id, text, language, speed, format, sizes, created_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{}', $9)
@@ -81,88 +88,88 @@ async def ask_for_speech(
            RETURNING id""",
         principal.library_id,
         new_id(),
-        wish.fingerprint(sound),
-        wish.voice_id,
-        wanted.text,
-        wanted.language_code,
-        wanted.speed,
-        wish.format.name,
+        request.fingerprint(voice),
+        request.voice_id,
+        speech.text,
+        speech.language_code,
+        speech.speed,
+        request.format.name,
         now,
     )
-    pieces = len(passages(wanted.text))
-    bill = Bill(works=(Work(Action.SPEECH, "speech"),), is_subscriber=is_subscriber(principal))
+    passage_count = len(speech_passages(speech.text))
+    charge = Charge(items=(BillableItem(Action.SPEECH, "speech"),), is_subscriber=is_subscriber(principal))
     job = NewJob(
-        JobKey(InternalJobType.SPEECH, reading_id),
+        JobKey(InternalJobType.SPEECH, synthesis_id),
         None,
-        plan={"passages": pieces, "joins_last": not wish.format.joins},
-        bill=bill,
+        plan={"passages": passage_count, "encode_last": not request.format.is_concatenable},
+        charge=charge,
     )
-    began = await create_jobs(connection, principal, [job], prices=prices, now=now)
-    if began[0]:
+    started = await create_jobs(connection, principal, [job], prices=prices, now=now)
+    if started[0]:
         await connection.execute(
             "UPDATE syntheses SET sizes = '{}', created_at = $3 WHERE library_id = $1 AND id = $2",
             principal.library_id,
-            reading_id,
+            synthesis_id,
             now,
         )
-    return Reading(principal.library_id, reading_id, wish.format, pieces)
+    return SynthesisRef(principal.library_id, synthesis_id, request.format, passage_count)
 
 
 async def _check_voice(
-    connection: Connection, principal: Principal, voice_id: str, wanted: NewSpeech, *, now: datetime
+    connection: Connection, principal: Principal, voice_id: str, speech: NewSpeech, *, now: datetime
 ) -> str:
-    """What the voice sounds like, in one word; refuses one that is not there or not ready, and a strange language."""
-    there = await available_voices(connection, now=now)
+    """Identify the voice for fingerprints; raises if it is unknown or not ready, or the language is unsupported."""
+    stock_voices = await available_voices(connection, now=now)
     clone = await find_clone(connection, principal.library_id, voice_id)
-    if clone is None and not any(row["id"] == voice_id for row in there):
+    if clone is None and not any(voice.id == voice_id for voice in stock_voices):
         raise not_found()
     if clone is not None and clone["job_status"] != JobState.READY:
         status = STATES.get(clone["job_status"], "processing")
         raise CutroomError(
             Code.FAILED_PRECONDITION, message=f"The voice is {status}, not ready.", details={"status": status}
         )
-    spoken = sorted({row["language"] for row in there})
-    asked = wanted.language_code
-    if asked is not None and there and language_of(asked) not in {language_of(code) for code in spoken}:
-        fault = invalid_field("language_code", "No voice speaks this language.")
-        fault.details["available"] = spoken
-        raise fault
-    return clone_sound(voice_id, clone["reference_sha256"]) if clone is not None else voice_id
+    spoken = spoken_languages(stock_voices)
+    language = speech.language_code
+    if language is not None and stock_voices and language_of(language) not in {language_of(code) for code in spoken}:
+        error = invalid_field("language_code", "No voice speaks this language.")
+        error.details["available"] = spoken
+        raise error
+    return clone_identity(voice_id, clone["reference_sha256"]) if clone is not None else voice_id
 
 
-def clone_sound(voice_id: str, reference_sha256: str) -> str:
+def clone_identity(voice_id: str, reference_sha256: str) -> str:
     return f"{voice_id} {reference_sha256}"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a reading has come."""
+class SynthesisProgress:
+    """The progress of a synthesis."""
 
     status: JobState
     attempt: int
-    sizes: dict[int, int]
+    passage_sizes: dict[int, int]
     error_code: str | None
     error_message: str | None
 
 
-async def standing(connection: Connection, reading: Reading) -> Standing:
+async def get_progress(connection: Connection, synthesis: SynthesisRef) -> SynthesisProgress:
     row = await connection.fetchrow(
         """SELECT j.status, j.attempt, j.error_code, j.error_message, s.sizes
            FROM jobs j JOIN syntheses s ON s.library_id = j.library_id AND s.id = $3
            WHERE j.library_id = $1 AND j.id = $2""",
-        reading.library_id,
-        reading.job_id,
-        reading.id,
+        synthesis.library_id,
+        synthesis.job_id,
+        synthesis.id,
     )
     if row is None:
         raise CutroomError(Code.INTERNAL)
     sizes = {int(number): size for number, size in row["sizes"].items()}
-    return Standing(JobState(row["status"]), row["attempt"], sizes, row["error_code"], row["error_message"])
+    return SynthesisProgress(JobState(row["status"]), row["attempt"], sizes, row["error_code"], row["error_message"])
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """A reading as its worker needs it; the voice is a clone's row, or the engine's own."""
+class SynthesisTask:
+    """A synthesis as loaded by activities; it has either a clone or a stock voice."""
 
     id: str
     text: str
@@ -170,38 +177,40 @@ class Ordered:
     speed: float
     format: str
     clone: asyncpg.Record | None
-    service_voice: asyncpg.Record | None
+    stock_voice: AvailableVoice | None
 
 
-async def order_of(connection: Connection, library_id: str, reading_id: str) -> Ordered | None:
-    row = await connection.fetchrow("SELECT * FROM syntheses WHERE library_id = $1 AND id = $2", library_id, reading_id)
+async def load_task(connection: Connection, library_id: str, synthesis_id: str) -> SynthesisTask | None:
+    row = await connection.fetchrow(
+        "SELECT * FROM syntheses WHERE library_id = $1 AND id = $2", library_id, synthesis_id
+    )
     if row is None:
         return None
-    # A clone that was deleted meanwhile still ends what was begun with it.
+    # A deleted clone can still finish syntheses that were already started.
     clone = await connection.fetchrow(
         "SELECT * FROM voices WHERE library_id = $1 AND id = $2", library_id, row["voice_id"]
     )
-    told = await connection.fetchrow("SELECT * FROM service_voices WHERE id = $1", row["voice_id"])
-    return Ordered(row["id"], row["text"], row["language"], row["speed"], row["format"], clone, told)
+    stock_voice = await find_stock_voice(connection, row["voice_id"])
+    return SynthesisTask(row["id"], row["text"], row["language"], row["speed"], row["format"], clone, stock_voice)
 
 
 async def record_passage(
-    connection: Connection, library_id: str, reading_id: str, *, number: int, size_bytes: int
+    connection: Connection, library_id: str, synthesis_id: str, *, number: int, size_bytes: int
 ) -> None:
     await connection.execute(
         """UPDATE syntheses SET sizes = sizes || jsonb_build_object($3::text, $4::bigint)
            WHERE library_id = $1 AND id = $2""",
         library_id,
-        reading_id,
+        synthesis_id,
         str(number),
         size_bytes,
     )
 
 
-async def forgotten_readings(connection: Connection, *, now: datetime, limit: int) -> list[Forgotten]:
-    rows = await connection.fetch("SELECT * FROM readings_to_forget($1, $2)", now - KEPT_FOR, limit)
-    return [Forgotten(row["library_id"], row["id"]) for row in rows]
+async def syntheses_to_purge(connection: Connection, *, now: datetime, limit: int) -> list[PurgeItem]:
+    rows = await connection.fetch("SELECT * FROM syntheses_to_purge($1, $2)", now - SYNTHESIS_TTL, limit)
+    return [PurgeItem(row["library_id"], row["id"]) for row in rows]
 
 
-async def forget_reading(connection: Connection, reading: Forgotten) -> None:
-    await connection.execute("DELETE FROM syntheses WHERE library_id = $1 AND id = $2", reading.library_id, reading.id)
+async def delete_synthesis(connection: Connection, item: PurgeItem) -> None:
+    await connection.execute("DELETE FROM syntheses WHERE library_id = $1 AND id = $2", item.library_id, item.id)

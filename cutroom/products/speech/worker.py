@@ -1,38 +1,28 @@
-"""Voices and speech, for the worker."""
+"""Builds the voice cloning and speech synthesis activities by task queue."""
 
-from datetime import timedelta
-
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue, Recurring
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.speech.activities import SpeechActivities
-from cutroom.products.speech.workflow import PurgeSpeechWorkflow, SpeechSynthesisWorkflow, VoiceCloneWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     speech = SpeechActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        engines=parts.engines,
-        egress=parts.egress,
-        secrecy=parts.secrecy,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+        egress=context.egress,
+        secret_box=context.secret_box,
+        clock=context.clock,
     )
     return {
-        Queue.CONTROL: [speech.forget_speech],
-        Queue.DOWNLOAD: [speech.fetch_voice_sample],
-        Queue.VOICE: [
+        TaskQueue.CONTROL: [speech.purge_speech],
+        TaskQueue.DOWNLOAD: [speech.fetch_voice_sample],
+        TaskQueue.VOICE: [
             speech.prepare_voice,
             speech.preview_voice,
-            speech.speak_passage,
-            speech.join_reading,
+            speech.synthesize_passage,
+            speech.encode_synthesis,
         ],
     }
-
-
-WORK = WorkerRegistration(
-    workflows=[PurgeSpeechWorkflow, VoiceCloneWorkflow, SpeechSynthesisWorkflow],
-    activities=_activities,
-    recurring=[Recurring(workflow="purge-speech", every=timedelta(hours=1))],
-)

@@ -1,4 +1,4 @@
-"""The order in which a clone is made and a text is read, and the hourly forgetting."""
+"""Defines the workflows of voice cloning, speech synthesis and the speech purge."""
 
 import asyncio
 from datetime import timedelta
@@ -6,75 +6,75 @@ from functools import partial
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.speech.activities import SpeechActivities
 
-RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=15))
-# Of one reading, over all workers. Whoever listens waits for the next one, and queues keep no strict order.
-PASSAGES_AT_ONCE = 3
-FORGET_TIMEOUT = timedelta(minutes=30)
-run_activity = ActivityRunner(
-    Queue.VOICE,
+# Per synthesis, across all workers. The client plays passages in order, and task queues are not strictly FIFO, so more
+# parallelism would delay the next passage.
+MAX_PARALLEL_PASSAGES = 3
+
+voice = ActivityRunner(
+    TaskQueue.VOICE,
     start_to_close=timedelta(minutes=10),
     schedule_to_close=timedelta(hours=1),
-    heartbeat_timeout=timedelta(seconds=10),  # somebody waits: a worker that died is noticed soon
+    heartbeat_timeout=timedelta(seconds=10),  # short, because a client is waiting
+)
+download = voice.with_options(queue=TaskQueue.DOWNLOAD)
+control = ActivityRunner(
+    TaskQueue.CONTROL,
+    start_to_close=timedelta(minutes=30),
+    schedule_to_close=None,
+    heartbeat_timeout=timedelta(minutes=1),
 )
 
 
 @workflow.defn(name="voice")
 class VoiceCloneWorkflow:
-    """Fetch the sample, judge it, and let the clone speak."""
+    """Clones a voice: fetches the sample, extracts the reference audio, and synthesizes a preview."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._clone, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+    async def _clone(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         voice_id = plan["voice_id"]
-        await run_activity(SpeechActivities.fetch_voice_sample, ref, voice_id, queue=Queue.DOWNLOAD)
-        await run_activity(SpeechActivities.prepare_voice, ref, voice_id)
-        result: dict[str, Any] = await run_activity(SpeechActivities.preview_voice, ref, voice_id)
-        return result
+        await download.run(SpeechActivities.fetch_voice_sample, job, voice_id)
+        await voice.run(SpeechActivities.prepare_voice, job, voice_id)
+        return await voice.run(SpeechActivities.preview_voice, job, voice_id)
 
 
 @workflow.defn(name="speech")
 class SpeechSynthesisWorkflow:
-    """The first passage before all others, for somebody waits for it; then the others side by side."""
+    """Synthesizes a text. The first passage is synthesized alone for low latency, the others in parallel."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._synthesize, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
+    async def _synthesize(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         count = plan["passages"]
-        await run_activity(SpeechActivities.speak_passage, ref, 0, 90 // count)
-        gate = asyncio.Semaphore(PASSAGES_AT_ONCE)
+        await voice.run(SpeechActivities.synthesize_passage, job, number=0, progress=90 // count)
+        semaphore = asyncio.Semaphore(MAX_PARALLEL_PASSAGES)
 
-        async def speak(number: int) -> None:
-            async with gate:
-                await run_activity(SpeechActivities.speak_passage, ref, number, 90 * (number + 1) // count)
+        async def synthesize(number: int) -> None:
+            async with semaphore:
+                progress = 90 * (number + 1) // count
+                await voice.run(SpeechActivities.synthesize_passage, job, number=number, progress=progress)
 
-        await asyncio.gather(*(speak(number) for number in range(1, count)))
-        if plan["joins_last"]:
-            await run_activity(SpeechActivities.join_reading, ref, count)
+        await asyncio.gather(*(synthesize(number) for number in range(1, count)))
+        if plan["encode_last"]:
+            await voice.run(SpeechActivities.encode_synthesis, job, count)
         return {"passages": count}
 
 
 @workflow.defn(name="purge-speech")
 class PurgeSpeechWorkflow:
-    """Started every hour by a schedule."""
+    """Deletes expired speech data; started every hour by a schedule."""
 
     @workflow.run
     async def run(self) -> int:
-        return await workflow.execute_activity_method(
-            SpeechActivities.forget_speech,
-            task_queue=Queue.CONTROL,
-            start_to_close_timeout=FORGET_TIMEOUT,
-            heartbeat_timeout=timedelta(minutes=1),
-            retry_policy=RETRY,
-        )
+        return await control.run(SpeechActivities.purge_speech)

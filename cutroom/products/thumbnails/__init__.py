@@ -1,1 +1,1 @@
-"""Thumbnails: directed by a prompt, or out of the film itself."""
+"""Thumbnails from a prompt, or from the video itself."""

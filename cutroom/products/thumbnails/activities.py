@@ -1,4 +1,4 @@
-"""The steps of a thumbnail. Each writes under a name that follows from its request: a repeat writes the same again."""
+"""Thumbnail activities. Each writes to object names derived from the request, so retries overwrite their own output."""
 
 import asyncio
 import hashlib
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.thumbnails.port import Figure, RenderedThumbnail, ThumbnailSpec
-from cutroom.engines.translation.routing import choose, translate_along
+from cutroom.engines.thumbnails.port import CharacterSpec, RenderedThumbnail, ThumbnailSpec
+from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import ReportProgress, failure, job_step
-from cutroom.media.images import decode_picture, encode_jpeg, encode_png
+from cutroom.media.images import decode_image, encode_jpeg, encode_png
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import probe_header
 from cutroom.media.sandbox import Sandbox
@@ -24,136 +24,136 @@ from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableError
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails import service
-from cutroom.products.thumbnails.detection import DetectedSubject, find_content, find_people, look_through
-from cutroom.products.thumbnails.material import ThumbnailRef, material_of
-from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, Mode, quoted_in
-from cutroom.products.transcripts.service import NewTranscript, transcript_of
+from cutroom.products.thumbnails.detection import VideoFrame, find_content, find_people, select_best_frames
+from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
+from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, ThumbnailMode, quoted_text
+from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
 
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
-DRAWN = "drawn.json"  # how the best candidate came about, for its translations
+BEST = "best.json"  # layout and headline of the best candidate, for its translations
 FRAMES = "frames.json"
 
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailActivities:
-    """What the workflows of thumbnails and of packaging call."""
+    """Activities of the thumbnail and packaging workflows."""
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     egress: Egress
     clock: Clock
 
-    @activity.defn(name="fetch_thumbnail_pictures")
-    async def fetch_pictures(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
-        """Bring in the pictures that the request points at."""
-        async with self._working(ref, "fetching pictures", progress=10):
-            for url in thumbnail.wanted.urls:
+    @activity.defn(name="fetch_thumbnail_images")
+    async def fetch_images(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
+        """Downloads the images that the request references."""
+        async with self._step(ref, "fetching images", progress=10):
+            for url in thumbnail.options.urls:
                 try:
                     data = await self.egress.fetch(url, max_bytes=MAX_IMAGE_BYTES)
                 except (UnreachableError, TooLargeError) as error:
-                    sentence = f"A picture that the request names could not be used. {error}"
-                    raise failure(Code.UNSUPPORTED_SOURCE, sentence, reason="UNAVAILABLE", retry=False) from error
-                await self.storage.put(thumbnail.path(_given(url)), data)
+                    message = f"A referenced image could not be used. {error}"
+                    raise failure(Code.UNSUPPORTED_SOURCE, message, reason="UNAVAILABLE", retry=False) from error
+                await self.storage.put(thumbnail.path(_fetched_name(url)), data)
 
-    @activity.defn(name="look_for_frames")
-    async def look_for_frames(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
-        """Choose the best pictures of the film; sound has none."""
-        async with self._working(ref, "looking for pictures", progress=30):
-            seen: list[DetectedSubject] = []
-            if await self.storage.size(thumbnail.film("proxy.mp4")) is not None:
-                async with self.workbench.fetch(thumbnail.film("source")) as source:
+    @activity.defn(name="select_thumbnail_frames")
+    async def select_frames(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
+        """Stores the best frames of the video; audio has none."""
+        async with self._step(ref, "selecting frames", progress=30):
+            frames: list[VideoFrame] = []
+            if await self.storage.size(thumbnail.video_file("proxy.mp4")) is not None:
+                async with self.media_cache.fetch(thumbnail.video_file("source")) as source:
                     info = await probe_header(source.path, sandbox=self.sandbox)
-                    with self.workbench.drawer() as drawer:
-                        seen = await look_through(
-                            source.path, info, output=drawer, sandbox=self.sandbox, engines=self.engines
+                    with self.media_cache.temp_dir() as temp_dir:
+                        frames = await select_best_frames(
+                            source.path, info, output=temp_dir, sandbox=self.sandbox, engines=self.engines
                         )
-            for number, each in enumerate(seen):
-                await self.storage.put(thumbnail.path(f"frame-{number}.png"), encode_png(each.picture))
-            told = [{"seconds": each.seconds} for each in seen]
-            await self.storage.put(thumbnail.path(FRAMES), json.dumps(told).encode())
+            for number, each in enumerate(frames):
+                await self.storage.put(thumbnail.path(f"frame-{number}.png"), encode_png(each.image))
+            index = [{"seconds": each.seconds} for each in frames]
+            await self.storage.put(thumbnail.path(FRAMES), json.dumps(index).encode())
 
-    @activity.defn(name="detect_in_film")
-    async def detect(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
-        """Find the people or the content of the film that a thumbnail could show, and write down what was found."""
-        wanted = thumbnail.wanted
-        async with self._working(ref, "detecting", progress=45):
-            seen = await self._seen(thumbnail)
-            if wanted.detects_characters:
+    @activity.defn(name="detect_thumbnail_subjects")
+    async def detect_subjects(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
+        """Finds people or content in the video that the thumbnail could show, and stores them for review."""
+        options = thumbnail.options
+        async with self._step(ref, "detecting", progress=45):
+            frames = await self._frames(thumbnail)
+            if options.detects_characters:
                 count = int(thumbnail.plan.get("characterCount") or 1)
-                found = await asyncio.to_thread(find_people, seen, self.engines, count=count)
+                found = await asyncio.to_thread(find_people, frames, self.engines, count=count)
             else:
                 transcript = await self._transcript(thumbnail)
                 found = await asyncio.to_thread(
-                    find_content, seen, self.engines, said=transcript.segments, prompt=wanted.detect_prompt
+                    find_content, frames, self.engines, segments=transcript.segments, prompt=options.detect_prompt
                 )
             if not found:
-                what = "people" if wanted.detects_characters else "pictures"
-                sentence = f"There are no {what} in this video that could be shown."
-                raise failure(Code.UNSUPPORTED_SOURCE, sentence, reason="NOTHING_DETECTED", retry=False)
-            told = []
+                what = "people" if options.detects_characters else "images"
+                message = f"No {what} that could be shown were found in this video."
+                raise failure(Code.UNSUPPORTED_SOURCE, message, reason="NOTHING_DETECTED", retry=False)
+            detections = []
             for number, each in enumerate(found):
                 path = thumbnail.path(f"detected-{number}.png")
-                await self.storage.put(path, encode_png(each.picture))
-                kind = "character" if wanted.detects_characters else "content"
-                told.append({"id": _id(thumbnail, path), "kind": kind, "seconds": each.seconds, "path": path})
+                await self.storage.put(path, encode_png(each.image))
+                kind = "character" if options.detects_characters else "content"
+                detections.append({"id": _id(thumbnail, path), "kind": kind, "seconds": each.seconds, "path": path})
             async with self.database.transaction(ref.library_id) as connection:
-                await service.put_detected(connection, ref.library_id, thumbnail.request_id, told)
+                await service.store_detections(connection, ref.library_id, thumbnail.request_id, detections)
 
-    @activity.defn(name="draw_thumbnails")
-    async def draw_candidates(self, ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
-        """Draw some candidates, and make the best one the poster where that was asked for."""
-        async with self._working(ref, "drawing", progress=85):
+    @activity.defn(name="render_thumbnails")
+    async def render_candidates(self, ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
+        """Renders the candidates, and sets the best one as poster if requested."""
+        async with self._step(ref, "rendering", progress=85):
             headline, language, note = await self._headline(thumbnail)
-            design = replace(await self._design(thumbnail), headline=headline, language=language)
-            maker = await asyncio.to_thread(self.engines.thumbnail_engine)
-            drawn = await asyncio.to_thread(maker.draw, design, count=CANDIDATES)
-            await self._keep(thumbnail, drawn, engine=maker.name)
-            told = {"layout": drawn[0].layout, "headline": headline, "language": language}
-            await self.storage.put(thumbnail.path(DRAWN), json.dumps(told).encode())
-        result = {"images": len(drawn), "engine": maker.name, "headline": drawn[0].headline}
+            spec = replace(await self._spec(thumbnail), headline=headline, language=language)
+            renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
+            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES)
+            await self._store(thumbnail, rendered, engine=renderer.name)
+            best = {"layout": rendered[0].layout, "headline": headline, "language": language}
+            await self.storage.put(thumbnail.path(BEST), json.dumps(best).encode())
+        result = {"images": len(rendered), "engine": renderer.name, "headline": rendered[0].headline}
         return {name: value for name, value in (result | {"note": note}).items() if value is not None}
 
     @activity.defn(name="translate_thumbnail")
-    async def draw_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
-        """Draw the best candidate again with its headline in another language."""
-        async with self._working(ref, "translating", progress=95):
-            told = json.loads(await self._read(thumbnail.path(DRAWN)))
-            headline = told["headline"]
-            if headline is not None and language != told["language"]:
-                headline = await asyncio.to_thread(self._translate, headline, told["language"], language)
-            design = replace(await self._design(thumbnail), headline=headline, language=language)
-            maker = await asyncio.to_thread(self.engines.thumbnail_engine)
-            drawn = await asyncio.to_thread(maker.draw, design, count=CANDIDATES)
-            alike = [each for each in drawn if each.layout == told["layout"]] or drawn
-            await self._keep(
-                thumbnail, alike[:1], engine=maker.name, language=language, first_number=CANDIDATES + number
+    async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
+        """Renders the best candidate again with a translated headline."""
+        async with self._step(ref, "translating", progress=95):
+            best = json.loads(await self._read(thumbnail.path(BEST)))
+            headline = best["headline"]
+            if headline is not None and language != best["language"]:
+                headline = await asyncio.to_thread(self._translate, headline, best["language"], language)
+            spec = replace(await self._spec(thumbnail), headline=headline, language=language)
+            renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
+            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES)
+            same_layout = [each for each in rendered if each.layout == best["layout"]] or rendered
+            await self._store(
+                thumbnail, same_layout[:1], engine=renderer.name, language=language, first_number=CANDIDATES + number
             )
 
     def _translate(self, headline: str, source: str, target: str) -> str:
-        plan = choose(self.engines.translators(), source=source, target=target)
+        plan = plan_translation(self.engines.translators(), source=source, target=target)
         return translate_along(plan, [headline])[0]
 
-    async def _keep(
+    async def _store(
         self,
         thumbnail: ThumbnailRef,
-        drawn: list[RenderedThumbnail],
+        rendered: list[RenderedThumbnail],
         *,
         engine: str,
         language: str | None = None,
         first_number: int = 0,
     ) -> None:
-        pictures = []
-        for number, each in enumerate(drawn, start=first_number):
+        images = []
+        for number, each in enumerate(rendered, start=first_number):
             path = thumbnail.path(f"thumbnail-{number}.jpg")
-            await self.storage.put(path, encode_jpeg(each.picture))
-            pictures.append(
-                service.NewPicture(
+            await self.storage.put(path, encode_jpeg(each.image))
+            images.append(
+                service.NewThumbnailImage(
                     id=_id(thumbnail, path),
                     request_id=thumbnail.request_id,
                     video_id=thumbnail.video_id,
@@ -167,103 +167,102 @@ class ThumbnailActivities:
                 )
             )
         async with self.database.transaction(thumbnail.library_id) as connection:
-            await service.put_pictures(connection, thumbnail.library_id, pictures, now=self.clock())
-            if thumbnail.wanted.promotes and first_number == 0:
-                await service.promote(connection, thumbnail.library_id, thumbnail.video_id, path=pictures[0].path)
+            await service.store_images(connection, thumbnail.library_id, images, now=self.clock())
+            if thumbnail.options.promotes and first_number == 0:
+                await service.set_poster(connection, thumbnail.library_id, thumbnail.video_id, path=images[0].path)
 
     async def _headline(self, thumbnail: ThumbnailRef) -> tuple[str | None, str, str | None]:
-        """The words to show, their language, and what is to be said of how they came about."""
-        wanted, transcript = thumbnail.wanted, await self._transcript(thumbnail)
-        asked = wanted.overlay or (quoted_in(wanted.prompt) if wanted.mode is Mode.PROMPT else None)
-        if wanted.omits_overlay:
+        """The headline, its language, and a note for the job result."""
+        options, transcript = thumbnail.options, await self._transcript(thumbnail)
+        requested = options.overlay or (quoted_text(options.prompt) if options.mode is ThumbnailMode.PROMPT else None)
+        if options.omits_overlay:
             return None, transcript.language, None
-        if asked is not None:
-            guess = await asyncio.to_thread(self.engines.language_identifier().identify, asked)
-            return asked, transcript.language if guess is None else guess.language, None
+        if requested is not None:
+            guess = await asyncio.to_thread(self.engines.language_identifier().identify, requested)
+            return requested, transcript.language if guess is None else guess.language, None
         if not transcript.segments:
-            return None, transcript.language, "Nobody speaks in this video, so there is no headline."
+            return None, transcript.language, "This video contains no speech, so the thumbnail has no headline."
         async with self.database.transaction(thumbnail.library_id) as connection:
-            brand = await service.brand_of(connection, thumbnail.library_id, wanted.brand_voice_id)
+            brand = await service.load_brand(connection, thumbnail.library_id, options.brand_voice_id)
         writer = await asyncio.to_thread(self.engines.writer)
-        written = await asyncio.to_thread(writer.headline, material_of(transcript, guidelines=brand.guidelines))
+        written = await asyncio.to_thread(writer.headline, writing_input(transcript, guidelines=brand.guidelines))
         return written.text, transcript.language, written.note
 
-    async def _design(self, thumbnail: ThumbnailRef) -> ThumbnailSpec:
-        """Everything but the headline."""
-        wanted = thumbnail.wanted
+    async def _spec(self, thumbnail: ThumbnailRef) -> ThumbnailSpec:
+        """The rendering spec without its headline."""
+        options = thumbnail.options
         async with self.database.transaction(thumbnail.library_id) as connection:
-            brand = await service.brand_of(connection, thumbnail.library_id, wanted.brand_voice_id)
-            found, decision = await service.detected_for(connection, thumbnail.library_id, thumbnail.request_id)
-        picked = (decision or {}).get("ids")
-        chosen = [await self._own(each["path"]) for each in found if picked is None or each["id"] in picked]
-        seen = [each.picture for each in await self._seen(thumbnail)]
-        plates = [await self._fetched(thumbnail, url) for url in wanted.plate_urls]
-        figures = [figure for each in wanted.characters for figure in await self._figures(thumbnail, each)]
-        if wanted.detects_characters:
+            brand = await service.load_brand(connection, thumbnail.library_id, options.brand_voice_id)
+            found, decision = await service.load_detections(connection, thumbnail.library_id, thumbnail.request_id)
+        approved_ids = (decision or {}).get("ids")
+        approved = [
+            await self._decode(each["path"]) for each in found if approved_ids is None or each["id"] in approved_ids
+        ]
+        frames = [each.image for each in await self._frames(thumbnail)]
+        plates = [await self._fetched(thumbnail, url) for url in options.plate_urls]
+        characters = [spec for each in options.characters for spec in await self._character_specs(thumbnail, each)]
+        if options.detects_characters:
             count = int(thumbnail.plan.get("characterCount") or 1)
-            figures += [Figure(picture) for picture in chosen[:count]]
-        if wanted.detects_content:
-            plates += chosen[: wanted.slots]
-        is_precise = wanted.pipeline is wanted.pipeline.PRECISION
+            characters += [CharacterSpec(image) for image in approved[:count]]
+        if options.detects_content:
+            plates += approved[: options.slots]
+        is_precise = options.pipeline is options.pipeline.PRECISION
         if is_precise and not plates:
-            plates = seen[: wanted.slots]
+            plates = frames[: options.slots]
         return ThumbnailSpec(
-            pipeline=wanted.pipeline,
-            frames=tuple(seen if is_precise else plates + seen),
-            figures=tuple(figures),
+            pipeline=options.pipeline,
+            frames=tuple(frames if is_precise else plates + frames),
+            characters=tuple(characters),
             plates=tuple(plates) if is_precise else (),
-            style=await self._maybe(thumbnail, wanted.style_url),
-            brand=await self._maybe(thumbnail, wanted.brand_url),
-            influence=await self._maybe(thumbnail, wanted.influence_url),
-            brand_influence=wanted.brand_influence,
+            style=await self._maybe(thumbnail, options.style_url),
+            brand=await self._maybe(thumbnail, options.brand_url),
+            influence=await self._maybe(thumbnail, options.influence_url),
+            brand_influence=options.brand_influence,
             colors=brand.colors,
-            prompt=wanted.prompt,
+            prompt=options.prompt,
         )
 
-    async def _figures(self, thumbnail: ThumbnailRef, character: CharacterRef) -> list[Figure]:
-        """One figure for each character; who is only described is not drawn by us."""
-        pictures = [await self._fetched(thumbnail, url) for url in character.urls[:1]]
-        if not pictures:
+    async def _character_specs(self, thumbnail: ThumbnailRef, character: CharacterRef) -> list[CharacterSpec]:
+        """One spec per character with an image; characters that are only described are skipped."""
+        images = [await self._fetched(thumbnail, url) for url in character.urls[:1]]
+        if not images:
             async with self.database.transaction(thumbnail.library_id) as connection:
-                paths = await service.images_of(connection, thumbnail.library_id, character)
-            pictures = [await self._untrusted(path) for path in paths[:1]]
-        return [Figure(picture, character.name, character.position, character.action) for picture in pictures]
+                paths = await service.character_image_paths(connection, thumbnail.library_id, character)
+            images = [await self._decode(path) for path in paths[:1]]
+        return [CharacterSpec(image, character.name, character.position, character.action) for image in images]
 
     async def _maybe(self, thumbnail: ThumbnailRef, url: str | None) -> "Image | None":
         return None if url is None else await self._fetched(thumbnail, url)
 
     async def _fetched(self, thumbnail: ThumbnailRef, url: str) -> "Image":
-        return await self._untrusted(thumbnail.path(_given(url)))
+        return await self._decode(thumbnail.path(_fetched_name(url)))
 
-    async def _untrusted(self, path: str) -> "Image":
-        async with self.workbench.fetch(path) as copy:
-            with self.workbench.drawer() as drawer:
-                return await decode_picture(copy.path, scratch=drawer, sandbox=self.sandbox)
+    async def _decode(self, path: str) -> "Image":
+        """Decodes in the sandbox; even images stored by earlier steps derive from untrusted media."""
+        async with self.media_cache.fetch(path) as copy:
+            with self.media_cache.temp_dir() as temp_dir:
+                return await decode_image(copy.path, scratch=temp_dir, sandbox=self.sandbox)
 
-    async def _own(self, path: str) -> "Image":
-        """A picture that an earlier step wrote: decoded apart all the same, since somebody's film is in it."""
-        return await self._untrusted(path)
-
-    async def _seen(self, thumbnail: ThumbnailRef) -> list[DetectedSubject]:
-        told = json.loads(await self._read(thumbnail.path(FRAMES)))
+    async def _frames(self, thumbnail: ThumbnailRef) -> list[VideoFrame]:
+        index = json.loads(await self._read(thumbnail.path(FRAMES)))
         return [
-            DetectedSubject(each["seconds"], await self._own(thumbnail.path(f"frame-{number}.png")))
-            for number, each in enumerate(told)
+            VideoFrame(each["seconds"], await self._decode(thumbnail.path(f"frame-{number}.png")))
+            for number, each in enumerate(index)
         ]
 
-    async def _transcript(self, thumbnail: ThumbnailRef) -> NewTranscript:
+    async def _transcript(self, thumbnail: ThumbnailRef) -> StoredTranscript:
         async with self.database.transaction(thumbnail.library_id) as connection:
-            return await transcript_of(connection, thumbnail.library_id, thumbnail.video_id)
+            return await load_transcript(connection, thumbnail.library_id, thumbnail.video_id)
 
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+    def _step(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
         return job_step(self.database, self.clock, ref, stage, progress=progress)
 
 
-def _given(url: str) -> str:
-    return f"given-{hashlib.sha256(url.encode()).hexdigest()[:32]}"
+def _fetched_name(url: str) -> str:
+    return f"fetched-{hashlib.sha256(url.encode()).hexdigest()[:32]}"
 
 
 def _id(thumbnail: ThumbnailRef, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests for thumbnails and what they made, at rest; how far a request has come is told by its job."""
+"""Tables of thumbnail requests and their images; the status of a request is that of its job."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class ThumbnailRequestRow(Table):
-    """What one job draws, and what was found in the film for it."""
+    """A request, what was detected for it, and the review decision."""
 
     __tablename__ = "thumbnail_requests"
     __table_args__ = (
@@ -22,13 +22,13 @@ class ThumbnailRequestRow(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     video_id: Mapped[Id]
     job_id: Mapped[str] = mapped_column(Text)
-    detected: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)  # to be approved, where somebody reviews
+    detected: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)  # pending approval in review mode
     decision: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     created_at: Mapped[Instant]
 
 
-class Thumbnail(Table):
-    """One finished picture."""
+class ThumbnailRow(Table):
+    """A rendered image."""
 
     __tablename__ = "thumbnails"
     __table_args__ = (Index("thumbnails_request_idx", "library_id", "request_id", "number"),)
@@ -37,7 +37,7 @@ class Thumbnail(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     request_id: Mapped[Id]
     video_id: Mapped[Id]
-    number: Mapped[int] = mapped_column(Integer)  # in order of merit, translations after all
+    number: Mapped[int] = mapped_column(Integer)  # rank; translations come last
     language: Mapped[str | None] = mapped_column(Text)  # of a translation
     headline: Mapped[str | None] = mapped_column(Text)
     layout: Mapped[str] = mapped_column(Text)

@@ -1,4 +1,4 @@
-"""Which of a video's thumbnails stands for it."""
+"""Lists the thumbnail images of a video and selects the primary one."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 
 MAX_SHOWN = 24
-_PICTURES = """SELECT t.id, t.path, t.headline, t.language, t.path = v.poster_path AS is_primary
+_IMAGES = """SELECT t.id, t.path, t.headline, t.language, t.path = v.poster_path AS is_primary
     FROM thumbnails t
     JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
     JOIN videos v ON v.library_id = t.library_id AND v.id = t.video_id
@@ -17,8 +17,8 @@ _PICTURES = """SELECT t.id, t.path, t.headline, t.language, t.path = v.poster_pa
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPicture:
-    """A finished thumbnail, and whether it stands for its video."""
+class ThumbnailImage:
+    """A rendered thumbnail, and whether it is the video's poster."""
 
     id: str
     url: str
@@ -27,21 +27,21 @@ class DrawnPicture:
     is_primary: bool
 
 
-async def pictures_of(
+async def list_images(
     connection: Connection, principal: Principal, video_id: str, *, storage: Storage
-) -> list[DrawnPicture]:
-    """The newest request's first, each in order of merit."""
-    rows = await connection.fetch(_PICTURES, principal.library_id, video_id, MAX_SHOWN)
+) -> list[ThumbnailImage]:
+    """Newest request first, best image first."""
+    rows = await connection.fetch(_IMAGES, principal.library_id, video_id, MAX_SHOWN)
     urls = await storage.read_urls([row["path"] for row in rows]) if rows else []
     return [
-        DrawnPicture(row["id"], url, row["headline"], row["language"], bool(row["is_primary"]))
+        ThumbnailImage(row["id"], url, row["headline"], row["language"], bool(row["is_primary"]))
         for row, url in zip(rows, urls, strict=True)
     ]
 
 
-async def choose_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
-    """Let this one stand for the video."""
-    chosen = await connection.fetchval(
+async def set_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
+    """Sets a thumbnail as the video's poster."""
+    updated = await connection.fetchval(
         """UPDATE videos v SET poster_path = t.path FROM thumbnails t
            WHERE v.library_id = $1 AND v.id = $2 AND t.library_id = $1 AND t.video_id = $2 AND t.id = $3
            RETURNING true""",
@@ -49,5 +49,5 @@ async def choose_primary(connection: Connection, principal: Principal, video_id:
         video_id,
         thumbnail_id,
     )
-    if chosen is None:
+    if updated is None:
         raise not_found()

@@ -1,4 +1,4 @@
-"""Thumbnails over HTTP."""
+"""HTTP routes of thumbnails."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ from cutroom.products.thumbnails import service
 from cutroom.products.thumbnails.schemas import (
     DetectionQueued,
     NewThumbnail,
-    ThumbnailAsked,
+    ThumbnailCreated,
     ThumbnailRequest,
-    ThumbnailRequests,
+    ThumbnailRequestList,
 )
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
@@ -25,8 +25,8 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 
 @router.post(
     "/videos/{videoId}/thumbnails",
-    summary="Make a thumbnail",
-    responses={202: {"model": DetectionQueued, "description": "Something has to be found in the film first."}},
+    summary="Create a thumbnail",
+    responses={202: {"model": DetectionQueued, "description": "Detection in the video runs first."}},
 )
 @operation(
     scope=Scope.THUMBNAILS_WRITE,
@@ -34,34 +34,34 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
 )
 async def create_thumbnail(
-    call: CurrentCall, video_id: VideoId, asked: NewThumbnail, response: Response
-) -> ThumbnailAsked | DetectionQueued:
-    """By a prompt, or without one out of the transcript and the pictures of the film; three candidates are drawn.
+    call: CurrentCall, video_id: VideoId, body: NewThumbnail, response: Response
+) -> ThumbnailCreated | DetectionQueued:
+    """From a prompt, or from the transcript and frames of the video. Three candidates are rendered.
 
-    Flags that detect something are for thumbnails without a prompt, and are answered with 202 and a packaging job.
+    Detection flags are for zero-prompt thumbnails only; such requests return 202 and a packaging job.
     """
     prices = load_prices(call.runtime.settings.prices_file)
-    made = await service.ask_for_thumbnail(
-        call.connection, call.principal, video_id, asked=asked, prices=prices, now=call.now
+    created = await service.create_thumbnail(
+        call.connection, call.principal, video_id, body=body, prices=prices, now=call.now
     )
-    if isinstance(made, DetectionQueued):
+    if isinstance(created, DetectionQueued):
         response.status_code = 202
-    return made
+    return created
 
 
 @router.get("/videos/{videoId}/thumbnails", summary="List a video's thumbnails")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
-async def list_thumbnails(call: CurrentCall, video_id: VideoId) -> ThumbnailRequests:
-    """The newest 50 requests, newest first."""
+async def list_thumbnails(call: CurrentCall, video_id: VideoId) -> ThumbnailRequestList:
+    """The 50 most recent requests, newest first."""
     found = await service.list_requests(call.connection, call.principal, video_id, storage=call.runtime.storage)
-    return ThumbnailRequests(thumbnails=found)
+    return ThumbnailRequestList(thumbnails=found)
 
 
-@router.get("/thumbnails/{thumbnailRequestId}", summary="Get a request for a thumbnail")
+@router.get("/thumbnails/{thumbnailRequestId}", summary="Get a thumbnail request")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
 async def get_thumbnail(
     call: CurrentCall,
     request_id: Annotated[str, Path(alias="thumbnailRequestId", min_length=1, description="The request's id.")],
 ) -> ThumbnailRequest:
-    """Images appear as they are made: the best first, translations after all."""
+    """Images appear as they are rendered, best first; translations come last."""
     return await service.get_request(call.connection, call.principal, request_id, storage=call.runtime.storage)

@@ -1,4 +1,4 @@
-"""What can be asked for together, and what it means where nothing is said."""
+"""Validates thumbnail requests and parses them into options with defaults."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,24 +13,24 @@ MAX_REFERENCE_IDS = 10
 MAX_IMAGE_URLS = 3
 MAX_PLATES = 2
 MAX_BRAND_VOICE_ID = 128
-MAX_TEXT = 2_000  # of prompts
+MAX_TEXT = 2_000  # characters of a prompt
 MAX_OVERLAY = 200
-CANDIDATES = 3  # that a request makes
-MAX_LISTED = 50  # requests of a video, the newest
+CANDIDATES = 3  # images per request
+MAX_LISTED = 50  # requests per video
 PRECISION_SCHEMA = 2
 
-Fault = tuple[str, str]  # where, and what is wrong there
+FieldFault = tuple[str, str]  # field and message
 
 
-class Mode(StrEnum):
-    """Who says what a thumbnail shows: the caller, or the film."""
+class ThumbnailMode(StrEnum):
+    """Whether the caller's prompt or the video determines the content."""
 
     PROMPT = "prompt"
     ZERO_PROMPT = "zero_prompt"
 
 
-class Approval(StrEnum):
-    """Whether somebody looks at what was detected before it is used."""
+class ApprovalMode(StrEnum):
+    """Whether detections must be approved before they are used."""
 
     AUTO = "auto"
     REVIEW = "review"
@@ -38,7 +38,7 @@ class Approval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CharacterRef:
-    """A figure to show: a saved one, pictures of one, or words about one."""
+    """A character to show: a saved one, image URLs, or a description."""
 
     character_id: str | None
     image_ids: tuple[str, ...]
@@ -50,9 +50,9 @@ class CharacterRef:
 
 @dataclass(frozen=True, slots=True)
 class ThumbnailOptions:
-    """A request as its workflow reads it: what was said, and what stands where nothing was."""
+    """A request with its defaults applied."""
 
-    mode: Mode
+    mode: ThumbnailMode
     pipeline: Pipeline
     prompt: str | None
     characters: tuple[CharacterRef, ...]
@@ -78,19 +78,19 @@ class ThumbnailOptions:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Every picture that has to be fetched, once."""
-        named = [url for url in (self.style_url, self.brand_url, self.influence_url) if url is not None]
-        figures = [url for character in self.characters for url in character.urls]
-        return tuple(dict.fromkeys([*named, *self.plate_urls, *figures]))
+        """URLs of all images to fetch, without duplicates."""
+        references = [url for url in (self.style_url, self.brand_url, self.influence_url) if url is not None]
+        characters = [url for character in self.characters for url in character.urls]
+        return tuple(dict.fromkeys([*references, *self.plate_urls, *characters]))
 
 
 def parse_options(plan: Mapping[str, Any]) -> ThumbnailOptions:
-    """From the plan of a job: of a request, of packaging and of a recipe alike."""
-    mode, pipeline = mode_of(plan), _pipeline(plan)
+    """Parses a job's plan; requests, packaging and recipes share its format."""
+    mode, pipeline = resolve_mode(plan), _pipeline(plan)
     characters = tuple(_character(each) for each in plan.get("characters") or [])
     detects_characters = bool(plan.get("autoDetectCharacters"))
     detects_content = bool(plan.get("autoDetectContentReferences"))
-    in_review = {
+    approvals = {
         "characterDetectApprovalMode": detects_characters,
         "contentDetectApprovalMode": detects_content,
     }
@@ -98,12 +98,12 @@ def parse_options(plan: Mapping[str, Any]) -> ThumbnailOptions:
     return ThumbnailOptions(
         mode=mode,
         pipeline=pipeline,
-        prompt=_text(plan.get("prompt")) if mode is Mode.PROMPT else None,
+        prompt=_text(plan.get("prompt")) if mode is ThumbnailMode.PROMPT else None,
         characters=characters,
         style_url=plan.get("styleReferenceImageUrl"),
         brand_url=plan.get("brandReferenceImageUrl"),
         influence_url=plan.get("designInfluenceImageUrl"),
-        plate_urls=plates_of(plan),
+        plate_urls=plate_urls_in(plan),
         brand_influence=min(max(float(plan.get("brandInfluence") or 0.0), 0.0), 1.0),
         brand_voice_id=plan.get("brandVoiceId"),
         overlay=_text(plan.get("textOverlay")),
@@ -111,82 +111,82 @@ def parse_options(plan: Mapping[str, Any]) -> ThumbnailOptions:
         promotes=bool(plan.get("promoteToPrimary")),
         detects_characters=detects_characters,
         detects_content=detects_content,
-        needs_review=any(asked and plan.get(name) == Approval.REVIEW for name, asked in in_review.items()),
+        needs_review=any(detects and plan.get(name) == ApprovalMode.REVIEW for name, detects in approvals.items()),
         slots=int(plan.get("contentSlotCount") or 1),
         detect_prompt=_text(plan.get("contentDetectPrompt")),
         languages=tuple(languages or ()),
     )
 
 
-def mode_of(plan: Mapping[str, Any]) -> Mode:
-    """Flags that only a film can answer imply that the film is asked."""
+def resolve_mode(plan: Mapping[str, Any]) -> ThumbnailMode:
+    """Detection flags imply zero-prompt mode."""
     if plan.get("mode") is not None:
-        return Mode(plan["mode"])
+        return ThumbnailMode(plan["mode"])
     detects = plan.get("autoDetectCharacters") or plan.get("autoDetectContentReferences")
-    return Mode.ZERO_PROMPT if detects else Mode.PROMPT
+    return ThumbnailMode.ZERO_PROMPT if detects else ThumbnailMode.PROMPT
 
 
-def plates_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
-    """Pictures that a Precision thumbnail shows as they are; one named both ways is one."""
+def plate_urls_in(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Content plates of a Precision thumbnail, without duplicates."""
     single = plan.get("contentReferenceImageUrl")
     several = plan.get("contentReferenceImageUrls") or []
     return tuple(dict.fromkeys([*([single] if single else []), *several]))
 
 
-def faults_in(plan: Mapping[str, Any]) -> list[Fault]:
-    """Everything that does not go together, each with the field to change."""
-    mode, pipeline = mode_of(plan), _pipeline(plan)
-    found = _faults_of_pipeline(plan, pipeline)
-    if len(plates_of(plan)) > MAX_PLATES:
-        found.append(("contentReferenceImageUrls", "There are at most two content plates."))
-    if mode is Mode.PROMPT:
-        return found + _faults_of_prompt(plan, pipeline)
-    return found + _faults_of_zero_prompt(plan, pipeline)
+def find_faults(plan: Mapping[str, Any]) -> list[FieldFault]:
+    """Incompatible fields, each with the field to change."""
+    mode, pipeline = resolve_mode(plan), _pipeline(plan)
+    found = _pipeline_faults(plan, pipeline)
+    if len(plate_urls_in(plan)) > MAX_PLATES:
+        found.append(("contentReferenceImageUrls", "At most two content plates are allowed."))
+    if mode is ThumbnailMode.PROMPT:
+        return found + _prompt_faults(plan, pipeline)
+    return found + _zero_prompt_faults(plan, pipeline)
 
 
-def _faults_of_pipeline(plan: Mapping[str, Any], pipeline: Pipeline) -> list[Fault]:
+def _pipeline_faults(plan: Mapping[str, Any], pipeline: Pipeline) -> list[FieldFault]:
     if pipeline is not Pipeline.PRECISION:
         return []
-    found: list[Fault] = []
+    found: list[FieldFault] = []
     if plan.get("characters"):
-        found.append(("characters", "The Precision pipeline shows no characters."))
+        found.append(("characters", "The Precision pipeline does not support characters."))
     if plan.get("referenceSchemaVersion") != PRECISION_SCHEMA:
-        found.append(("referenceSchemaVersion", "The Precision pipeline needs version 2."))
+        found.append(("referenceSchemaVersion", "The Precision pipeline requires version 2."))
     return found
 
 
-def _faults_of_prompt(plan: Mapping[str, Any], pipeline: Pipeline) -> list[Fault]:
-    found: list[Fault] = []
+def _prompt_faults(plan: Mapping[str, Any], pipeline: Pipeline) -> list[FieldFault]:
+    found: list[FieldFault] = []
     if _text(plan.get("prompt")) is None:
-        found.append(("prompt", "Say what the thumbnail should show."))
+        found.append(("prompt", "Describe what the thumbnail should show."))
     found += [
-        (name, "Only a thumbnail without a prompt can detect this.")
+        (name, "Detection is available only in zero-prompt mode.")
         for name in ("autoDetectCharacters", "autoDetectContentReferences")
         if plan.get(name)
     ]
-    if pipeline is Pipeline.PRECISION and not plates_of(plan):
-        found.append(("contentReferenceImageUrls", "The Precision pipeline needs content images with a prompt."))
+    if pipeline is Pipeline.PRECISION and not plate_urls_in(plan):
+        found.append(("contentReferenceImageUrls", "The Precision pipeline with a prompt requires content images."))
     return found
 
 
-def _faults_of_zero_prompt(plan: Mapping[str, Any], pipeline: Pipeline) -> list[Fault]:
-    found: list[Fault] = []
+def _zero_prompt_faults(plan: Mapping[str, Any], pipeline: Pipeline) -> list[FieldFault]:
+    found: list[FieldFault] = []
     given, counted = len(plan.get("characters") or []), plan.get("characterCount")
-    is_open = bool(plan.get("autoDetectCharacters")) and not given  # how many to look for
-    if counted is not None and counted != given and not is_open:
-        found.append(("characterCount", "This must be the number of characters."))
+    is_limit = bool(plan.get("autoDetectCharacters")) and not given  # the count limits detection
+    if counted is not None and counted != given and not is_limit:
+        found.append(("characterCount", "Must equal the number of characters."))
     if pipeline is Pipeline.PRECISION:
         if plan.get("autoDetectCharacters"):
-            found.append(("autoDetectCharacters", "The Precision pipeline shows no characters."))
+            found.append(("autoDetectCharacters", "The Precision pipeline does not support characters."))
         if plan.get("brandInfluence") is not None:
-            found.append(("brandInfluence", "The Precision pipeline keeps its content as it is."))
+            found.append(("brandInfluence", "The Precision pipeline does not support brand influence."))
     elif plan.get("autoDetectContentReferences"):
-        found.append(("autoDetectContentReferences", "Only the Precision pipeline shows content plates."))
+        found.append(("autoDetectContentReferences", "Only the Precision pipeline supports content plates."))
     return found
 
 
-def characters_billed(plan: Mapping[str, Any]) -> int:
-    """How many figures are paid for: those that are named, or that are to be looked for."""
+def billed_characters(plan: Mapping[str, Any]) -> int:
+    """Number of billed characters: those given, or the number to detect."""
     given = len(plan.get("characters") or [])
     return given or (int(plan.get("characterCount") or 1) if plan.get("autoDetectCharacters") else 0)
 
@@ -194,8 +194,8 @@ def characters_billed(plan: Mapping[str, Any]) -> int:
 _QUOTED = re.compile(r"[\"“«„「]([^\"”»“」]{1,80})[\"”»“」]")
 
 
-def quoted_in(prompt: str | None) -> str | None:
-    """Words that a prompt puts in quotation marks are words to be seen."""
+def quoted_text(prompt: str | None) -> str | None:
+    """The first quoted text of a prompt, which becomes the headline."""
     found = _QUOTED.search(prompt or "")
     return _text(found.group(1)) if found else None
 

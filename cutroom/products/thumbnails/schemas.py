@@ -1,4 +1,4 @@
-"""Thumbnails on the wire."""
+"""Request and response bodies of thumbnails."""
 
 from typing import Annotated, Literal
 
@@ -15,8 +15,8 @@ from cutroom.products.thumbnails.rules import (
     MAX_PLATES,
     MAX_REFERENCE_IDS,
     MAX_TEXT,
-    Approval,
-    Mode,
+    ApprovalMode,
+    ThumbnailMode,
 )
 from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Unique, Uri
 
@@ -37,26 +37,26 @@ TranslationLanguages = Annotated[list[LanguageCode], Field(max_length=50), Uniqu
 
 
 class CharacterReference(ApiModel):
-    """A figure to show: a saved character, pictures of somebody, or words about them."""
+    """A character to show: a saved one, image URLs, or a description."""
 
     character_id: Annotated[Omittable[str], Field(description="A saved character of the library.")] = None
     reference_image_ids: Annotated[
         Omittable[Annotated[list[str], Field(max_length=MAX_REFERENCE_IDS)]],
-        Field(description="Which of the character's pictures; all where left out."),
+        Field(description="Which of the character's images to use; all by default."),
     ] = None
     image_url: Omittable[ImageUrl] = None
     image_urls: Omittable[Annotated[list[ImageUrl], Field(max_length=MAX_IMAGE_URLS)]] = None
     name: Omittable[ShortText] = None
-    position: Annotated[Omittable[ShortText], Field(description="Where in the picture, such as `left`.")] = None
+    position: Annotated[Omittable[ShortText], Field(description="Where in the image, such as `left`.")] = None
     action: Omittable[ShortText] = None
 
 
-class Pictured(ApiModel):
-    """What thumbnails have in common, whoever asks for them."""
+class ThumbnailBase(ApiModel):
+    """Fields shared by all thumbnail requests."""
 
     character_count: Annotated[
         Omittable[Annotated[int, Field(ge=0, le=MAX_CHARACTERS)]],
-        Field(description="As many as `characters`; with detection, how many to look for."),
+        Field(description="Must equal the number of `characters`; with detection, how many to look for."),
     ] = None
     characters: Annotated[
         Omittable[Annotated[list[CharacterReference], Field(max_length=MAX_CHARACTERS)]],
@@ -76,62 +76,64 @@ class Pictured(ApiModel):
     brand_reference_image_url: Omittable[ImageUrl] = None
     brand_influence: Annotated[
         Omittable[Annotated[float, Field(allow_inf_nan=False)]],
-        Field(description="How much of the brand picture shows, 0 to 1; not with Precision."),
+        Field(description="Weight of the brand image, 0 to 1; not with Precision."),
     ] = None
-    auto_detect_characters: Annotated[bool, Field(description="Find the people of the film; Creative only.")] = False
-    character_detect_approval_mode: Approval = Approval.AUTO
+    auto_detect_characters: Annotated[bool, Field(description="Detect people in the video; Creative only.")] = False
+    character_detect_approval_mode: ApprovalMode = ApprovalMode.AUTO
     auto_detect_content_references: Annotated[
-        bool, Field(description="Find content plates in the film; Precision only.")
+        bool, Field(description="Detect content plates in the video; Precision only.")
     ] = False
     content_slot_count: Annotated[int, Field(ge=1, le=MAX_PLATES)] = 1
     content_detect_approval_mode: Annotated[
-        Approval, Field(description="`review` waits for an approval before anything is drawn.")
-    ] = Approval.AUTO
+        ApprovalMode, Field(description="`review` waits for approval before rendering.")
+    ] = ApprovalMode.AUTO
     content_detect_prompt: Omittable[Annotated[str, Field(max_length=MAX_TEXT)]] = None
     text_overlay: Annotated[
-        Omittable[ShortText], Field(description="The headline; out of the transcript where left out.")
+        Omittable[ShortText], Field(description="The headline; generated from the transcript by default.")
     ] = None
-    omit_text_overlay: Annotated[bool, Field(description="No words in the picture.")] = False
+    omit_text_overlay: Annotated[bool, Field(description="Render no headline.")] = False
     auto_translate_thumbnail: bool = False
     thumbnail_translation_language_codes: Annotated[
-        Omittable[TranslationLanguages], Field(description="Counts with `autoTranslateThumbnail`.")
+        Omittable[TranslationLanguages], Field(description="Used with `autoTranslateThumbnail`.")
     ] = None
     brand_voice_id: Omittable[BrandVoiceId] = None
 
 
-class NewThumbnail(Pictured):
-    """A thumbnail by a prompt, or out of the film itself."""
+class NewThumbnail(ThumbnailBase):
+    """A thumbnail from a prompt, or from the video itself."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"mode": "prompt", "prompt": 'Close-up of the lens with the words "See more"'}]}
     )
 
-    mode: Annotated[Omittable[Mode], Field(description="`prompt` unless a flag to detect something is set.")] = None
+    mode: Annotated[
+        Omittable[ThumbnailMode], Field(description="`prompt` by default; `zero_prompt` if a detection flag is set.")
+    ] = None
     prompt: Annotated[
         Omittable[Annotated[str, Field(max_length=MAX_TEXT)]],
-        Field(description="What to show; words in quotation marks become the headline."),
+        Field(description="What to show; quoted text becomes the headline."),
     ] = None
 
 
-class ThumbnailAsked(ApiModel):
-    """A thumbnail that is being made."""
+class ThumbnailCreated(ApiModel):
+    """A thumbnail request that was accepted."""
 
     thumbnail_request_id: str
     job_id: str
-    output_image_urls: Annotated[Omittable[list[Uri]], Field(description="Made so far; with a prompt.")] = None
+    output_image_urls: Annotated[Omittable[list[Uri]], Field(description="Rendered so far; prompt mode only.")] = None
     balance: float
 
 
 class DetectionQueued(ApiModel):
-    """Something has to be found in the film first; poll the packaging job."""
+    """Detection in the video runs first; poll the packaging job."""
 
     job_id: str
     status: Literal["queued"] = "queued"
-    registered: Annotated[bool, Field(description="Whether this began a new run.")]
+    registered: Annotated[bool, Field(description="Whether a new run was created.")]
 
 
 class ThumbnailRequest(ApiModel):
-    """A request with the images made so far."""
+    """A request with the images rendered so far."""
 
     id: str
     status: Status
@@ -139,7 +141,7 @@ class ThumbnailRequest(ApiModel):
     job_id: str
 
 
-class ThumbnailRequests(ApiModel):
+class ThumbnailRequestList(ApiModel):
     """Requests of a video, newest first."""
 
     thumbnails: Annotated[list[ThumbnailRequest], Field(max_length=MAX_LISTED)]

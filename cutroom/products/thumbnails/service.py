@@ -1,4 +1,4 @@
-"""Asking for thumbnails, reading them, and writing down what is found and drawn."""
+"""Creates and reads thumbnail requests, and stores detections and rendered images."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.credits.pricing import Action, PriceList, Work, credits_of
-from cutroom.credits.rules import Bill
+from cutroom.capabilities.service import require_translations
+from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
+from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ThumbnailWork
-from cutroom.credits.service import balance_of, is_subscriber, works_of
+from cutroom.credits.service import billable_items, get_balance, is_subscriber
 from cutroom.errors import invalid_fields, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, create_jobs
@@ -21,27 +22,26 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.captions.service import check_translations
 from cutroom.products.thumbnails.rules import (
     MAX_LISTED,
     CharacterRef,
-    Mode,
+    ThumbnailMode,
     ThumbnailOptions,
-    characters_billed,
-    faults_in,
-    mode_of,
+    billed_characters,
+    find_faults,
     parse_options,
+    resolve_mode,
 )
 from cutroom.products.thumbnails.schemas import (
     DetectionQueued,
     NewThumbnail,
     Status,
-    ThumbnailAsked,
+    ThumbnailCreated,
     ThumbnailRequest,
 )
-from cutroom.products.transcripts.service import transcript_before
+from cutroom.products.transcripts.service import require_transcript
 
-REQUEST_ID = "request_id"  # in the plan of a job: which request it draws
+REQUEST_ID = "request_id"  # key in a job's plan
 
 _REQUESTS = """SELECT r.id, r.job_id, j.status,
         (SELECT array_agg(t.path ORDER BY t.number) FROM thumbnails t
@@ -55,105 +55,107 @@ _STATUS: Mapping[str, Status] = {
 }
 
 
-def picture_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
+def image_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"thumbnails/{request_id}/{name}")
 
 
-async def ask_for_thumbnail(
+async def create_thumbnail(
     connection: Connection,
     principal: Principal,
     video_id: str,
     *,
-    asked: NewThumbnail,
+    body: NewThumbnail,
     prices: PriceList,
     now: datetime,
-) -> ThumbnailAsked | DetectionQueued:
-    """A job that draws; where something has to be found in the film first, it is the run of packaging that does."""
-    plan = asked.model_dump(mode="json", by_alias=True)
+) -> ThumbnailCreated | DetectionQueued:
+    """Creates a thumbnail job, or a packaging job if detection in the video has to run first."""
+    plan = body.model_dump(mode="json", by_alias=True)
     await get_video(connection, principal, video_id)
-    wanted = await check(connection, principal, plan, at="")
-    if wanted.detects:
+    options = await validate_plan(connection, principal, plan, at="")
+    if options.detects:
         job = await zero_prompt_job(connection, principal, video_id, plan=plan, now=now)
         [is_new] = await create_jobs(connection, principal, [job], prices=prices, now=now)
         if is_new:
-            await put_request(connection, principal.library_id, job, now=now)
+            await store_request(connection, principal.library_id, job, now=now)
         return DetectionQueued(job_id=job.key.id, registered=is_new)
     request_id = new_id()
-    works = billed_works(plan)
+    items = items_for_plan(plan)
     job = NewJob(
         JobKey(JobType.THUMBNAIL, request_id),
         video_id,
         plan={**plan, REQUEST_ID: request_id},
-        depends_on=await _waits_for(connection, principal, video_id, wanted=wanted, now=now),
-        bill=Bill(works, is_subscriber(principal)),
+        depends_on=await _dependencies(connection, principal, video_id, options=options, now=now),
+        charge=Charge(items, is_subscriber(principal)),
     )
     await create_jobs(connection, principal, [job], prices=prices, now=now)
-    await put_request(connection, principal.library_id, job, now=now)
-    left = await balance_of(connection, principal.library_id)
-    return ThumbnailAsked(
+    await store_request(connection, principal.library_id, job, now=now)
+    balance = await get_balance(connection, principal.library_id)
+    return ThumbnailCreated(
         thumbnail_request_id=request_id,
         job_id=job.key.id,
-        output_image_urls=[] if wanted.mode is Mode.PROMPT else None,
-        balance=credits_of(left),
+        output_image_urls=[] if options.mode is ThumbnailMode.PROMPT else None,
+        balance=to_credits(balance),
     )
 
 
-async def check(connection: Connection, principal: Principal, plan: Mapping[str, Any], *, at: str) -> ThumbnailOptions:
-    """Refuse what does not go together (400), and figures and brand voices that are not of this library (404)."""
-    faults = faults_in(plan)
+async def validate_plan(
+    connection: Connection, principal: Principal, plan: Mapping[str, Any], *, at: str
+) -> ThumbnailOptions:
+    """Rejects incompatible fields (400), and characters and brand voices of other libraries (404)."""
+    faults = find_faults(plan)
     if faults:
         raise invalid_fields([(f"{at}{name}", message) for name, message in faults])
-    wanted = parse_options(plan)
-    if wanted.brand_voice_id is not None:
-        await require_brand_voice(connection, principal.library_id, wanted.brand_voice_id)
-    for character in wanted.characters:
+    options = parse_options(plan)
+    if options.brand_voice_id is not None:
+        await require_brand_voice(connection, principal.library_id, options.brand_voice_id)
+    for character in options.characters:
         if character.character_id is not None:
             await _require_character(connection, principal.library_id, character.character_id)
         if character.image_ids:
             await _require_images(
                 connection, principal.library_id, character.image_ids, character_id=character.character_id
             )
-    return wanted
+    return options
 
 
 async def zero_prompt_job(
     connection: Connection, principal: Principal, video_id: str, *, plan: Mapping[str, Any], now: datetime
 ) -> NewJob:
-    """The run of packaging that draws without a prompt; there is one for a video, so its request has its id."""
+    """The packaging job that renders without a prompt; there is one per video."""
     key = JobKey(JobType.PACKAGING, video_id, automation=AutomationType.THUMBNAIL)
     return NewJob(
         key,
         video_id,
-        plan={**plan, "mode": Mode.ZERO_PROMPT.value, REQUEST_ID: new_id()},
-        depends_on=await _waits_for(connection, principal, video_id, wanted=parse_options(plan), now=now),
-        bill=Bill(billed_works({**plan, "mode": Mode.ZERO_PROMPT.value}), is_subscriber(principal)),
+        plan={**plan, "mode": ThumbnailMode.ZERO_PROMPT.value, REQUEST_ID: new_id()},
+        depends_on=await _dependencies(connection, principal, video_id, options=parse_options(plan), now=now),
+        charge=Charge(items_for_plan({**plan, "mode": ThumbnailMode.ZERO_PROMPT.value}), is_subscriber(principal)),
     )
 
 
-async def _waits_for(
-    connection: Connection, principal: Principal, video_id: str, *, wanted: ThumbnailOptions, now: datetime
+async def _dependencies(
+    connection: Connection, principal: Principal, video_id: str, *, options: ThumbnailOptions, now: datetime
 ) -> list[str]:
-    """Pictures and headlines come out of the film, so both wait for its transcript."""
-    transcript, source = await transcript_before(connection, principal, video_id)
-    if wanted.languages:
-        await check_translations(
-            connection, wanted.languages, source=source, now=now, at="thumbnailTranslationLanguageCodes"
+    """Frames and headlines come from the video, so thumbnails depend on its transcript."""
+    transcript, source = await require_transcript(connection, principal, video_id)
+    if options.languages:
+        await require_translations(
+            connection, options.languages, source=source, now=now, field="thumbnailTranslationLanguageCodes"
         )
     return [] if source is not None else [transcript.id]
 
 
-def billed_works(plan: Mapping[str, Any]) -> tuple[Work, ...]:
-    """A prompt has one price; what is drawn without one is priced by what goes into it."""
-    if mode_of(plan) is Mode.PROMPT:
-        return (Work(Action.PROMPT_THUMBNAIL, "thumbnail"),)
-    wanted = parse_options(plan)
+def items_for_plan(plan: Mapping[str, Any]) -> tuple[BillableItem, ...]:
+    """Prompt thumbnails have a flat price; zero-prompt thumbnails are priced by their features."""
+    if resolve_mode(plan) is ThumbnailMode.PROMPT:
+        return (BillableItem(Action.PROMPT_THUMBNAIL, "thumbnail"),)
+    options = parse_options(plan)
     bundle = ThumbnailWork(
         enabled=True,
-        character_count=characters_billed(plan),
-        translate_language_codes=list(wanted.languages),
-        auto_detect_content_moments=wanted.detects_content,
+        character_count=billed_characters(plan),
+        translate_language_codes=list(options.languages),
+        auto_detect_content_moments=options.detects_content,
     )
-    return tuple(works_of(CreditBundle(zero_prompt_thumbnail=bundle)))
+    return tuple(billable_items(CreditBundle(zero_prompt_thumbnail=bundle)))
 
 
 async def require_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
@@ -184,8 +186,8 @@ async def _require_images(
         raise not_found()
 
 
-async def put_request(connection: Connection, library_id: str, job: NewJob, *, now: datetime) -> None:
-    """Write a request down; a run that is begun again keeps nothing of the one before."""
+async def store_request(connection: Connection, library_id: str, job: NewJob, *, now: datetime) -> None:
+    """Stores a request; a rerun replaces the previous one."""
     await connection.execute(
         "DELETE FROM thumbnail_requests WHERE library_id = $1 AND job_id = $2", library_id, job.key.id
     )
@@ -236,8 +238,8 @@ async def _request(row: asyncpg.Record, storage: Storage) -> ThumbnailRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class NewPicture:
-    """A finished thumbnail to write down."""
+class NewThumbnailImage:
+    """A rendered image to store."""
 
     id: str
     request_id: str
@@ -251,17 +253,17 @@ class NewPicture:
     path: str
 
 
-async def put_pictures(
-    connection: Connection, library_id: str, pictures: Sequence[NewPicture], *, now: datetime
+async def store_images(
+    connection: Connection, library_id: str, images: Sequence[NewThumbnailImage], *, now: datetime
 ) -> None:
-    """Write thumbnails down, each in place of itself when a step is repeated."""
-    for each in pictures:
+    """Stores images; idempotent, because retries replace their own rows."""
+    for each in images:
         await connection.execute("DELETE FROM thumbnails WHERE library_id = $1 AND id = $2", library_id, each.id)
-        row = {name: getattr(each, name) for name in NewPicture.__slots__}
+        row = {name: getattr(each, name) for name in NewThumbnailImage.__slots__}
         await insert(connection, "thumbnails", {**row, "library_id": library_id, "created_at": now})
 
 
-async def put_detected(
+async def store_detections(
     connection: Connection, library_id: str, request_id: str, detected: Sequence[Mapping[str, Any]]
 ) -> None:
     await connection.execute(
@@ -272,10 +274,10 @@ async def put_detected(
     )
 
 
-async def detected_for(
+async def load_detections(
     connection: Connection, library_id: str, request_id: str
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """What was found in the film, and what somebody decided about it."""
+    """What was detected in the video, and the review decision."""
     row = await connection.fetchrow(
         "SELECT detected, decision FROM thumbnail_requests WHERE library_id = $1 AND id = $2", library_id, request_id
     )
@@ -283,22 +285,22 @@ async def detected_for(
 
 
 @dataclass(frozen=True, slots=True)
-class Brand:
-    """What a brand voice says about pictures and words."""
+class BrandSettings:
+    """Guidelines and colors of a brand voice."""
 
     guidelines: str | None = None
     colors: tuple[str, ...] = ()
 
 
-async def brand_of(connection: Connection, library_id: str, brand_voice_id: str | None) -> Brand:
+async def load_brand(connection: Connection, library_id: str, brand_voice_id: str | None) -> BrandSettings:
     row = await connection.fetchrow(
         "SELECT guidelines, colors FROM brand_voices WHERE library_id = $1 AND id = $2", library_id, brand_voice_id
     )
-    return Brand() if row is None else Brand(row["guidelines"], tuple(row["colors"] or ()))
+    return BrandSettings() if row is None else BrandSettings(row["guidelines"], tuple(row["colors"] or ()))
 
 
-async def images_of(connection: Connection, library_id: str, character: CharacterRef) -> list[str]:
-    """Where the pictures of a saved character lie: those that were named, or all."""
+async def character_image_paths(connection: Connection, library_id: str, character: CharacterRef) -> list[str]:
+    """Storage paths of a saved character's images: the given ones, or all."""
     rows = await connection.fetch(
         """SELECT storage_path FROM character_images
            WHERE library_id = $1 AND ($2::text IS NULL OR character_id = $2)
@@ -311,8 +313,8 @@ async def images_of(connection: Connection, library_id: str, character: Characte
     return [row["storage_path"] for row in rows]
 
 
-async def promote(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
-    """Make a thumbnail the video's poster."""
+async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
+    """Sets the video's poster."""
     await connection.execute(
         "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
     )

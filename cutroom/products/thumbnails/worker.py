@@ -1,30 +1,26 @@
-"""Thumbnails, for the worker."""
+"""Builds the thumbnail activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.thumbnails.activities import ThumbnailActivities
-from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     thumbnails = ThumbnailActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        engines=parts.engines,
-        egress=parts.egress,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+        egress=context.egress,
+        clock=context.clock,
     )
     return {
-        Queue.DOWNLOAD: [thumbnails.fetch_pictures],
-        Queue.VISION: [
-            thumbnails.look_for_frames,
-            thumbnails.detect,
-            thumbnails.draw_candidates,
-            thumbnails.draw_translation,
+        TaskQueue.DOWNLOAD: [thumbnails.fetch_images],
+        TaskQueue.VISION: [
+            thumbnails.select_frames,
+            thumbnails.detect_subjects,
+            thumbnails.render_candidates,
+            thumbnails.render_translation,
         ],
     }
-
-
-WORK = WorkerRegistration(workflows=[ThumbnailWorkflow], activities=_activities)

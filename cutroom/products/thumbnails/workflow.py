@@ -1,4 +1,4 @@
-"""The order in which a thumbnail is made; packaging takes the same steps, with a look for people or content between."""
+"""Thumbnail workflow; packaging runs the same steps with detection and review in between."""
 
 import asyncio
 from datetime import timedelta
@@ -10,16 +10,16 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
+    from cutroom.platform.temporal import TaskQueue
     from cutroom.products.thumbnails.activities import ThumbnailActivities
-    from cutroom.products.thumbnails.material import ThumbnailRef
+    from cutroom.products.thumbnails.inputs import ThumbnailRef
 
-take = ActivityRunner(Queue.VISION, start_to_close=timedelta(minutes=20))
+run_activity = ActivityRunner(TaskQueue.VISION, start_to_close=timedelta(minutes=20))
 
 
 @workflow.defn(name="thumbnail")
 class ThumbnailWorkflow:
-    """All pictures of one request."""
+    """Renders all images of one request."""
 
     @workflow.run
     async def run(self, ref: JobRef) -> None:
@@ -27,21 +27,21 @@ class ThumbnailWorkflow:
 
     async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         thumbnail = ThumbnailRef.of(ref.library_id, plan)
-        await gather(ref, thumbnail)
-        return await draw(ref, thumbnail)
+        await prepare(ref, thumbnail)
+        return await render(ref, thumbnail)
 
 
-async def gather(ref: JobRef, thumbnail: ThumbnailRef) -> None:
-    """Bring in what was pointed at, and look through the film."""
-    steps = [take(ThumbnailActivities.look_for_frames, ref, thumbnail)]
-    if thumbnail.wanted.urls:
-        steps.append(take(ThumbnailActivities.fetch_pictures, ref, thumbnail, queue=Queue.DOWNLOAD))
+async def prepare(ref: JobRef, thumbnail: ThumbnailRef) -> None:
+    """Fetches referenced images and selects frames of the video."""
+    steps = [run_activity(ThumbnailActivities.select_frames, ref, thumbnail)]
+    if thumbnail.options.urls:
+        steps.append(run_activity(ThumbnailActivities.fetch_images, ref, thumbnail, queue=TaskQueue.DOWNLOAD))
     await asyncio.gather(*steps)
 
 
-async def draw(ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
-    """Draw the candidates, and the best of them in other languages; what the job's result tells."""
-    made: dict[str, Any] = await take(ThumbnailActivities.draw_candidates, ref, thumbnail)
-    for number, language in enumerate(thumbnail.wanted.languages):
-        await take(ThumbnailActivities.draw_translation, ref, thumbnail, language, number)
-    return made | {"translations": list(thumbnail.wanted.languages)}
+async def render(ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
+    """Renders the candidates and translations of the best one; returns the job result."""
+    result: dict[str, Any] = await run_activity(ThumbnailActivities.render_candidates, ref, thumbnail)
+    for number, language in enumerate(thumbnail.options.languages):
+        await run_activity(ThumbnailActivities.render_translation, ref, thumbnail, language, number)
+    return result | {"translations": list(thumbnail.options.languages)}

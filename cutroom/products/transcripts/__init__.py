@@ -1,1 +1,1 @@
-"""Transcripts: the ground of every other product."""
+"""Transcripts and subtitles, which most other products build on."""

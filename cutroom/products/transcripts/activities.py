@@ -1,4 +1,4 @@
-"""The transcript's steps: find speech, transcribe it piece by piece, and put the whole together."""
+"""Activities of the transcript workflow: speech detection, transcription by chunk, and assembly."""
 
 import asyncio
 import json
@@ -10,11 +10,11 @@ from typing import Any
 
 from temporalio import activity
 
-from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, turns
+from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, speaker_turns
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.recognition.port import Transcription, Word
 from cutroom.engines.registry import Engines
-from cutroom.engines.samples import read_blocks, read_samples, seconds_of
+from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import TimeSpan
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import ReportProgress, job_step
@@ -27,164 +27,176 @@ from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import (
-    HeardPiece,
-    heard_piece,
-    read_piece,
+    TranscribedChunk,
+    read_chunk,
     segment_rows,
+    transcribed_chunk,
     write_alignment,
-    write_piece,
+    write_chunk,
 )
-from cutroom.products.transcripts.chunks import LISTENED, SpeechPiece, plan_pieces, progress_after, within
-from cutroom.products.transcripts.sentences import Segment, segments
-from cutroom.products.transcripts.service import NewTranscript
+from cutroom.products.transcripts.chunks import (
+    DETECTION_PROGRESS,
+    TranscriptChunk,
+    plan_chunks,
+    speech_within,
+    transcription_progress,
+)
+from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
+from cutroom.products.transcripts.service import StoredTranscript
 from cutroom.products.transcripts.subtitles import store_subtitles
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechFound:
-    """Where a recording is cut, and how long it is."""
+class SpeechPlan:
+    """The duration of a recording and the chunks to transcribe."""
 
     duration_seconds: float
-    pieces: list[SpeechPiece]
+    chunks: list[TranscriptChunk]
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChunkTask:
-    """One piece to transcribe, in a language if it is known."""
+    """A chunk to transcribe; without a language, it is detected."""
 
-    piece: SpeechPiece
+    chunk: TranscriptChunk
     language: str | None
-    of: int  # so many pieces
+    total_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptActivities:
-    """Each writes to keys that follow from its input; what a step has stored is not made again."""
+    """Activities of the transcript workflow; outputs are stored under deterministic keys and reused on retries."""
 
     database: Database
     storage: Storage
-    workbench: LocalMediaCache
+    media_cache: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
     clock: Clock
 
-    @activity.defn(name="find_speech")
-    async def find_speech(self, ref: JobRef, video_id: str) -> SpeechFound:
-        """Listen through the whole recording for voices, and plan where to cut it."""
-        path = service.speech_path(ref.library_id, video_id)
+    @activity.defn(name="detect_speech")
+    async def detect_speech(self, job: JobRef, video_id: str) -> SpeechPlan:
+        """Run voice activity detection over the whole recording, and plan the chunks."""
+        path = service.speech_path(job.library_id, video_id)
         if await self.storage.size(path) is None:
-            return SpeechFound(0.0, [])
-        async with self._working(ref, "finding speech", progress=LISTENED), self.workbench.fetch(path) as copy:
-            with self.workbench.drawer() as drawer:
-                raw = await decode_speech(copy.path, output=drawer, sandbox=self.sandbox)
-                detector = await asyncio.to_thread(self.engines.voice_detector)
+            return SpeechPlan(0.0, [])
+        async with (
+            self._step(job, "detecting speech", progress=DETECTION_PROGRESS),
+            self.media_cache.fetch(path) as copy,
+        ):
+            with self.media_cache.temp_dir() as temp_dir:
+                raw = await decode_speech(copy.path, output=temp_dir, sandbox=self.sandbox)
+                detector = await asyncio.to_thread(self.engines.voice_activity_detector)
                 speech = await asyncio.to_thread(lambda: list(detector.detect(read_blocks(raw))))
-                duration = seconds_of(raw)
+                duration = duration_of(raw)
             document = [[span.start_seconds, span.end_seconds] for span in speech]
-            await self.storage.put(_work_path(ref, video_id, "speech.json"), json.dumps(document).encode())
-        return SpeechFound(duration, plan_pieces(speech, duration_seconds=duration))
+            await self.storage.put(_work_path(job, video_id, "speech.json"), json.dumps(document).encode())
+        return SpeechPlan(duration, plan_chunks(speech, duration_seconds=duration))
 
-    @activity.defn(name="recognise_piece")
-    async def recognise_piece(self, ref: JobRef, video_id: str, order: TranscriptChunkTask) -> str:
-        """Recognise one piece and take its voices; the language that was heard."""
-        stored = _work_path(ref, video_id, f"piece-{order.piece.index:05}.json")
-        if await self.storage.size(stored) is not None:  # by a worker that died before it could say so
-            return read_piece(await self._read(stored)).language
-        async with self._working(ref, "recognising speech", progress=LISTENED) as tell:
-            _log.info("recognising a piece", extra={"job_id": ref.job_id, "piece": order.piece.index})
-            heard = await self._hear(ref, video_id, order)
-            await self.storage.put(stored, await asyncio.to_thread(write_piece, heard))
-            done = [name for name in await self.storage.names(_work_path(ref, video_id, "")) if "piece-" in name]
-            await tell(progress_after(len(done), of=order.of))
-        return heard.language
+    @activity.defn(name="transcribe_chunk")
+    async def transcribe_chunk(self, job: JobRef, video_id: str, task: TranscriptChunkTask) -> str:
+        """Transcribe a chunk, compute its speaker embeddings, and return the detected language."""
+        stored = _work_path(job, video_id, f"chunk-{task.chunk.index:05}.json")
+        if await self.storage.size(stored) is not None:  # stored by an interrupted attempt
+            return read_chunk(await self._read(stored)).language
+        async with self._step(job, "transcribing", progress=DETECTION_PROGRESS) as report_progress:
+            _log.info("transcribing chunk", extra={"job_id": job.job_id, "chunk": task.chunk.index})
+            chunk = await self._transcribe(job, video_id, task)
+            await self.storage.put(stored, await asyncio.to_thread(write_chunk, chunk))
+            done = [name for name in await self.storage.names(_work_path(job, video_id, "")) if "chunk-" in name]
+            await report_progress(transcription_progress(len(done), total=task.total_chunks))
+        return chunk.language
 
-    async def _hear(self, ref: JobRef, video_id: str, order: TranscriptChunkTask) -> HeardPiece:
-        piece = order.piece
-        spans = json.loads(await self._read(_work_path(ref, video_id, "speech.json")))
-        speech = within([TimeSpan(start, end) for start, end in spans], piece)
-        async with self.workbench.fetch(service.speech_path(ref.library_id, video_id)) as copy:
-            with self.workbench.drawer() as drawer:
+    async def _transcribe(self, job: JobRef, video_id: str, task: TranscriptChunkTask) -> TranscribedChunk:
+        chunk = task.chunk
+        spans = json.loads(await self._read(_work_path(job, video_id, "speech.json")))
+        speech = speech_within([TimeSpan(start, end) for start, end in spans], chunk)
+        async with self.media_cache.fetch(service.speech_path(job.library_id, video_id)) as copy:
+            with self.media_cache.temp_dir() as temp_dir:
                 raw = await decode_speech(
                     copy.path,
-                    output=drawer,
+                    output=temp_dir,
                     sandbox=self.sandbox,
-                    start_seconds=piece.start_seconds,
-                    seconds=piece.end_seconds - piece.start_seconds,
+                    start_seconds=chunk.start_seconds,
+                    seconds=chunk.end_seconds - chunk.start_seconds,
                 )
                 samples = await asyncio.to_thread(read_samples, raw)
 
-        def hear() -> tuple[Transcription, list[SpeakerEmbedding], str]:
-            recogniser, profiler = self.engines.recogniser(), self.engines.speaker_embedder()
-            words = recogniser.transcribe(samples, language=order.language, speech=speech)
-            return words, profiler.profile(samples, speech=speech) if profiler else [], recogniser.name
+        def transcribe() -> tuple[Transcription, list[SpeakerEmbedding], str]:
+            recognizer, speaker_embedder = self.engines.recognizer(), self.engines.speaker_embedder()
+            transcription = recognizer.transcribe(samples, language=task.language, speech=speech)
+            embeddings = speaker_embedder.embed(samples, speech=speech) if speaker_embedder else []
+            return transcription, embeddings, recognizer.name
 
-        words, prints, engine = await asyncio.to_thread(hear)
-        return heard_piece(words, prints, engine=engine, offset_seconds=piece.start_seconds)
+        transcription, embeddings, engine = await asyncio.to_thread(transcribe)
+        return transcribed_chunk(transcription, embeddings, engine=engine, offset_seconds=chunk.start_seconds)
 
-    @activity.defn(name="join_transcript")
-    async def join_transcript(self, ref: JobRef, video_id: str, found: SpeechFound, language: str) -> dict[str, Any]:
-        """Words of all pieces, who said them, sentences, subtitles; what the job's result tells of it."""
-        async with self._working(ref, "putting it together", progress=95):
-            names = [f"piece-{piece.index:05}.json" for piece in found.pieces]
-            heard = [read_piece(await self._read(_work_path(ref, video_id, name))) for name in names]
-            parts = await asyncio.to_thread(self._segments, heard, language)
-            stored = service.alignment_path(ref.library_id, video_id)
-            await self.storage.put(stored, write_alignment(parts, language=language))
+    @activity.defn(name="assemble_transcript")
+    async def assemble_transcript(self, job: JobRef, video_id: str, plan: SpeechPlan, language: str) -> dict[str, Any]:
+        """Assign speakers, build segments and subtitles, store the transcript, and return the job's result."""
+        async with self._step(job, "assembling", progress=95):
+            names = [f"chunk-{chunk.index:05}.json" for chunk in plan.chunks]
+            chunks = [read_chunk(await self._read(_work_path(job, video_id, name))) for name in names]
+            segments = await asyncio.to_thread(self._segments, chunks, language)
+            stored = service.alignment_path(job.library_id, video_id)
+            await self.storage.put(stored, write_alignment(segments, language=language))
             await store_subtitles(
                 self.storage,
-                parts,
-                library_id=ref.library_id,
+                segments,
+                library_id=job.library_id,
                 video_id=video_id,
                 language=language,
-                until_seconds=found.duration_seconds,
+                until_seconds=plan.duration_seconds,
             )
-            speakers = list(dict.fromkeys(part.speaker for part in parts))
-            engine = ", ".join(sorted({piece.engine for piece in heard})) or "none needed"
-            made = NewTranscript(
+            speakers = list(dict.fromkeys(segment.speaker for segment in segments))
+            engine = ", ".join(sorted({chunk.engine for chunk in chunks})) or "none needed"
+            transcript = StoredTranscript(
                 language=language,
-                segments=segment_rows(parts),
+                segments=segment_rows(segments),
                 speakers=[{"id": name, "label": name.replace("speaker_", "Speaker ")} for name in speakers],
                 alignment_path=stored,
                 engine=engine,
             )
-            async with self.database.transaction(ref.library_id) as connection:
-                await service.put_transcript(connection, ref.library_id, video_id, made=made, now=self.clock())
+            async with self.database.transaction(job.library_id) as connection:
+                await service.save_transcript(
+                    connection, job.library_id, video_id, transcript=transcript, now=self.clock()
+                )
         return {
             "language": language,
-            "durationSeconds": round(found.duration_seconds, 3),
-            "words": sum(len(part.words) for part in parts),
-            "segments": len(parts),
+            "durationSeconds": round(plan.duration_seconds, 3),
+            "words": sum(len(segment.words) for segment in segments),
+            "segments": len(segments),
             "speakers": len(speakers),
             "engine": engine,
         }
 
-    def _segments(self, heard: Sequence[HeardPiece], language: str) -> list[Segment]:
-        words = [word for piece in heard for word in piece.words]
-        prints = [each for piece in heard for each in piece.prints]
-        profiler = self.engines.speaker_embedder() if prints else None
-        if profiler is None:
-            return segments(words, lambda _word: "speaker_1", language=language)
-        labels = cluster_speakers(prints, same_voice=profiler.same_voice)
+    def _segments(self, chunks: Sequence[TranscribedChunk], language: str) -> list[TranscriptSegment]:
+        words = [word for chunk in chunks for word in chunk.words]
+        embeddings = [each for chunk in chunks for each in chunk.embeddings]
+        speaker_embedder = self.engines.speaker_embedder() if embeddings else None
+        if speaker_embedder is None:
+            return split_segments(words, lambda _word: "speaker_1", language=language)
+        labels = cluster_speakers(embeddings, same_speaker_threshold=speaker_embedder.same_speaker_threshold)
         spans = [TimeSpan(word.start_seconds, word.end_seconds) for word in words]
-        found = turns(prints, labels, words=spans)
+        turns = speaker_turns(embeddings, labels, words=spans)
 
-        def who(word: Word) -> str:
-            return f"speaker_{(speaker_of(found, TimeSpan(word.start_seconds, word.end_seconds)) or 0) + 1}"
+        def speaker_label(word: Word) -> str:
+            return f"speaker_{(speaker_of(turns, TimeSpan(word.start_seconds, word.end_seconds)) or 0) + 1}"
 
-        return segments(words, who, language=language)  # type: ignore[arg-type]
+        return split_segments(words, speaker_label, language=language)  # type: ignore[arg-type]
 
-    @activity.defn(name="clear_transcript_pieces")
-    async def clear_transcript_pieces(self, ref: JobRef, video_id: str) -> None:
-        await self.storage.delete_under(_work_path(ref, video_id, ""))
+    @activity.defn(name="delete_transcript_chunks")
+    async def delete_transcript_chunks(self, job: JobRef, video_id: str) -> None:
+        await self.storage.delete_under(_work_path(job, video_id, ""))
 
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _working(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, ref, stage, progress=progress)
+    def _step(self, job: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, job, stage, progress=progress)
 
 
-def _work_path(ref: JobRef, video_id: str, name: str) -> str:
-    return video_path(ref.library_id, video_id, f"transcript/pieces/{ref.attempt}/{name}")
+def _work_path(job: JobRef, video_id: str, name: str) -> str:
+    return video_path(job.library_id, video_id, f"transcript/chunks/{job.attempt}/{name}")

@@ -1,4 +1,4 @@
-"""Words as they lie in the object store: of a piece while it is made, and of the whole transcript after."""
+"""Serializes words to object storage: per chunk during transcription, and the final word alignment file."""
 
 import base64
 import json
@@ -9,77 +9,79 @@ from typing import Any
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.recognition.port import Transcription, Word
 from cutroom.engines.types import TimeSpan
-from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class HeardPiece:
-    """What was heard in one piece; times are the recording's."""
+class TranscribedChunk:
+    """The words and speaker embeddings of one chunk; times are relative to the recording."""
 
     language: str
     language_probability: float
     engine: str
     words: tuple[Word, ...]
-    prints: tuple[SpeakerEmbedding, ...]
+    embeddings: tuple[SpeakerEmbedding, ...]
 
 
-def heard_piece(
-    heard: Transcription, prints: Iterable[SpeakerEmbedding], *, engine: str, offset_seconds: float
-) -> HeardPiece:
-    """A piece's own times become the recording's."""
+def transcribed_chunk(
+    transcription: Transcription, embeddings: Iterable[SpeakerEmbedding], *, engine: str, offset_seconds: float
+) -> TranscribedChunk:
+    """Shift times from the chunk to the recording."""
 
-    def moved(span: TimeSpan) -> TimeSpan:
+    def shifted(span: TimeSpan) -> TimeSpan:
         return TimeSpan(span.start_seconds + offset_seconds, span.end_seconds + offset_seconds)
 
     words = tuple(
         Word(word.text, word.start_seconds + offset_seconds, word.end_seconds + offset_seconds, word.probability)
-        for word in heard.words
+        for word in transcription.words
     )
-    moved_prints = tuple(SpeakerEmbedding(moved(each.span), each.vector) for each in prints)
-    return HeardPiece(heard.language, heard.language_probability, engine, words, moved_prints)
+    shifted_embeddings = tuple(SpeakerEmbedding(shifted(each.span), each.vector) for each in embeddings)
+    return TranscribedChunk(
+        transcription.language, transcription.language_probability, engine, words, shifted_embeddings
+    )
 
 
-def write_piece(piece: HeardPiece) -> bytes:
-    """Vectors are half as precise as they were, which is far more than voices need."""
-    import numpy as np  # noqa: PLC0415 - a worker without engines must be able to import this room
+def write_chunk(chunk: TranscribedChunk) -> bytes:
+    """Embeddings are stored as 16-bit floats, which is precise enough for clustering."""
+    import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
     document = {
-        "language": piece.language,
-        "languageProbability": piece.language_probability,
-        "engine": piece.engine,
-        "words": [[word.text, word.start_seconds, word.end_seconds, word.probability] for word in piece.words],
-        "prints": [
+        "language": chunk.language,
+        "languageProbability": chunk.language_probability,
+        "engine": chunk.engine,
+        "words": [[word.text, word.start_seconds, word.end_seconds, word.probability] for word in chunk.words],
+        "embeddings": [
             [
                 each.span.start_seconds,
                 each.span.end_seconds,
                 base64.b64encode(each.vector.astype(np.float16).tobytes()).decode(),
             ]
-            for each in piece.prints
+            for each in chunk.embeddings
         ],
     }
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def read_piece(data: bytes) -> HeardPiece:
+def read_chunk(data: bytes) -> TranscribedChunk:
     import numpy as np  # noqa: PLC0415 - as above
 
     document = json.loads(data)
-    prints = tuple(
+    embeddings = tuple(
         SpeakerEmbedding(TimeSpan(start, end), np.frombuffer(base64.b64decode(vector), np.float16).astype(np.float32))
-        for start, end, vector in document["prints"]
+        for start, end, vector in document["embeddings"]
     )
-    return HeardPiece(
+    return TranscribedChunk(
         document["language"],
         document["languageProbability"],
         document["engine"],
         tuple(Word(*word) for word in document["words"]),
-        prints,
+        embeddings,
     )
 
 
-def write_alignment(segments: Sequence[Segment], *, language: str) -> bytes:
+def write_alignment(segments: Sequence[TranscriptSegment], *, language: str) -> bytes:
     """The file behind `wordAlignmentUrl`."""
     words = [
         {
@@ -98,8 +100,8 @@ def read_words(data: bytes) -> list[Word]:
     return [Word(each["text"], each["start"], each["end"], 1.0) for each in json.loads(data)["words"]]
 
 
-def segment_rows(segments: Sequence[Segment]) -> list[dict[str, Any]]:
-    """Segments as they are stored; each says how many of the words are its own."""
+def segment_rows(segments: Sequence[TranscriptSegment]) -> list[dict[str, Any]]:
+    """Segments as stored in the database; each holds the number of its words instead of the words."""
     return [
         {
             "start": round(segment.start_seconds, 3),
@@ -113,11 +115,11 @@ def segment_rows(segments: Sequence[Segment]) -> list[dict[str, Any]]:
     ]
 
 
-def segments_of(rows: Sequence[Mapping[str, Any]], words: Sequence[Word]) -> list[Segment]:
-    """Stored segments with their words."""
+def attach_words(rows: Sequence[Mapping[str, Any]], words: Sequence[Word]) -> list[TranscriptSegment]:
+    """Rebuild segments from stored rows and the word alignment."""
     segments, at = [], 0
     for row in rows:
         own = tuple(words[at : at + row["words"]])
         at += row["words"]
-        segments.append(Segment(row["start"], row["end"], row["speaker"], row["text"], own, row["deleted"]))
+        segments.append(TranscriptSegment(row["start"], row["end"], row["speaker"], row["text"], own, row["deleted"]))
     return segments

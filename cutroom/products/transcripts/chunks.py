@@ -1,4 +1,4 @@
-"""Where a recording is cut for its asr_engines: in silences, about every five minutes."""
+"""Splits a recording into chunks of about five minutes for transcription, at silences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from itertools import pairwise
 from cutroom.engines.types import TimeSpan
 
 TARGET_SECONDS = 300.0
-LEAST_SECONDS = 240.0
-MOST_SECONDS = 360.0
-LISTENED, HEARD = 8, 90  # progress of the job when all speech is found, and when all of it is recognised
+MIN_SECONDS = 240.0
+MAX_SECONDS = 360.0
+DETECTION_PROGRESS, TRANSCRIPTION_PROGRESS = 8, 90  # job progress after speech detection and after transcription
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechPiece:
-    """A stretch of a recording and how much of it is speech, in seconds."""
+class TranscriptChunk:
+    """A time range of a recording, and how much of it is speech."""
 
     index: int
     start_seconds: float
@@ -22,24 +22,24 @@ class SpeechPiece:
     speech_seconds: float
 
 
-def plan_pieces(speech: Sequence[TimeSpan], *, duration_seconds: float) -> list[SpeechPiece]:
-    """Pieces that cover the recording without a gap; those in which nobody speaks are left out."""
+def plan_chunks(speech: Sequence[TimeSpan], *, duration_seconds: float) -> list[TranscriptChunk]:
+    """Chunks that cover the recording without gaps; chunks without speech are left out."""
     edges, start = [0.0], 0.0
-    while duration_seconds - start > MOST_SECONDS:
-        start = _best_cut(speech, start)
+    while duration_seconds - start > MAX_SECONDS:
+        start = _best_split(speech, start)
         edges.append(start)
     edges.append(duration_seconds)
-    pieces: list[SpeechPiece] = []
+    chunks: list[TranscriptChunk] = []
     for begin, end in pairwise(edges):
         spoken = sum(max(0.0, min(span.end_seconds, end) - max(span.start_seconds, begin)) for span in speech)
         if spoken > 0:
-            pieces.append(SpeechPiece(len(pieces), begin, end, round(spoken, 3)))
-    return pieces
+            chunks.append(TranscriptChunk(len(chunks), begin, end, round(spoken, 3)))
+    return chunks
 
 
-def within(speech: Sequence[TimeSpan], piece: SpeechPiece) -> list[TimeSpan]:
-    """The speech of a piece, in its own time."""
-    begin, end = piece.start_seconds, piece.end_seconds
+def speech_within(speech: Sequence[TimeSpan], chunk: TranscriptChunk) -> list[TimeSpan]:
+    """The speech of a chunk, relative to its start."""
+    begin, end = chunk.start_seconds, chunk.end_seconds
     return [
         TimeSpan(max(span.start_seconds, begin) - begin, min(span.end_seconds, end) - begin)
         for span in speech
@@ -47,19 +47,19 @@ def within(speech: Sequence[TimeSpan], piece: SpeechPiece) -> list[TimeSpan]:
     ]
 
 
-def leader(pieces: Sequence[SpeechPiece], *, among: int = 3) -> SpeechPiece:
-    """The piece that tells the language: of the first few, the one with the most speech."""
-    return max(pieces[:among], key=lambda piece: piece.speech_seconds)
+def language_probe(chunks: Sequence[TranscriptChunk], *, among: int = 3) -> TranscriptChunk:
+    """The chunk used to detect the language: of the first few, the one with the most speech."""
+    return max(chunks[:among], key=lambda chunk: chunk.speech_seconds)
 
 
-def progress_after(done: int, *, of: int) -> int:
-    """Of the job; pieces end in any order, so what counts is how many have."""
-    return LISTENED + (HEARD - LISTENED) * done // of
+def transcription_progress(done: int, *, total: int) -> int:
+    """Job progress by number of transcribed chunks, which finish in any order."""
+    return DETECTION_PROGRESS + (TRANSCRIPTION_PROGRESS - DETECTION_PROGRESS) * done // total
 
 
-def _best_cut(speech: Sequence[TimeSpan], start: float) -> float:
-    """The middle of the longest silence where a cut is due; where there is none, a cut in the middle of speech."""
-    earliest, latest = start + LEAST_SECONDS, start + MOST_SECONDS
+def _best_split(speech: Sequence[TimeSpan], start: float) -> float:
+    """The middle of the longest silence within the allowed range, or the target position if there is no silence."""
+    earliest, latest = start + MIN_SECONDS, start + MAX_SECONDS
     silences = []
     quiet_from = start
     for span in speech:
@@ -76,7 +76,7 @@ def _best_cut(speech: Sequence[TimeSpan], start: float) -> float:
     if not silences:
         return start + TARGET_SECONDS
     longest = max(silence for silence, _ in silences)
-    # Of silences that are about as long, the one nearest to the target.
+    # Among silences at least half as long as the longest, take the one nearest to the target.
     return min(
         (cut for silence, cut in silences if silence >= longest / 2),
         key=lambda cut: abs(cut - start - TARGET_SECONDS),

@@ -1,4 +1,4 @@
-"""Transcripts at rest; their words lie in the object store."""
+"""Database model of transcripts; words are in object storage."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class TranscriptRow(Table):
-    """What was said in a video, by whom and when. Its state is that of its job."""
+    """The transcript of a video; its status is stored on its job."""
 
     __tablename__ = "transcripts"
 
@@ -19,6 +19,6 @@ class TranscriptRow(Table):
     language: Mapped[str] = mapped_column(Text)
     segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
-    alignment_path: Mapped[str] = mapped_column(Text)  # every word with its times, as a file
+    alignment_path: Mapped[str] = mapped_column(Text)  # JSON file with the timing of every word
     engine: Mapped[str] = mapped_column(Text)
     created_at: Mapped[Instant]

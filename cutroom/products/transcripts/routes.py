@@ -1,4 +1,4 @@
-"""Reading transcripts and subtitles."""
+"""HTTP routes of transcripts and subtitles."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 @router.get("/videos/{videoId}/transcript", summary="Get a transcript")
 @operation(scope=Scope.TRANSCRIPTS_READ, access=Access.READ)
 async def get_transcript(call: CurrentCall, video_id: VideoId) -> Transcript:
-    """What was said, by whom and when. While it is being made the answer says so; ask again, or have a webhook tell."""
+    """Returns the transcript with speakers and timing, or its status while it is processing: poll, or use a webhook."""
     return await service.get_transcript(call.connection, call.principal, video_id, storage=call.runtime.storage)
 
 
@@ -29,10 +29,10 @@ async def get_transcript(call: CurrentCall, video_id: VideoId) -> Transcript:
 async def get_subtitles(
     call: CurrentCall,
     video_id: VideoId,
-    lang: Annotated[str, Path(min_length=1, description="The spoken language, or one that captions were made for.")],
+    lang: Annotated[str, Path(min_length=1, description="The language of the transcript or of translated captions.")],
     format_: Annotated[SubtitleFormat, Query(alias="format", description="SubRip or WebVTT.")] = "srt",
 ) -> Subtitles:
-    """A subtitle file in one language, as a temporary URL."""
+    """Returns a temporary URL of a subtitle file in one language."""
     return await service.get_subtitles(
         call.connection, call.principal, video_id, language=lang, format_=format_, storage=call.runtime.storage
     )

@@ -1,4 +1,4 @@
-"""Transcripts and subtitles on the wire."""
+"""Response bodies of transcripts and subtitles."""
 
 from typing import Annotated, Literal
 
@@ -8,24 +8,24 @@ from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 
 class Segment(ApiModel):
-    """What one speaker says, at most a sentence; times are seconds."""
+    """At most one sentence of one speaker; times are in seconds."""
 
     start: float
     end: float
     speaker: str
     text: str
-    deleted: Annotated[bool, Field(description="Left out of playback and subtitles.")]
+    deleted: Annotated[bool, Field(description="Excluded from playback and subtitles.")]
 
 
 class Speaker(ApiModel):
-    """Somebody who speaks."""
+    """A speaker of the transcript."""
 
     id: str
     label: str
 
 
 class Transcript(ApiModel):
-    """What was said, as far as it has come: look at `status`."""
+    """A transcript, or its state if `status` is not `ready`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -47,21 +47,21 @@ class Transcript(ApiModel):
 
     status: Literal["not_found", "processing", "ready", "failed"]
     user_video_id: str
-    language: Annotated[Omittable[LanguageCode], Field(description="As it was recognised.")] = None
+    language: Annotated[Omittable[LanguageCode], Field(description="The detected language.")] = None
     segments: Omittable[list[Segment]] = None
     speakers: Omittable[list[Speaker]] = None
     word_alignment_url: Annotated[
-        Uri | None, Field(description="Every word with its times, as a file; the URL is temporary.")
+        Uri | None, Field(description="A temporary URL of a JSON file with the timing of every word.")
     ]
     word_alignment_storage_path: str | None
-    processing_status: Annotated[Omittable[str], Field(description="What it is doing, while it is processing.")] = None
+    processing_status: Annotated[Omittable[str], Field(description="The current stage, while it is processing.")] = None
 
 
 class Subtitles(ApiModel):
-    """A subtitle file, or that it is still being made."""
+    """A subtitle file, or its processing status."""
 
     status: Literal["ready", "processing"]
     video_id: str
     language: Omittable[LanguageCode] = None
     format: Omittable[Literal["srt", "vtt"]] = None
-    download_url: Annotated[Omittable[Uri], Field(description="Where the file is, for an hour.")] = None
+    download_url: Annotated[Omittable[Uri], Field(description="A URL of the file, valid for one hour.")] = None

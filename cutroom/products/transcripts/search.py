@@ -1,23 +1,25 @@
-"""Finding what was said."""
+"""Searches the text of transcripts."""
 
 from dataclasses import dataclass
 
 from cutroom.accounts.principals import Principal
-from cutroom.library.search import pattern_of
+from cutroom.library.search import like_pattern
 from cutroom.platform.db import Connection
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The first place of a video where the words are said."""
+class TranscriptMatch:
+    """The first segment of a video that contains the search text."""
 
     video_id: str
     start: float
     text: str
 
 
-async def find_said(connection: Connection, principal: Principal, text: str, *, limit: int) -> list[Said]:
-    """Videos of the library in which somebody says this, newest first."""
+async def search_transcripts(
+    connection: Connection, principal: Principal, text: str, *, limit: int
+) -> list[TranscriptMatch]:
+    """Videos of the library whose transcript contains the text, newest first."""
     rows = await connection.fetch(
         """SELECT t.video_id, (s.segment->>'start')::float8 AS start, s.segment->>'text' AS text
            FROM transcripts t CROSS JOIN LATERAL (
@@ -26,7 +28,7 @@ async def find_said(connection: Connection, principal: Principal, text: str, *, 
                LIMIT 1) s
            WHERE t.library_id = $1 ORDER BY t.video_id DESC LIMIT $3""",
         principal.library_id,
-        pattern_of(text),
+        like_pattern(text),
         limit,
     )
-    return [Said(row["video_id"], row["start"], row["text"]) for row in rows]
+    return [TranscriptMatch(row["video_id"], row["start"], row["text"]) for row in rows]

@@ -1,4 +1,4 @@
-"""Reading transcripts and subtitles, and writing them down once they are made."""
+"""Reads transcripts and subtitles for the API, and stores and loads transcripts for workflows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
-from cutroom.web.schema import canonical_language, is_language
+from cutroom.text.language_tags import canonical_language, is_language
 
 SubtitleFormat = Literal["srt", "vtt"]
-UNKNOWN_LANGUAGE = "und"  # nobody speaks, or nobody can tell
+UNKNOWN_LANGUAGE = "und"  # no speech, or the language was not detected
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
 _JOB = "SELECT status, stage FROM jobs WHERE library_id = $1 AND id = $2"
 
 
 def speech_path(library_id: str, video_id: str) -> str:
-    """The audio that asr_engines hear, which the import made; there is none where a video has no sound."""
+    """The mono audio for speech recognition, created by the import; absent if the video has no audio."""
     return video_path(library_id, video_id, "speech.flac")
 
 
@@ -38,8 +38,8 @@ def subtitle_path(library_id: str, video_id: str, *, language: str, format_: Sub
 
 
 @dataclass(frozen=True, slots=True)
-class NewTranscript:
-    """A transcript to write down; segments and speakers are as they will be read."""
+class StoredTranscript:
+    """A transcript as stored in the database."""
 
     language: str
     segments: Sequence[Mapping[str, Any]]
@@ -51,14 +51,14 @@ class NewTranscript:
 async def get_transcript(
     connection: Connection, principal: Principal, video_id: str, *, storage: Storage
 ) -> Transcript:
-    """The transcript in its current state."""
+    """The transcript, or its processing status."""
     await get_video(connection, principal, video_id)
     library_id = principal.library_id
     job = await connection.fetchrow(_JOB, library_id, JobKey(JobType.TRANSCRIPT, video_id).id)
     if job is None:
-        return _without_words("not_found", video_id)
+        return _pending("not_found", video_id)
     if job["status"] in UNFINISHED:
-        return _without_words("processing", video_id, processing_status=job["stage"] or "queued")
+        return _pending("processing", video_id, processing_status=job["stage"] or "queued")
     row = await connection.fetchrow(
         """SELECT language, segments, speakers, alignment_path FROM transcripts
            WHERE library_id = $1 AND video_id = $2""",
@@ -66,7 +66,7 @@ async def get_transcript(
         video_id,
     )
     if job["status"] == JobState.FAILED or row is None:
-        return _without_words("failed", video_id)
+        return _pending("failed", video_id)
     return Transcript(
         status="ready",
         user_video_id=video_id,
@@ -78,7 +78,7 @@ async def get_transcript(
     )
 
 
-def _without_words(
+def _pending(
     status: Literal["not_found", "processing", "failed"], video_id: str, *, processing_status: str | None = None
 ) -> Transcript:
     return Transcript(
@@ -99,7 +99,7 @@ async def get_subtitles(
     format_: SubtitleFormat,
     storage: Storage,
 ) -> Subtitles:
-    """The subtitle file of one language: of the transcript, or of captions that were translated from it."""
+    """The subtitle file of one language, from the transcript or from translated captions."""
     await get_video(connection, principal, video_id)
     if not is_language(language):
         raise not_found()
@@ -136,10 +136,10 @@ async def _has_subtitles(connection: Connection, library_id: str, video_id: str,
     return found
 
 
-async def put_transcript(
-    connection: Connection, library_id: str, video_id: str, *, made: NewTranscript, now: datetime
+async def save_transcript(
+    connection: Connection, library_id: str, video_id: str, *, transcript: StoredTranscript, now: datetime
 ) -> None:
-    """Write a transcript down, in place of one that was there, and its language on the video."""
+    """Insert or replace a transcript, and set the video's language."""
     await connection.execute(
         """INSERT INTO transcripts
                (library_id, video_id, language, segments, speakers, alignment_path, engine, created_at)
@@ -149,11 +149,11 @@ async def put_transcript(
                created_at = excluded.created_at""",
         library_id,
         video_id,
-        made.language,
-        list(made.segments),
-        list(made.speakers),
-        made.alignment_path,
-        made.engine,
+        transcript.language,
+        list(transcript.segments),
+        list(transcript.speakers),
+        transcript.alignment_path,
+        transcript.engine,
         now,
     )
     await connection.execute(
@@ -161,13 +161,13 @@ async def put_transcript(
            WHERE library_id = $1 AND id = $2 AND $3 <> $4""",
         library_id,
         video_id,
-        made.language,
+        transcript.language,
         UNKNOWN_LANGUAGE,
     )
 
 
-async def transcript_of(connection: Connection, library_id: str, video_id: str) -> NewTranscript:
-    """The transcript as other products work on it; its job is ready."""
+async def load_transcript(connection: Connection, library_id: str, video_id: str) -> StoredTranscript:
+    """The transcript of a video, for other products."""
     row = await connection.fetchrow(
         """SELECT language, segments, speakers, alignment_path, engine FROM transcripts
            WHERE library_id = $1 AND video_id = $2""",
@@ -176,11 +176,11 @@ async def transcript_of(connection: Connection, library_id: str, video_id: str) 
     )
     if row is None:
         raise not_found()
-    return NewTranscript(**dict(row))
+    return StoredTranscript(**dict(row))
 
 
-async def transcript_before(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
-    """The transcript's job, and the language that is spoken once that is ready; one that failed is no ground."""
+async def require_transcript(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
+    """The transcript's job, and its language if the job is ready; raises if the job failed."""
     job_id = JobKey(JobType.TRANSCRIPT, video_id).id
     job = await get_job(connection, principal.library_id, job_id)
     if job.status is JobState.FAILED:

@@ -1,28 +1,24 @@
-"""Transcripts, for the worker."""
+"""Builds the transcript activities by task queue."""
 
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.transcripts.activities import TranscriptActivities
-from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     transcripts = TranscriptActivities(
-        database=parts.database,
-        storage=parts.storage,
-        workbench=parts.workbench,
-        sandbox=parts.sandbox,
-        engines=parts.engines,
-        clock=parts.clock,
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+        clock=context.clock,
     )
     return {
-        Queue.SPEECH: [
-            transcripts.find_speech,
-            transcripts.recognise_piece,
-            transcripts.join_transcript,
-            transcripts.clear_transcript_pieces,
+        TaskQueue.SPEECH: [
+            transcripts.detect_speech,
+            transcripts.transcribe_chunk,
+            transcripts.assemble_transcript,
+            transcripts.delete_transcript_chunks,
         ],
     }
-
-
-WORK = WorkerRegistration(workflows=[TranscriptWorkflow], activities=_activities)

@@ -1,4 +1,4 @@
-"""The order in which a transcript is made."""
+"""Defines the transcript workflow."""
 
 import asyncio
 from datetime import timedelta
@@ -10,49 +10,49 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import Queue
-    from cutroom.products.transcripts.activities import SpeechFound, TranscriptActivities, TranscriptChunkTask
-    from cutroom.products.transcripts.chunks import SpeechPiece, leader
+    from cutroom.platform.temporal import TaskQueue
+    from cutroom.products.transcripts.activities import SpeechPlan, TranscriptActivities, TranscriptChunkTask
+    from cutroom.products.transcripts.chunks import TranscriptChunk, language_probe
     from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 
-# Our own parts may be away for a while: the work waits for them, and goes on soon after.
-PIECES_AT_ONCE = 16  # of one transcript, over all workers
-run_activity = ActivityRunner(Queue.SPEECH, start_to_close=timedelta(hours=1))
+MAX_PARALLEL_CHUNKS = 16  # per transcript, across all workers
+
+speech = ActivityRunner(TaskQueue.SPEECH, start_to_close=timedelta(hours=1))
 
 
 @workflow.defn(name="transcript")
 class TranscriptWorkflow:
-    """Find speech, hear one piece to know the language, hear the others side by side, put it together."""
+    """Transcribes one video. One chunk is transcribed first to detect the language, the others in parallel."""
 
     @workflow.run
-    async def run(self, ref: JobRef) -> None:
-        await run_job(ref, partial(self._steps, ref))
+    async def run(self, job: JobRef) -> None:
+        await run_job(job, partial(self._transcribe, job))
 
-    async def _steps(self, ref: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        video_id, language = plan["video_id"], plan.get("language")
-        found: SpeechFound = await run_activity(TranscriptActivities.find_speech, ref, video_id)
-        if found.pieces:
-            first = leader(found.pieces)
-            heard = await self._hear(ref, video_id, found, first, language)
-            language = language or heard
-            gate = asyncio.Semaphore(PIECES_AT_ONCE)
+    async def _transcribe(self, job: JobRef, request: dict[str, Any]) -> dict[str, Any]:
+        video_id, language = request["video_id"], request.get("language")
+        plan = await speech.run(TranscriptActivities.detect_speech, job, video_id)
+        if plan.chunks:
+            probe = language_probe(plan.chunks)
+            detected = await self._transcribe_chunk(job, video_id, plan, probe, language)
+            language = language or detected
+            semaphore = asyncio.Semaphore(MAX_PARALLEL_CHUNKS)
 
-            async def hear(piece: SpeechPiece) -> None:
-                async with gate:
-                    await self._hear(ref, video_id, found, piece, language)
+            async def transcribe(chunk: TranscriptChunk) -> None:
+                async with semaphore:
+                    await self._transcribe_chunk(job, video_id, plan, chunk, language)
 
-            await asyncio.gather(*(hear(piece) for piece in found.pieces if piece != first))
-        result: dict[str, Any] = await run_activity(
-            TranscriptActivities.join_transcript, ref, video_id, found, language or UNKNOWN_LANGUAGE
+            await asyncio.gather(*(transcribe(chunk) for chunk in plan.chunks if chunk != probe))
+        result = await speech.run(
+            TranscriptActivities.assemble_transcript, job, video_id, plan, language or UNKNOWN_LANGUAGE
         )
-        await run_activity(TranscriptActivities.clear_transcript_pieces, ref, video_id)
+        await speech.run(TranscriptActivities.delete_transcript_chunks, job, video_id)
         return result
 
-    async def _hear(
-        self, ref: JobRef, video_id: str, found: SpeechFound, piece: SpeechPiece, language: str | None
+    async def _transcribe_chunk(
+        self, job: JobRef, video_id: str, plan: SpeechPlan, chunk: TranscriptChunk, language: str | None
     ) -> str | None:
-        """The language that was heard, if any was."""
+        """Transcribe one chunk, and return the detected language if there is one."""
         known = language if language != UNKNOWN_LANGUAGE else None
-        order = TranscriptChunkTask(piece, known, of=len(found.pieces))
-        heard: str = await run_activity(TranscriptActivities.recognise_piece, ref, video_id, order)
-        return heard if heard != UNKNOWN_LANGUAGE else None
+        task = TranscriptChunkTask(chunk, known, total_chunks=len(plan.chunks))
+        detected = await speech.run(TranscriptActivities.transcribe_chunk, job, video_id, task)
+        return detected if detected != UNKNOWN_LANGUAGE else None

@@ -27,7 +27,7 @@ class UploadActivities:
     async def _collect(self) -> int:
         gateway, found = self.gateway, 0
         async with gateway.database.connection() as connection:
-            rows = await connection.fetch("SELECT library_id, video_id FROM waiting_uploads($1)", SWEEP_BATCH)
+            rows = await connection.fetch("SELECT library_id, video_id FROM pending_uploads($1)", SWEEP_BATCH)
         for row in rows:
             activity.heartbeat(found)
             found += await collect(

@@ -30,9 +30,9 @@ class Grant:
     expires_at: int
 
 
-def sign_start_url(secrecy: SecretBox, base_url: str, grant: Grant) -> str:
+def sign_start_url(secret_box: SecretBox, base_url: str, grant: Grant) -> str:
     """The URL that begins the upload; the signature covers this one POST and nothing after it."""
-    return f"{upload_url(base_url, grant.video_id)}?{PARAMETER}={sign_grant(secrecy, grant)}"
+    return f"{upload_url(base_url, grant.video_id)}?{PARAMETER}={sign_grant(secret_box, grant)}"
 
 
 def session_url(base_url: str, video_id: str, token: str) -> str:
@@ -44,12 +44,12 @@ def upload_url(base_url: str, video_id: str) -> str:
     return f"{base_url.rstrip('/')}/uploads/{video_id}"
 
 
-def sign_grant(secrecy: SecretBox, grant: Grant) -> str:
+def sign_grant(secret_box: SecretBox, grant: Grant) -> str:
     payload = json.dumps([_FORM, *astuple(grant)], separators=(",", ":")).encode()
-    return f"{_encode(payload)}.{_encode(secrecy.sign(_PURPOSE, payload))}"
+    return f"{_encode(payload)}.{_encode(secret_box.sign(_PURPOSE, payload))}"
 
 
-def read_grant(secrecy: SecretBox, note: str, *, now: datetime) -> Grant:
+def read_grant(secret_box: SecretBox, note: str, *, now: datetime) -> Grant:
     """Raises as Google does: 403 for a signature that is not ours, 400 for one whose time is over."""
     refusal = UploadError(403, "SignatureDoesNotMatch", "The URL was not signed by this service, or was changed.")
     first, _, second = note.partition(".")
@@ -57,7 +57,7 @@ def read_grant(secrecy: SecretBox, note: str, *, now: datetime) -> Grant:
         payload, signature = _decode(first), _decode(second)
     except (binascii.Error, ValueError):
         raise refusal from None
-    if not secrecy.is_signed(_PURPOSE, payload, signature):
+    if not secret_box.is_signed(_PURPOSE, payload, signature):
         raise refusal
     grant = Grant(*json.loads(payload)[1:])
     if now.timestamp() > grant.expires_at:

@@ -207,7 +207,7 @@ async def _open(request: Request, grant: Grant) -> str:
 
 def _grant(request: Request, note: str) -> Grant:
     runtime = request.app.state.runtime
-    return read_grant(runtime.secrecy, note, now=runtime.clock())
+    return read_grant(runtime.secret_box, note, now=runtime.clock())
 
 
 def _target(request: Request) -> UploadTarget:
@@ -223,7 +223,7 @@ def _gateway(request: Request) -> Gateway:
         database=runtime.database,
         multipart=runtime.multipart,
         storage=runtime.storage,
-        secrecy=runtime.secrecy,
+        secret_box=runtime.secret_box,
         clock=runtime.clock,
     )
 

@@ -41,6 +41,6 @@ async def create_upload(call: CurrentCall, video_id: VideoId, wanted: NewUploadS
         content_type=content_type or DEFAULT_CONTENT_TYPE,
         expires_at=int((call.now + START_LIFETIME).timestamp()),
     )
-    url = sign_start_url(call.runtime.secrecy, call.runtime.settings.base_url, grant)
+    url = sign_start_url(call.runtime.secret_box, call.runtime.settings.base_url, grant)
     job_id = import_job_id(video_id)
     return UploadSession(url=url, video_id=video_id, storage_path=grant.storage_path, job_id=job_id)

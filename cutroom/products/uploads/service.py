@@ -49,7 +49,7 @@ class Gateway:
     database: Database
     multipart: Multipart
     storage: Storage
-    secrecy: SecretBox
+    secret_box: SecretBox
     clock: Clock
 
 
@@ -100,7 +100,7 @@ async def begin(gateway: Gateway, grant: Grant, *, total_bytes: int | None) -> s
             "library_id": grant.library_id,
             "id": session_id,
             "video_id": grant.video_id,
-            "token_hash": gateway.secrecy.keyed_hash(_PURPOSE, secret),
+            "token_hash": gateway.secret_box.keyed_hash(_PURPOSE, secret),
             "state": "open",
             "storage_path": grant.storage_path,
             "content_type": grant.content_type,
@@ -128,7 +128,7 @@ async def find(gateway: Gateway, video_id: str, token: str) -> Session:
         raise session_unknown()
     async with gateway.database.transaction(library_id) as connection:
         row = await connection.fetchrow(_FIND, library_id, session_id)
-    known = gateway.secrecy.keyed_hash(_PURPOSE, secret)
+    known = gateway.secret_box.keyed_hash(_PURPOSE, secret)
     if row is None or row["video_id"] != video_id or not secrets.compare_digest(row["token_hash"], known):
         raise session_unknown()
     session = _session(row)

@@ -1,30 +1,20 @@
-"""Uploads, for the worker."""
+"""Builds the upload activities by task queue."""
 
-from datetime import timedelta
-
-from cutroom.jobs.worker import Activities, WorkerContext, WorkerRegistration
-from cutroom.platform.temporal import Queue, Recurring
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import TaskQueue
 from cutroom.products.uploads.activities import UploadActivities
 from cutroom.products.uploads.service import Gateway
-from cutroom.products.uploads.workflow import SweepUploadsWorkflow
 
 
-def _activities(parts: WorkerContext) -> Activities:
+def register(context: WorkerContext) -> Activities:
     gateway = Gateway(
-        database=parts.database,
-        multipart=parts.multipart,
-        storage=parts.storage,
-        secrecy=parts.secrecy,
-        clock=parts.clock,
+        database=context.database,
+        multipart=context.multipart,
+        storage=context.storage,
+        secret_box=context.secret_box,
+        clock=context.clock,
     )
-    uploads = UploadActivities(gateway, past_us=parts.settings.gcs_account_file is not None)
+    uploads = UploadActivities(gateway, past_us=context.settings.gcs_account_file is not None)
     return {
-        Queue.CONTROL: [uploads.tend_uploads],
+        TaskQueue.CONTROL: [uploads.tend_uploads],
     }
-
-
-WORK = WorkerRegistration(
-    workflows=[SweepUploadsWorkflow],
-    activities=_activities,
-    recurring=[Recurring(workflow="sweep-uploads", every=timedelta(minutes=1))],
-)

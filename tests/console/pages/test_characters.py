@@ -6,8 +6,8 @@ import zlib
 import pytest
 
 from cutroom.accounts.principals import Role
-from cutroom.library.branding import put_image
-from cutroom.library.rules import MAX_CHARACTER_IMAGES, character_path, sent_picture_path
+from cutroom.library.branding import add_image
+from cutroom.library.rules import MAX_CHARACTER_IMAGES, character_path, uploaded_image_path
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -51,7 +51,7 @@ async def test_a_picture_waits_for_a_worker_and_is_shown_as_text_until_then(
     assert 'hx-trigger="every 2s"' in page
     plan = "SELECT plan FROM jobs WHERE library_id = $1 AND type = 'character'"
     image_id = (await accounts.connection.fetchval(plan, person.library_id))["image_id"]
-    assert await runtime.storage.size(sent_picture_path(person.library_id, image_id)) == len(png())
+    assert await runtime.storage.size(uploaded_image_path(person.library_id, image_id)) == len(png())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ async def test_a_character_is_renamed_loses_a_picture_and_is_deleted(
     character_id, image_id = await make(browser, accounts, person), new_id()
     path = character_path(person.library_id, image_id)
     await runtime.storage.put(path, png())
-    await put_image(accounts.connection, person.library_id, character_id, image_id=image_id, path=path)
+    await add_image(accounts.connection, person.library_id, character_id, image_id=image_id, path=path)
     assert (await browser.post(f"/characters/{character_id}/rename", {"name": "Grace"})).status_code == 303
     page = (await browser.get("/characters")).text
     assert "Grace" in page

@@ -8,7 +8,7 @@ import pytest
 
 from cutroom.accounts.principals import Role
 from cutroom.credits import ledger
-from cutroom.library.search import pattern_of
+from cutroom.library.search import like_pattern
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -156,7 +156,7 @@ async def test_the_price_stands_on_the_button_and_is_what_is_held(
     video_id = await put_video(accounts, person.library_id, title="Walk", said="words")
     await ledger.grant(accounts.connection, person.library_id, millicredits=10_000, reference="a", now=system_clock())
     await accounts.connection.execute(
-        """INSERT INTO translation_routes (translator, source, target, quality, via, seen_at)
+        """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
            VALUES ('proof', 'en', 'pt', 'good', '{}', now()) ON CONFLICT DO NOTHING"""
     )
     asked = {"kind": "captions", "captions": "pt"}
@@ -183,8 +183,8 @@ async def test_a_suspended_library_plays_nothing(browser: Browser, accounts: Acc
 
 
 def test_what_is_looked_for_is_taken_literally() -> None:
-    assert pattern_of("  50%  a_b\\ ") == "%50\\% a\\_b\\\\%"
-    assert len(pattern_of("x" * 500)) == 202
+    assert like_pattern("  50%  a_b\\ ") == "%50\\% a\\_b\\\\%"
+    assert len(like_pattern("x" * 500)) == 202
 
 
 async def test_a_fault_is_told_to_scripts_as_json(browser: Browser) -> None:

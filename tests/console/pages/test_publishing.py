@@ -4,7 +4,7 @@ import pytest
 
 from cutroom.accounts.principals import Role
 from cutroom.credits import ledger
-from cutroom.library.branding import put_character
+from cutroom.library.branding import add_character
 from cutroom.platform.clock import system_clock
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
@@ -86,10 +86,10 @@ async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_oth
 ) -> None:
     connection, now = accounts.connection, system_clock()
     ada, bo, cy, di = [
-        await put_character(connection, person.library_id, name=name, images=[(f"{name}-1", "a/b.png")], now=now)
+        await add_character(connection, person.library_id, name=name, images=[(f"{name}-1", "a/b.png")], now=now)
         for name in ("Ada", "Bo", "Cy", "Di")
     ]
-    await put_character(connection, person.library_id, name="Unseen", images=[], now=now)
+    await add_character(connection, person.library_id, name="Unseen", images=[], now=now)
     page = (await browser.get(f"/videos/{video_id}")).text
     assert page.count('name="figure"') == 4  # one without a picture cannot be drawn
     price = f"/videos/{video_id}/price"
@@ -101,7 +101,7 @@ async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_oth
     assert "cannot have both" in mixed.text
     publish = f"/videos/{video_id}/publish"
     other = (await accounts.person()).library_id
-    theirs = await put_character(connection, other, name="Theirs", images=[("Theirs-1", "a/b.png")], now=now)
+    theirs = await add_character(connection, other, name="Theirs", images=[("Theirs-1", "a/b.png")], now=now)
     assert (await browser.post(publish, {"kind": "thumbnail", "figure": theirs})).status_code == 404
     assert (await browser.post(publish, {"kind": "thumbnail", "figure": [ada, bo]})).status_code == 303
     plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"

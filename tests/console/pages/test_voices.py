@@ -4,8 +4,8 @@ import pytest
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
+from cutroom.capabilities.rules import stock_voice_id
 from cutroom.platform.clock import system_clock
-from cutroom.products.speech.rules import service_voice_id
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
 
@@ -70,9 +70,9 @@ async def test_a_clone_is_deleted_from_its_page_and_only_by_its_library(
 async def test_voices_of_the_service_can_be_tried_and_no_credits_mean_no_sentence(
     browser: Browser, accounts: Accounts
 ) -> None:
-    voice_id = service_voice_id("fake", "af_one")
+    voice_id = stock_voice_id("fake", "af_one")
     await accounts.connection.execute(
-        """INSERT INTO service_voices (id, speaker, name, title, language, gender, age, seen_at)
+        """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
            VALUES ($1, 'fake', 'af_one', 'One', 'en', 'female', 'young', $2) ON CONFLICT DO NOTHING""",
         voice_id,
         system_clock(),

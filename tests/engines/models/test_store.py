@@ -1,4 +1,4 @@
-"""The store gives out models whose every byte is right, and hashes no more often than it must."""
+"""The store only returns verified models, and avoids rehashing."""
 
 import json
 import os
@@ -11,27 +11,27 @@ import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models import store as store_module
-from cutroom.engines.models.files import Checked, check_file, risky_format
+from cutroom.engines.models.files import FileCheck, check_file, unsafe_format
 from cutroom.engines.models.manifest import ModelFile
 from cutroom.engines.models.store import STAMP, ModelStore, default_models_dir
 from tests.support.tiny_models import CONFIG, WEIGHTS, install, manifest
 
 
-def an_hour_later() -> float:
-    """When every file has rested long enough for its looks to be trusted."""
+def one_hour_later() -> float:
+    """A clock at which all stamps count as settled."""
     return time.time() + 3600
 
 
-def a_store(folder: Path, clock: Callable[[], float] = an_hour_later) -> ModelStore:
+def make_store(folder: Path, clock: Callable[[], float] = one_hour_later) -> ModelStore:
     return ModelStore(folder, manifest=manifest(), clock=clock)
 
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that were read in full, in order."""
+    """Names of hashed files, in order."""
     names: list[str] = []
 
-    def spy(path: Path, file: ModelFile) -> Checked:
+    def spy(path: Path, file: ModelFile) -> FileCheck:
         names.append(path.name)
         return check_file(path, file)
 
@@ -39,87 +39,87 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def flip_a_byte(path: Path) -> None:
+def flip_byte(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def flip_a_byte_and_set_the_time_back(path: Path) -> None:
+def flip_byte_and_restore_mtime(path: Path) -> None:
     before = path.stat()
-    flip_a_byte(path)
+    flip_byte(path)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_mtime_ns == before.st_mtime_ns
 
 
-def make_it_a_folder(path: Path) -> None:
+def replace_with_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a byte": (flip_a_byte, "weights.bin has the sha256"),
-    "a byte, with the time set back": (flip_a_byte_and_set_the_time_back, "weights.bin has the sha256"),
-    "the end": (lambda path: os.truncate(path, 1000), "weights.bin has 1000 bytes instead of 3000000"),
-    "more at the end": (lambda path: path.write_bytes(WEIGHTS + b"!"), "weights.bin has 3000001 bytes"),
-    "the file": (lambda path: path.unlink(), "weights.bin is missing"),
-    "its kind": (make_it_a_folder, "weights.bin is missing"),
+    "flipped byte": (flip_byte, "weights.bin has the sha256"),
+    "flipped byte, mtime restored": (flip_byte_and_restore_mtime, "weights.bin has the sha256"),
+    "truncated": (lambda path: os.truncate(path, 1000), "weights.bin has 1000 bytes instead of 3000000"),
+    "extended": (lambda path: path.write_bytes(WEIGHTS + b"!"), "weights.bin has 3000001 bytes"),
+    "deleted": (lambda path: path.unlink(), "weights.bin is missing"),
+    "replaced by a folder": (replace_with_folder, "weights.bin is missing"),
 }
 
 
-def test_a_model_whose_files_are_right_is_given_out(tmp_path: Path) -> None:
+def test_valid_model_is_returned(tmp_path: Path) -> None:
     folder = install(tmp_path)
-    assert a_store(tmp_path).path("small") == folder
+    assert make_store(tmp_path).path("small") == folder
 
 
-def test_a_model_that_is_not_there_is_unavailable_and_the_sentence_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(EngineUnavailableError, match=r"not installed. `cutroom models pull small` fetches it"):
-        a_store(tmp_path / "nowhere").path("small")
+def test_missing_model_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailableError, match=r"not installed. Run `cutroom-server models pull small`"):
+        make_store(tmp_path / "nowhere").path("small")
 
 
-def test_a_model_that_no_manifest_lists_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(EngineUnavailableError, match=r"no model \.\./small"):
-        a_store(tmp_path).path("../small")
+def test_unknown_model_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailableError, match=r"Unknown model: \.\./small"):
+        make_store(tmp_path).path("../small")
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["first use", "after it was used"])
-@pytest.mark.parametrize(("damage", "words"), DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_model_is_refused(
-    tmp_path: Path, damage: Callable[[Path], object], words: str, *, again: bool
+@pytest.mark.parametrize("again", [False, True], ids=["first use", "after use"])
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
+def test_damaged_model_is_rejected(
+    tmp_path: Path, damage: Callable[[Path], object], message: str, *, again: bool
 ) -> None:
     folder = install(tmp_path)
-    store = a_store(tmp_path)
+    store = make_store(tmp_path)
     if again:
         store.path("small")
     damage(folder / "weights.bin")
-    for each in (store, a_store(tmp_path)):  # the same process, and another
-        with pytest.raises(EngineUnavailableError, match=words) as caught:
+    for each in (store, make_store(tmp_path)):  # the same process, and another
+        with pytest.raises(EngineUnavailableError, match=message) as caught:
             each.path("small")
-        assert "`cutroom models pull small` mends it" in str(caught.value)
+        assert "Run `cutroom-server models pull small` to repair it" in str(caught.value)
 
 
-def test_a_model_is_hashed_once_for_all_processes(tmp_path: Path, hashed: list[str]) -> None:
+def test_model_is_hashed_once_across_processes(tmp_path: Path, hashed: list[str]) -> None:
     install(tmp_path)
-    store = a_store(tmp_path)
+    store = make_store(tmp_path)
     store.path("small")
     assert hashed == ["weights.bin", "config.json"]
     store.path("small")
-    a_store(tmp_path).path("small")
+    make_store(tmp_path).path("small")
     assert hashed == ["weights.bin", "config.json"]
 
 
-def test_only_what_changed_is_hashed_again(tmp_path: Path, hashed: list[str]) -> None:
+def test_only_changed_files_are_rehashed(tmp_path: Path, hashed: list[str]) -> None:
     folder = install(tmp_path)
-    a_store(tmp_path).path("small")
+    make_store(tmp_path).path("small")
     (folder / "config.json").write_bytes(CONFIG)
     hashed.clear()
-    a_store(tmp_path).path("small")
+    make_store(tmp_path).path("small")
     assert hashed == ["config.json"]
 
 
-def test_a_file_that_has_just_changed_is_hashed_at_every_use(tmp_path: Path, hashed: list[str]) -> None:
+def test_recently_changed_file_is_always_hashed(tmp_path: Path, hashed: list[str]) -> None:
     install(tmp_path)
-    store = a_store(tmp_path, clock=time.time)
+    store = make_store(tmp_path, clock=time.time)
     store.path("small")
     store.path("small")
     assert hashed == ["weights.bin", "config.json"] * 2
@@ -127,48 +127,48 @@ def test_a_file_that_has_just_changed_is_hashed_at_every_use(tmp_path: Path, has
 
 
 @pytest.mark.parametrize("stamp", ["", "{", "[]", '{"weights.bin": 1}', '{"weights.bin": ["x", [1, 2]]}', "[" * 100])
-def test_a_stamp_that_cannot_be_read_says_nothing(tmp_path: Path, hashed: list[str], stamp: str) -> None:
+def test_unreadable_stamp_is_ignored(tmp_path: Path, hashed: list[str], stamp: str) -> None:
     folder = install(tmp_path)
     (folder / STAMP).write_text(stamp)
-    assert a_store(tmp_path).path("small") == folder
+    assert make_store(tmp_path).path("small") == folder
     assert hashed == ["weights.bin", "config.json"]
 
 
-def test_a_stamp_does_not_outlive_a_change_of_the_manifest(tmp_path: Path) -> None:
+def test_stamp_is_invalidated_by_manifest_change(tmp_path: Path) -> None:
     install(tmp_path)
-    a_store(tmp_path).path("small")
+    make_store(tmp_path).path("small")
     other = bytes(reversed(WEIGHTS))
-    newer = ModelStore(tmp_path, manifest=manifest(other), clock=an_hour_later)
+    newer = ModelStore(tmp_path, manifest=manifest(other), clock=one_hour_later)
     with pytest.raises(EngineUnavailableError, match=r"weights.bin has the sha256"):
         newer.path("small")
 
 
-def test_a_store_that_cannot_be_written_serves_as_well(tmp_path: Path, hashed: list[str]) -> None:
+def test_read_only_store_works(tmp_path: Path, hashed: list[str]) -> None:
     folder = install(tmp_path)
-    (folder / STAMP).mkdir()  # root may write anywhere, but not over a folder
-    store = a_store(tmp_path)
+    (folder / STAMP).mkdir()  # blocks writing even for root
+    store = make_store(tmp_path)
     assert store.path("small") == folder
     store.path("small")
     assert hashed == ["weights.bin", "config.json"]
     assert [path.name for path in folder.iterdir() if path.suffix == ".part"] == []
 
 
-def test_a_check_afresh_trusts_no_stamp(tmp_path: Path) -> None:
+def test_rehash_ignores_stamps(tmp_path: Path) -> None:
     folder = install(tmp_path)
-    a_store(tmp_path).path("small")
-    flip_a_byte(folder / "weights.bin")
+    make_store(tmp_path).path("small")
+    flip_byte(folder / "weights.bin")
     status = (folder / "weights.bin").stat()
     stamp = json.loads((folder / STAMP).read_text())
     stamp["weights.bin"][1] = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
     (folder / STAMP).write_text(json.dumps(stamp))
-    store = a_store(tmp_path)
+    store = make_store(tmp_path)
     model = store.manifest.model("small")
-    assert store.faults(model) == {}  # whoever may write to the store can lie to it
-    assert list(store.faults(model, afresh=True)) == ["weights.bin"]
+    assert store.faults(model) == {}  # anyone with write access can forge stamps
+    assert list(store.faults(model, rehash=True)) == ["weights.bin"]
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_a_pickle_is_refused_whatever_its_name_and_hash(tmp_path: Path, protocol: int) -> None:
+def test_pickle_is_rejected_despite_name_and_hash(tmp_path: Path, protocol: int) -> None:
     content = pickle.dumps({"weights": [1, 2, 3]}, protocol=protocol)
     install(tmp_path, content)
     store = ModelStore(tmp_path, manifest=manifest(content))
@@ -189,18 +189,18 @@ def test_a_pickle_is_refused_whatever_its_name_and_hash(tmp_path: Path, protocol
         (b"", None),
     ],
 )
-def test_formats_are_told_by_their_first_bytes(head: bytes, kind: str | None) -> None:
-    assert risky_format(head) == kind
+def test_unsafe_formats_are_detected_by_signature(head: bytes, kind: str | None) -> None:
+    assert unsafe_format(head) == kind
 
 
-def test_a_list_tells_whole_models_from_halves_without_hashing(tmp_path: Path, hashed: list[str]) -> None:
-    store = a_store(tmp_path)
+def test_completeness_is_checked_without_hashing(tmp_path: Path, hashed: list[str]) -> None:
+    store = make_store(tmp_path)
     model = store.manifest.model("small")
-    assert (store.holds(model), store.holds_any(model)) == (False, False)
+    assert (store.is_complete(model), store.has_any_file(model)) == (False, False)
     folder = install(tmp_path)
-    assert (store.holds(model), store.holds_any(model)) == (True, True)
+    assert (store.is_complete(model), store.has_any_file(model)) == (True, True)
     os.truncate(folder / "weights.bin", 10)
-    assert (store.holds(model), store.holds_any(model)) == (False, True)
+    assert (store.is_complete(model), store.has_any_file(model)) == (False, True)
     assert hashed == []
 
 
@@ -213,5 +213,5 @@ def test_a_list_tells_whole_models_from_halves_without_hashing(tmp_path: Path, h
         ({}, Path.home() / ".local/share/cutroom/models"),
     ],
 )
-def test_the_folder_is_the_setting_or_among_the_users_data(environment: dict[str, str], folder: Path) -> None:
+def test_default_folder_follows_environment(environment: dict[str, str], folder: Path) -> None:
     assert default_models_dir(environment) == folder

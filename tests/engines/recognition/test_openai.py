@@ -1,4 +1,4 @@
-"""A server's words are as good as our own, and its failures are told apart."""
+"""Remote recognition passes the suite and maps server failures to permanent and transient errors."""
 
 import json
 import logging
@@ -12,19 +12,19 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition import openai
 from cutroom.engines.recognition.openai import UNKNOWN_PROBABILITY, OpenAiRecognizer
-from cutroom.engines.recognition.silero import SileroDetector
+from cutroom.engines.recognition.silero import SileroVoiceActivityDetector
 from cutroom.engines.recognition.whisper import WhisperRecognizer
-from cutroom.engines.recognition.word_timestamps import SPREAD_FACTOR
+from cutroom.engines.recognition.word_timestamps import INTERPOLATED_FACTOR
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from dev.fixtures.speech_clips import noise
-from tests.engines.recognition.recognizer_suite import RecogniserSuite, Reporting, model_folder
-from tests.support.openai_server import KEY, MODEL, Asked, Fault, OpenAiServer, as_answer, free_port
+from tests.engines.recognition.recognizer_suite import ProgressRecognizer, SpeechRecognizerSuite, model_folder
+from tests.support.openai_server import KEY, MODEL, Fault, OpenAiServer, ReceivedRequest, free_port, verbose_json
 
 SAMPLES = noise(20)
 SPEECH = [TimeSpan(1.0, 4.0), TimeSpan(10.0, 13.0)]
-# As the window has it: 0.75 to 4.25, then 9.75 to 13.25.
+# Offsets of the speech in window time: the window holds 0.75 to 4.25, then 9.75 to 13.25.
 FIRST, SECOND = 0.25, 3.75
-# As the recording has it: what comes before the second word of `words()` there.
+
 WORDS: dict[str, Any] = {
     "text": "Hello, there.",
     "language": "english",
@@ -35,21 +35,21 @@ WORDS: dict[str, Any] = {
 }
 
 
-class TestRemoteWhisper(RecogniserSuite):
+class TestRemoteWhisper(SpeechRecognizerSuite):
     """The conformance suite, with a real model behind the server."""
 
     max_error_rate = 0.08  # the small English model's own is 5.6 %
 
     @pytest.fixture(scope="class")
     @classmethod
-    def recogniser(cls) -> Iterator[Reporting]:
+    def recognizer(cls) -> Iterator[ProgressRecognizer]:
         model = WhisperRecognizer(model_folder("whisper-tiny.en"), cpu_threads=2)
-        detector = SileroDetector()
+        detector = SileroVoiceActivityDetector()
 
-        def transcribe(asked: Asked) -> dict[str, Any]:
-            speech = list(detector.detect([asked.samples]))
-            recognised = model.transcribe(asked.samples, language=asked.language, speech=speech)
-            return as_answer(recognised, seconds=len(asked.samples) / SAMPLE_RATE)
+        def transcribe(request: ReceivedRequest) -> dict[str, Any]:
+            speech = list(detector.detect([request.samples]))
+            transcription = model.transcribe(request.samples, language=request.language, speech=speech)
+            return verbose_json(transcription, seconds=len(request.samples) / SAMPLE_RATE)
 
         with OpenAiServer(transcribe) as server:
             client = OpenAiRecognizer(server.base_url, api_key=KEY, model=MODEL, timeout_seconds=100)
@@ -71,43 +71,43 @@ def client(server: OpenAiServer) -> Iterator[OpenAiRecognizer]:
 
 
 def texts(client: OpenAiRecognizer, *, language: str | None = "en") -> list[tuple[str, float, float]]:
-    recognised = client.transcribe(SAMPLES, language=language, speech=SPEECH)
-    return [(word.text, word.start_seconds, word.end_seconds) for word in recognised.words]
+    transcription = client.transcribe(SAMPLES, language=language, speech=SPEECH)
+    return [(word.text, word.start_seconds, word.end_seconds) for word in transcription.words]
 
 
-def test_words_come_back_with_punctuation_and_times_of_the_recording(client: OpenAiRecognizer) -> None:
+def test_words_have_punctuation_and_recording_times(client: OpenAiRecognizer) -> None:
     assert texts(client) == [("Hello,", 1.5, 2.0), ("there.", 11.0, 11.5)]
 
 
-def test_the_server_is_asked_for_words_with_times(server: OpenAiServer, client: OpenAiRecognizer) -> None:
+def test_request_asks_for_word_timestamps(server: OpenAiServer, client: OpenAiRecognizer) -> None:
     texts(client, language="pt-BR")
-    (asked,) = server.asked
-    assert (asked.model, asked.language, asked.response_format) == (MODEL, "pt", "verbose_json")
-    assert set(asked.granularities) == {"word", "segment"}
+    (request,) = server.requests
+    assert (request.model, request.language, request.response_format) == (MODEL, "pt", "verbose_json")
+    assert set(request.granularities) == {"word", "segment"}
 
 
-def test_the_server_gets_the_samples_of_the_speech(server: OpenAiServer, client: OpenAiRecognizer) -> None:
+def test_request_contains_only_speech_samples(server: OpenAiServer, client: OpenAiRecognizer) -> None:
     texts(client)
-    (asked,) = server.asked
+    (request,) = server.requests
     given = np.concatenate([SAMPLES[12_000:68_000], SAMPLES[156_000:212_000]])
-    assert np.abs(asked.samples - given).max() < 1 / 16_000
+    assert np.abs(request.samples - given).max() < 1 / 16_000
 
 
-def test_long_speech_goes_in_several_requests_and_the_first_settles_the_language(server: OpenAiServer) -> None:
+def test_long_speech_is_split_and_first_window_sets_language(server: OpenAiServer) -> None:
     client = OpenAiRecognizer(server.base_url, api_key=KEY, model=MODEL, window_seconds=5.0)
-    told: list[float] = []
-    recognised = client.transcribe(SAMPLES, language=None, speech=SPEECH, on_progress=told.append)
+    progress: list[float] = []
+    transcription = client.transcribe(SAMPLES, language=None, speech=SPEECH, on_progress=progress.append)
     client.close()
-    assert [asked.language for asked in server.asked] == [None, "en"]
-    assert (recognised.language, recognised.language_probability) == ("en", UNKNOWN_PROBABILITY)
-    assert told == [0.5, 1.0]
+    assert [request.language for request in server.requests] == [None, "en"]
+    assert (transcription.language, transcription.language_probability) == ("en", UNKNOWN_PROBABILITY)
+    assert progress == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(
     ("named", "expected"),
     [("english", "en"), ("en", "en"), ("Haitian Creole", "ht"), ("jw", "jv"), ("klingon", "und"), (None, "und")],
 )
-def test_languages_are_named_as_we_name_them(named: str | None, expected: str) -> None:
+def test_language_names_map_to_codes(named: str | None, expected: str) -> None:
     with OpenAiServer(lambda _: {**WORDS, "language": named}) as server:
         client = OpenAiRecognizer(server.base_url, api_key=KEY, model=MODEL)
         assert client.transcribe(SAMPLES, language=None, speech=SPEECH).language == expected
@@ -115,7 +115,7 @@ def test_languages_are_named_as_we_name_them(named: str | None, expected: str) -
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 408])
-def test_a_server_that_fails_once_is_asked_again(server: OpenAiServer, client: OpenAiRecognizer, status: int) -> None:
+def test_single_failure_is_retried(server: OpenAiServer, client: OpenAiRecognizer, status: int) -> None:
     server.faults.append(Fault(status=status))
     assert len(texts(client)) == 2
     assert server.calls == 2
@@ -126,19 +126,17 @@ def test_a_server_that_fails_once_is_asked_again(server: OpenAiServer, client: O
     [
         pytest.param(Fault(status=429), id="busy"),
         pytest.param(Fault(status=500), id="broken"),
-        pytest.param(Fault(keep=0.5), id="ends in the middle"),
+        pytest.param(Fault(keep=0.5), id="connection closed early"),
         pytest.param(Fault(body=json.dumps(WORDS).encode()[:-20]), id="truncated JSON"),
-        pytest.param(Fault(body=b"<html>welcome</html>"), id="no JSON"),
-        pytest.param(Fault(body=b"[]"), id="another JSON"),
-        pytest.param(Fault(body=b'{"words": [{"word": "a", "start": "soon", "end": 1}]}'), id="no time"),
-        pytest.param(Fault(body=b'{"words": [{"word": "a", "start": NaN, "end": 1}]}'), id="no number"),
+        pytest.param(Fault(body=b"<html>welcome</html>"), id="not JSON"),
+        pytest.param(Fault(body=b"[]"), id="unexpected JSON"),
+        pytest.param(Fault(body=b'{"words": [{"word": "a", "start": "soon", "end": 1}]}'), id="invalid time"),
+        pytest.param(Fault(body=b'{"words": [{"word": "a", "start": NaN, "end": 1}]}'), id="NaN time"),
         pytest.param(Fault(delay_seconds=10), id="slow"),
-        pytest.param(Fault(drip_seconds=0.3), id="slow to the end"),
+        pytest.param(Fault(drip_seconds=0.3), id="trickling"),
     ],
 )
-def test_a_server_that_keeps_failing_may_be_asked_later(
-    server: OpenAiServer, client: OpenAiRecognizer, fault: Fault
-) -> None:
+def test_repeated_failure_is_transient(server: OpenAiServer, client: OpenAiRecognizer, fault: Fault) -> None:
     server.faults.extend([fault] * 5)
     started = time.monotonic()
     with pytest.raises(EngineUnavailableError):
@@ -148,7 +146,7 @@ def test_a_server_that_keeps_failing_may_be_asked_later(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_a_server_that_refuses_is_not_asked_again(server: OpenAiServer, client: OpenAiRecognizer, status: int) -> None:
+def test_rejected_request_is_not_retried(server: OpenAiServer, client: OpenAiRecognizer, status: int) -> None:
     server.faults.append(Fault(status=status))
     with pytest.raises(EngineError, match=str(status)) as caught:
         texts(client)
@@ -157,7 +155,7 @@ def test_a_server_that_refuses_is_not_asked_again(server: OpenAiServer, client: 
 
 
 @pytest.mark.parametrize(("key", "model", "status"), [("wrong", MODEL, 401), (KEY, "unknown", 404)])
-def test_a_wrong_key_and_an_unknown_model_are_refused(
+def test_wrong_key_and_unknown_model_are_rejected(
     server: OpenAiServer, key: str, model: str, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = OpenAiRecognizer(server.base_url, api_key=key, model=model)
@@ -168,31 +166,31 @@ def test_a_wrong_key_and_an_unknown_model_are_refused(
     assert "wrong" not in str(caught.value) + caplog.text
 
 
-def test_a_server_that_is_not_there_may_be_asked_later() -> None:
+def test_unreachable_server_is_transient() -> None:
     client = OpenAiRecognizer(f"http://127.0.0.1:{free_port()}/v1", api_key=KEY, model=MODEL, max_retries=0)
     with pytest.raises(EngineUnavailableError):
         texts(client)
     client.close()
 
 
-def test_an_answer_that_is_too_long_is_not_read_to_its_end(
+def test_oversized_response_is_aborted(
     server: OpenAiServer, client: OpenAiRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai, "MAX_ANSWER_BYTES", 100)
-    with pytest.raises(EngineUnavailableError, match="does not end"):
+    monkeypatch.setattr(openai, "MAX_RESPONSE_BYTES", 100)
+    with pytest.raises(EngineUnavailableError, match="exceeds the size or time limit"):
         texts(client)
     assert server.calls == 1
 
 
-def segment(text: str, start: float, end: float, **measures: float) -> dict[str, Any]:
-    return {"text": text, "start": start, "end": end, **measures}
+def segment(text: str, start: float, end: float, **statistics: float) -> dict[str, Any]:
+    return {"text": text, "start": start, "end": end, **statistics}
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    ("response", "expected"),
     [
-        pytest.param({"text": "", "segments": [], "words": []}, [], id="nothing"),
-        pytest.param({}, [], id="an empty answer"),
+        pytest.param({"text": "", "segments": [], "words": []}, [], id="no words"),
+        pytest.param({}, [], id="empty response"),
         pytest.param(
             {"segments": [{**segment("Hello", FIRST, 2.0), "words": WORDS["words"]}]},
             [("Hello", 1.5, 2.0, UNKNOWN_PROBABILITY), ("there", 11.0, 11.5, UNKNOWN_PROBABILITY)],
@@ -201,41 +199,39 @@ def segment(text: str, start: float, end: float, **measures: float) -> dict[str,
         pytest.param(
             {"words": [{"word": " Hi", "start": 0.75, "end": 1.25, "probability": 0.75}]},
             [("Hi", 1.5, 2.0, 0.75)],
-            id="a probability of its own",
+            id="word probability",
         ),
         pytest.param(
             {**WORDS, "segments": [segment("Hello,", 0.5, 2.0, avg_logprob=0.0)]},
             [("Hello,", 1.5, 2.0, 1.0), ("there.", 11.0, 11.5, UNKNOWN_PROBABILITY)],
-            id="the probability of its segment",
+            id="segment probability",
         ),
         pytest.param(
             {**WORDS, "segments": [segment("Hello,", 0.5, 2.0, avg_logprob=-1.5, no_speech_prob=0.9)]},
             [("there.", 11.0, 11.5, UNKNOWN_PROBABILITY)],
-            id="a segment that nobody said",
+            id="hallucinated segment",
         ),
         pytest.param(
             {"segments": [segment("aaaa bbbb", FIRST, FIRST + 3.0, avg_logprob=0.0)]},
-            [("aaaa", 1.0, 2.5, SPREAD_FACTOR), ("bbbb", 2.5, 4.0, SPREAD_FACTOR)],
-            id="segments only: words are spread, and trusted less",
+            [("aaaa", 1.0, 2.5, INTERPOLATED_FACTOR), ("bbbb", 2.5, 4.0, INTERPOLATED_FACTOR)],
+            id="segments only: interpolated with lower probability",
         ),
-        pytest.param(
-            {"segments": [segment("no " * 200, FIRST, FIRST + 3.0, compression_ratio=9.0)]}, [], id="runs away"
-        ),
+        pytest.param({"segments": [segment("no " * 200, FIRST, FIRST + 3.0, compression_ratio=9.0)]}, [], id="runaway"),
     ],
 )
-def test_answers_of_several_kinds_are_understood(
-    answer: dict[str, Any], expected: list[tuple[str, float, float, float]]
+def test_response_variants_are_parsed(
+    response: dict[str, Any], expected: list[tuple[str, float, float, float]]
 ) -> None:
-    with OpenAiServer(lambda _: answer) as server:
+    with OpenAiServer(lambda _: response) as server:
         client = OpenAiRecognizer(server.base_url, api_key=KEY, model=MODEL)
         words = client.transcribe(SAMPLES, language="en", speech=SPEECH).words
         client.close()
     assert [(word.text, word.start_seconds, word.end_seconds, word.probability) for word in words] == expected
 
 
-def test_text_without_any_time_is_refused() -> None:
+def test_text_without_timestamps_is_rejected() -> None:
     with OpenAiServer(lambda _: {"text": "Hello"}) as server:
         client = OpenAiRecognizer(server.base_url, api_key=KEY, model=MODEL)
-        with pytest.raises(EngineError, match="without times"):
+        with pytest.raises(EngineError, match="no timestamps"):
             texts(client)
         client.close()

@@ -1,4 +1,4 @@
-"""The Silero network finds speech in a stream."""
+"""Silero VAD: conformance, span building, streaming memory and thread safety."""
 
 import threading
 import tracemalloc
@@ -15,29 +15,29 @@ from cutroom.engines.recognition.silero import (
     MIN_SILENCE_SECONDS,
     MIN_SPEECH_SECONDS,
     PADDING_SECONDS,
-    SileroDetector,
-    _Spans,
+    SileroVoiceActivityDetector,
+    _SpanBuilder,
 )
 from cutroom.engines.types import SAMPLE_RATE
 from dev.fixtures.speech_clips import clips_folder, ensure_clips, sentences, two_cities
-from tests.engines.recognition.voice_activity_suite import DetectorSuite
+from tests.engines.recognition.voice_activity_suite import VoiceActivityDetectorSuite
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 
-class TestSilero(DetectorSuite):
+class TestSilero(VoiceActivityDetectorSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
     @classmethod
-    def detector(cls) -> SileroDetector:
-        return SileroDetector()
+    def detector(cls) -> SileroVoiceActivityDetector:
+        return SileroVoiceActivityDetector()
 
 
 def spans_of(probabilities: list[float]) -> list[tuple[float, float]]:
-    spans = _Spans()
-    found = [span for each in probabilities for span in spans.hear(each)]
+    spans = _SpanBuilder()
+    found = [span for each in probabilities for span in spans.push(each)]
     found += spans.finish(len(probabilities) * FRAME_SECONDS)
     return [(span.start_seconds, span.end_seconds) for span in found]
 
@@ -62,13 +62,17 @@ GAP = int(MIN_SILENCE_SECONDS / FRAME_SECONDS)  # frames: one more is a silence
         pytest.param(
             [0.1] * 10 + [0.9] * 20 + [0.1] * (GAP + 1) + [0.9] * 20 + [0.1] * 40,
             [padded(10, 30), padded(31 + GAP, 51 + GAP)],
-            id="silence between",
+            id="split at silence",
         ),
-        pytest.param([0.4] * 40, [], id="doubt does not start speech"),
-        pytest.param([0.1] * 10 + [0.9] + [0.4] * 30 + [0.1] * 40, [padded(10, 41)], id="doubt does not end it"),
+        pytest.param([0.4] * 40, [], id="uncertain does not start speech"),
+        pytest.param(
+            [0.1] * 10 + [0.9] + [0.4] * 30 + [0.1] * 40, [padded(10, 41)], id="uncertain does not end speech"
+        ),
         pytest.param([0.9] * 20 + [0.1] * 40, [(0.0, padded(0, 20)[1])], id="from the first frame"),
         pytest.param([0.1] * 10 + [0.9] * 20, [(padded(10, 30)[0], 0.96)], id="to the last frame"),
-        pytest.param([0.1] * 10 + [0.9] * 20 + [0.1] * 2, [(padded(10, 30)[0], 1.024)], id="no room for all padding"),
+        pytest.param(
+            [0.1] * 10 + [0.9] * 20 + [0.1] * 2, [(padded(10, 30)[0], 1.024)], id="padding clipped at the end"
+        ),
     ],
 )
 def test_probabilities_become_spans(probabilities: list[float], expected: list[tuple[float, float]]) -> None:
@@ -77,7 +81,7 @@ def test_probabilities_become_spans(probabilities: list[float], expected: list[t
 
 def test_memory_does_not_grow_with_the_recording() -> None:
     samples = two_cities(ensure_clips(clips_folder())).samples
-    detector = SileroDetector()
+    detector = SileroVoiceActivityDetector()
 
     def peak(times: int) -> int:
         tracemalloc.start()
@@ -87,41 +91,41 @@ def test_memory_does_not_grow_with_the_recording() -> None:
         assert count >= 10 * times
         return most
 
-    peak(1)  # what is loaded once
+    peak(1)  # warm up
     assert peak(6) < 1.2 * peak(1) + 100_000
 
 
-def test_two_recordings_at_once_do_not_disturb_each_other() -> None:
+def test_concurrent_recordings_are_independent() -> None:
     folder = ensure_clips(clips_folder())
-    detector = SileroDetector()
+    detector = SileroVoiceActivityDetector()
     recordings = [two_cities(folder).samples, np.concatenate([each.samples for each in sentences(folder)])]
-    alone = [list(detector.detect([each])) for each in recordings]
-    together: dict[int, object] = {}
+    expected_spans = [list(detector.detect([each])) for each in recordings]
+    found: dict[int, object] = {}
 
-    def work(index: int) -> None:
-        together[index] = list(detector.detect(blocks(recordings[index % 2])))
+    def detect(index: int) -> None:
+        found[index] = list(detector.detect(blocks(recordings[index % 2])))
 
     def blocks(samples: "Samples") -> Iterator["Samples"]:
         yield from np.array_split(samples, 50)
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    threads = [threading.Thread(target=detect, args=(index,)) for index in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [together[index] for index in range(4)] == [*alone, *alone]
+    assert [found[index] for index in range(4)] == [*expected_spans, *expected_spans]
 
 
 @pytest.mark.parametrize(
     "block", [np.zeros((2, SAMPLE_RATE), np.float32), np.zeros(SAMPLE_RATE), np.zeros(SAMPLE_RATE, np.int16)]
 )
-def test_samples_of_another_kind_are_refused(block: "Samples") -> None:
+def test_invalid_sample_format_is_rejected(block: "Samples") -> None:
     with pytest.raises(EngineError, match="float32"):
-        list(SileroDetector().detect([block]))
+        list(SileroVoiceActivityDetector().detect([block]))
 
 
-def test_a_file_that_is_no_model_is_not_loaded(tmp_path: Path) -> None:
-    (tmp_path / "broken.onnx").write_bytes(b"no model")
+def test_invalid_model_file_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "broken.onnx").write_bytes(b"not a model")
     for path in (tmp_path / "broken.onnx", tmp_path / "missing.onnx"):
         with pytest.raises(EngineUnavailableError, match=path.name):
-            SileroDetector(path)
+            SileroVoiceActivityDetector(path)

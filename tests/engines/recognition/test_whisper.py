@@ -1,4 +1,4 @@
-"""A Whisper model on this machine hears what people say, and nothing where nobody speaks."""
+"""Local Whisper transcription: accuracy, hallucination filtering, model loading and language codes."""
 
 import subprocess
 import sys
@@ -10,31 +10,37 @@ import pytest
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition.port import Transcription
-from cutroom.engines.recognition.whisper import WhisperRecognizer, _spread
+from cutroom.engines.recognition.whisper import WhisperRecognizer, _sample_indices
 from cutroom.engines.recognition.whisper_languages import NAMES, language_code, whisper_code
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from dev.fixtures.speech_clips import (
     Clip,
     clips_folder,
     ensure_clips,
-    join,
+    join_clips,
     music,
     noise,
     sentences,
     silence,
     two_cities,
 )
-from tests.engines.recognition.recognizer_suite import RecogniserSuite, Reporting, error_rate, model_folder, spoken
+from tests.engines.recognition.recognizer_suite import (
+    ProgressRecognizer,
+    SpeechRecognizerSuite,
+    error_rate,
+    model_folder,
+    speech_spans,
+)
 
 THREADS = 2
 
 
-class TestWhisperBase(RecogniserSuite):
+class TestWhisperBase(SpeechRecognizerSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
     @classmethod
-    def recogniser(cls) -> Reporting:
+    def recognizer(cls) -> ProgressRecognizer:
         return WhisperRecognizer(model_folder("whisper-base"), cpu_threads=THREADS)
 
 
@@ -49,83 +55,89 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tale(base: WhisperRecognizer, folder: Path) -> tuple[Clip, Transcription, list[float]]:
-    """44 s, which are two windows, with the progress that was told."""
+def two_windows(base: WhisperRecognizer, folder: Path) -> tuple[Clip, Transcription, list[float]]:
+    """44 s, so two windows, with the reported progress."""
     clip = two_cities(folder)
-    told: list[float] = []
-    return clip, base.transcribe(clip.samples, language=None, speech=spoken(clip), on_progress=told.append), told
+    progress: list[float] = []
+    return (
+        clip,
+        base.transcribe(clip.samples, language=None, speech=speech_spans(clip), on_progress=progress.append),
+        progress,
+    )
 
 
-def test_nothing_is_lost_or_said_twice_where_windows_meet(tale: tuple[Clip, Transcription, list[float]]) -> None:
-    clip, recognised, told = tale
-    assert error_rate(clip, recognised) <= 0.02
-    assert len(told) == 2
-    assert (recognised.language, recognised.language_probability > 0.8) == ("en", True)
+def test_window_boundary_loses_and_repeats_nothing(two_windows: tuple[Clip, Transcription, list[float]]) -> None:
+    clip, transcription, progress = two_windows
+    assert error_rate(clip, transcription) <= 0.02
+    assert len(progress) == 2
+    assert (transcription.language, transcription.language_probability > 0.8) == ("en", True)
 
 
-def test_words_keep_step_with_the_voice(tale: tuple[Clip, Transcription, list[float]]) -> None:
-    """A word of leisurely reading lasts from a tenth of a second to less than two."""
-    _, recognised, _ = tale
-    lengths = [word.end_seconds - word.start_seconds for word in recognised.words]
+def test_word_durations_are_plausible(two_windows: tuple[Clip, Transcription, list[float]]) -> None:
+    """In slow reading a word lasts between 0.1 and 2 seconds."""
+    _, transcription, _ = two_windows
+    lengths = [word.end_seconds - word.start_seconds for word in transcription.words]
     assert 0.15 < float(np.median(lengths)) < 0.45
     assert max(lengths) < 2.0
-    gaps = [right.start_seconds - left.end_seconds for left, right in pairwise(recognised.words)]
+    gaps = [right.start_seconds - left.end_seconds for left, right in pairwise(transcription.words)]
     assert max(gaps) < 2.0
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_music_and_noise_taken_for_speech_give_no_words(base: WhisperRecognizer, seed: int) -> None:
-    for sound in (music(20, seed=seed), noise(20, seed=seed), silence(20, seed=seed)):
-        assert base.transcribe(sound, language="en", speech=[TimeSpan(0, 20)]).words == ()
+def test_music_and_noise_yield_no_words(base: WhisperRecognizer, seed: int) -> None:
+    for audio in (music(20, seed=seed), noise(20, seed=seed), silence(20, seed=seed)):
+        assert base.transcribe(audio, language="en", speech=[TimeSpan(0, 20)]).words == ()
 
 
-def test_what_is_really_said_again_is_kept(base: WhisperRecognizer, folder: Path) -> None:
-    """Three times the same looks like a model that runs away."""
-    clip, _ = join([sentences(folder)[2], sentences(folder)[4]] * 3, pause_seconds=(0.5,))
-    recognised = base.transcribe(clip.samples, language="en", speech=spoken(clip))
-    assert error_rate(clip, recognised) <= 0.05
+def test_genuine_repetition_is_kept(base: WhisperRecognizer, folder: Path) -> None:
+    """The same text three times resembles a repetition loop."""
+    clip, _ = join_clips([sentences(folder)[2], sentences(folder)[4]] * 3, pause_seconds=(0.5,))
+    transcription = base.transcribe(clip.samples, language="en", speech=speech_spans(clip))
+    assert error_rate(clip, transcription) <= 0.05
 
 
-def test_what_the_model_skips_is_heard_by_itself(base: WhisperRecognizer, folder: Path) -> None:
-    """Of one sentence said eight times the model gives one, and leaves out the rest of the window."""
-    clip, _ = join([sentences(folder)[4]] * 8, pause_seconds=(0.4,))
-    recognised = base.transcribe(clip.samples, language="en", speech=spoken(clip))
-    assert error_rate(clip, recognised) <= 0.4
+def test_skipped_speech_is_decoded_again(base: WhisperRecognizer, folder: Path) -> None:
+    """For a sentence repeated eight times, the model emits it once and skips the rest of the window."""
+    clip, _ = join_clips([sentences(folder)[4]] * 8, pause_seconds=(0.4,))
+    transcription = base.transcribe(clip.samples, language="en", speech=speech_spans(clip))
+    assert error_rate(clip, transcription) <= 0.4
 
 
-def test_the_same_recording_gives_the_same_words(base: WhisperRecognizer, folder: Path) -> None:
+def test_transcription_is_deterministic(base: WhisperRecognizer, folder: Path) -> None:
     clip = sentences(folder)[2]
-    noisy = (clip.samples + noise(clip.seconds, level=0.1)[: len(clip.samples)]).astype(np.float32)  # second hearings
+    noisy = (clip.samples + noise(clip.seconds, level=0.1)[: len(clip.samples)]).astype(
+        np.float32
+    )  # forces a second pass
     once, again = (base.transcribe(noisy, language="en", speech=[TimeSpan(0, clip.seconds)]) for _ in range(2))
     assert once == again
 
 
-def test_a_model_of_one_language_knows_no_other(folder: Path) -> None:
+def test_english_only_model_rejects_other_languages(folder: Path) -> None:
     tiny = WhisperRecognizer(model_folder("whisper-tiny.en"), cpu_threads=THREADS)
     clip = sentences(folder)[1]
     with pytest.raises(EngineError, match="de") as caught:
-        tiny.transcribe(clip.samples, language="de", speech=spoken(clip))
+        tiny.transcribe(clip.samples, language="de", speech=speech_spans(clip))
     assert not isinstance(caught.value, EngineUnavailableError)
-    found = tiny.transcribe(clip.samples, language=None, speech=spoken(clip))
+    found = tiny.transcribe(clip.samples, language=None, speech=speech_spans(clip))
     assert (found.language, found.language_probability) == ("en", 1.0)
 
 
-def test_a_folder_without_the_model_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+def test_incomplete_model_folder_is_unavailable_without_download(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.bin").write_bytes(b"no model")
-    with pytest.raises(EngineUnavailableError, match=r"lacks tokenizer\.json"):
+    (tmp_path / "model.bin").write_bytes(b"not a model")
+    with pytest.raises(EngineUnavailableError, match=r"is missing tokenizer\.json"):
         WhisperRecognizer(tmp_path, cpu_threads=THREADS)
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(EngineUnavailableError, match="cannot be loaded"):
         WhisperRecognizer(tmp_path, cpu_threads=THREADS)
 
 
-def test_one_model_serves_all_recognisers_of_a_process() -> None:
+def test_recognizers_share_one_model_per_process() -> None:
     first, second = (WhisperRecognizer(model_folder("whisper-tiny.en"), cpu_threads=THREADS) for _ in range(2))
     assert first._model is second._model
 
 
-def test_the_adapters_load_no_engine_when_they_are_imported() -> None:
+def test_importing_adapters_loads_no_engine() -> None:
     code = (
         "import sys\n"
         "from cutroom.engines.recognition import openai, silero, whisper\n"
@@ -136,7 +148,7 @@ def test_the_adapters_load_no_engine_when_they_are_imported() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_nobody_else_meets_the_module_that_stands_in_for_pyav(base: WhisperRecognizer) -> None:
+def test_pyav_stub_does_not_leak(base: WhisperRecognizer) -> None:
     assert base.name == "whisper"
     assert "av" not in sys.modules
 
@@ -144,8 +156,8 @@ def test_nobody_else_meets_the_module_that_stands_in_for_pyav(base: WhisperRecog
 @pytest.mark.parametrize(
     ("count", "expected"), [(1, [0]), (2, [0, 1]), (3, [0, 2, 1]), (8, [2, 6, 4, 0, 7]), (100, [25, 75, 50, 0, 99])]
 )
-def test_windows_that_vote_on_the_language_are_spread(count: int, expected: list[int]) -> None:
-    assert _spread(count) == expected
+def test_language_detection_samples_spread_windows(count: int, expected: list[int]) -> None:
+    assert _sample_indices(count) == expected
 
 
 @pytest.mark.parametrize(
@@ -164,16 +176,16 @@ def test_windows_that_vote_on_the_language_are_spread(count: int, expected: list
         ("", None, None),
     ],
 )
-def test_languages_have_one_code(given: str, ours: str | None, theirs: str | None) -> None:
+def test_language_codes_are_normalized(given: str, ours: str | None, theirs: str | None) -> None:
     assert (language_code(given), whisper_code(given)) == (ours, theirs)
 
 
-def test_the_table_of_languages_is_the_model_s(base: WhisperRecognizer) -> None:
+def test_language_table_matches_the_model(base: WhisperRecognizer) -> None:
     assert {whisper_code(code) for code in NAMES} == set(base._model.supported_languages)
 
 
-def test_speech_of_a_minute_without_a_pause_is_heard_whole(base: WhisperRecognizer, folder: Path) -> None:
+def test_long_continuous_speech_is_fully_transcribed(base: WhisperRecognizer, folder: Path) -> None:
     clip = two_cities(folder)
     end = len(clip.samples) / SAMPLE_RATE
-    recognised = base.transcribe(clip.samples, language="en", speech=[TimeSpan(1.0, end - 2.0)])
-    assert error_rate(clip, recognised) <= 0.05
+    transcription = base.transcribe(clip.samples, language="en", speech=[TimeSpan(1.0, end - 2.0)])
+    assert error_rate(clip, transcription) <= 0.05

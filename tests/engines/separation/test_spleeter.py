@@ -1,4 +1,4 @@
-"""Spleeter takes speech and music apart, in memory that does not grow with the recording."""
+"""Spleeter separation: conformance, agreement with the reference implementation and model loading."""
 
 import shutil
 from pathlib import Path
@@ -8,33 +8,35 @@ import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.registry import Engines
-from cutroom.engines.separation.spleeter import BINS, FRAMES_STEP, WINDOW_FRAMES, SpleeterSeparator, lay_windows
+from cutroom.engines.separation.spleeter import BINS, FRAMES_STEP, WINDOW_FRAMES, SpleeterSeparator, plan_windows
 from cutroom.platform.settings import Settings
 from tests.engines.recognition.recognizer_suite import model_folder
-from tests.engines.separation.separator_suite import SeparatorSuite
+from tests.engines.separation.separator_suite import SourceSeparatorSuite
 
 MODEL = "spleeter-2stems"
-# (frame, pitch, shares of both sides) of noise, as torch gave them with the code that the weights come with
-VOICES = [(0, 951, [0.21348, 0.21518]), (5, 1018, [0.22374, 0.22389]), (5, 100, [0.00022, 0.00022])]
-OTHERS = [(0, 991, [0.79953, 0.79856]), (50, 1023, [0.76721, 0.76590]), (100, 900, [0.99971, 0.99971])]
+# (frame, bin, mask of both channels) for noise, from the reference torch implementation
+VOCALS = [(0, 951, [0.21348, 0.21518]), (5, 1018, [0.22374, 0.22389]), (5, 100, [0.00022, 0.00022])]
+ACCOMPANIMENT = [(0, 991, [0.79953, 0.79856]), (50, 1023, [0.76721, 0.76590]), (100, 900, [0.99971, 0.99971])]
 
 
-class TestSpleeter(SeparatorSuite):
-    """The conformance suite, and what only this one can."""
+class TestSpleeter(SourceSeparatorSuite):
+    """The conformance suite and adapter-specific tests."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def separator(cls) -> SpleeterSeparator:
         return SpleeterSeparator(model_folder(MODEL), cpu_threads=2)
 
-    def test_the_networks_say_what_they_said_in_torch(self, separator: SpleeterSeparator) -> None:
-        """The graph is our own, so it could be another one."""
+    def test_network_output_matches_torch(self, separator: SpleeterSeparator) -> None:
+        """The graph is built by dev/convert_models.py, so it is compared with the original."""
         random = np.random.default_rng(0).random((1, 2, 2 * FRAMES_STEP, BINS)).astype(np.float32)
-        voices, others = separator._session.run(None, {"X": random * np.linspace(30, 0.01, BINS, dtype=np.float32)})
-        for frame, pitch, shares in VOICES:
-            assert voices[0, :, frame, pitch] == pytest.approx(shares, abs=1e-4)
-        for frame, pitch, shares in OTHERS:
-            assert others[0, :, frame, pitch] == pytest.approx(shares, abs=1e-4)
+        vocals, accompaniment = separator._session.run(
+            None, {"X": random * np.linspace(30, 0.01, BINS, dtype=np.float32)}
+        )
+        for frame, frequency, mask in VOCALS:
+            assert vocals[0, :, frame, frequency] == pytest.approx(mask, abs=1e-4)
+        for frame, frequency, mask in ACCOMPANIMENT:
+            assert accompaniment[0, :, frame, frequency] == pytest.approx(mask, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -47,19 +49,19 @@ class TestSpleeter(SeparatorSuite):
         (2587, [431, 431, 431, 431, 431, 432]),
     ],
 )
-def test_windows_are_of_like_length_and_lie_side_by_side(frames: int, lengths: list[int]) -> None:
-    laid = lay_windows(frames)
-    assert [end - start for start, end in laid] == lengths
-    assert [frame for start, end in laid for frame in range(start, end)] == list(range(frames))
+def test_windows_are_adjacent_and_balanced(frames: int, lengths: list[int]) -> None:
+    windows = plan_windows(frames)
+    assert [end - start for start, end in windows] == lengths
+    assert [frame for start, end in windows for frame in range(start, end)] == list(range(frames))
 
 
-def test_a_missing_model_is_unavailable(tmp_path: Path) -> None:
+def test_missing_model_is_unavailable(tmp_path: Path) -> None:
     with pytest.raises(EngineUnavailableError, match=MODEL):
         SpleeterSeparator(tmp_path)
 
 
 @pytest.mark.parametrize("keep", [4, 1000, 30_000_000])
-def test_half_a_model_is_unavailable(tmp_path: Path, keep: int) -> None:
+def test_truncated_model_is_unavailable(tmp_path: Path, keep: int) -> None:
     for path in model_folder(MODEL).glob("*.safetensors"):
         shutil.copyfile(path, tmp_path / path.name)
         with (tmp_path / path.name).open("rb+") as file:
@@ -69,9 +71,9 @@ def test_half_a_model_is_unavailable(tmp_path: Path, keep: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["none", "spleeter-9stems"])
-def test_settings_name_the_separator(name: str) -> None:
+def test_separator_is_selected_by_settings(name: str) -> None:
     settings = Settings.model_construct(models_dir=model_folder(MODEL).parent, speech_threads=1)
     engines = Engines(settings)
-    assert engines.separator() is engines.separator()
+    assert engines.source_separator() is engines.source_separator()
     with pytest.raises(EngineUnavailableError):
-        Engines(settings.model_copy(update={"separator": name})).separator()
+        Engines(settings.model_copy(update={"separator": name})).source_separator()

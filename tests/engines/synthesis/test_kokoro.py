@@ -1,4 +1,4 @@
-"""Kokoro speaks, in the languages that it has phonemes for."""
+"""Kokoro synthesis: intelligibility, phonemes, chunking and missing files."""
 
 # ruff: noqa: RUF001 (phonemes look like letters)
 
@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.synthesis.kokoro import EDGE_SECONDS, MAX_PHONEMES, SPEECH_RATE, KokoroSynthesizer, split, trim
+from cutroom.engines.synthesis.kokoro import (
+    EDGE_SECONDS,
+    MAX_PHONEMES,
+    SPEECH_RATE,
+    KokoroSynthesizer,
+    split_phonemes,
+    trim_silence,
+)
 from cutroom.engines.synthesis.kokoro_voices import VOICES
-from cutroom.engines.synthesis.phonemes import NUMBERS, Espeak
+from cutroom.engines.synthesis.phonemes import TOKEN_IDS, Espeak
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from tests.engines.recognition.recognizer_suite import model_folder
-from tests.engines.synthesis.synthesizer_suite import SpeakerSuite, error_rate, kokoro, said
+from tests.engines.synthesis.synthesizer_suite import SynthesizerSuite, error_rate, kokoro, kokoro_speech
 
 
-class TestKokoro(SpeakerSuite):
+class TestKokoro(SynthesizerSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
     @classmethod
-    def speaker(cls) -> SpeechSynthesizer:
+    def synthesizer(cls) -> SpeechSynthesizer:
         return kokoro()
 
 
@@ -34,8 +41,8 @@ class TestKokoro(SpeakerSuite):
         ("es", "ef_dora", "El barco volvió al puerto antes de la tormenta."),
     ],
 )
-def test_what_is_said_is_understood(language: str, voice: str, text: str) -> None:
-    assert error_rate(said(text, voice, language), text, language.partition("-")[0]) <= 0.13
+def test_speech_is_intelligible(language: str, voice: str, text: str) -> None:
+    assert error_rate(kokoro_speech(text, voice, language), text, language.partition("-")[0]) <= 0.13
 
 
 @pytest.mark.parametrize(
@@ -50,49 +57,49 @@ def test_what_is_said_is_understood(language: str, voice: str, text: str) -> Non
         ("en-US", "-x", "ˈɛks"),
     ],
 )
-def test_phonemes_are_the_model_s(language: str, text: str, expected: str) -> None:
+def test_phonemes_use_model_symbols(language: str, text: str, expected: str) -> None:
     assert Espeak().phonemes(text, language=language) == expected
 
 
-def test_every_language_of_a_voice_has_phonemes() -> None:
+def test_every_voice_language_has_phonemes() -> None:
     for language in {voice.language for voice in VOICES}:
         assert Espeak().phonemes("a" if language != "hi" else "नमस्ते", language=language)
 
 
-def test_the_order_of_words_holds_over_many_clauses_and_without_any_mark() -> None:
+def test_word_order_is_kept_in_long_text() -> None:
     text = "one two three four, " * 100 + "one two three four " * 100
     phonemes = Espeak().phonemes(text, language="en-US")
     assert phonemes.count("θɹˈi") == 200
-    assert set(phonemes) <= set(NUMBERS)
+    assert set(phonemes) <= set(TOKEN_IDS)
 
 
 @pytest.mark.parametrize("language", ["de", "ja", "zh", "tlh", ""])
-def test_a_language_without_phonemes_is_refused(language: str) -> None:
-    with pytest.raises(EngineError, match="phonemes"):
-        kokoro().speak("Guten Tag.", voice="af_heart", language=language)
+def test_unsupported_language_is_rejected(language: str) -> None:
+    with pytest.raises(EngineError, match="no voice for the language"):
+        kokoro().synthesize("Guten Tag.", voice="af_heart", language=language)
 
 
-def test_parts_are_short_enough_and_lose_nothing() -> None:
+def test_chunks_are_bounded_and_complete() -> None:
     phonemes = ". ".join(["həlˈO wˈɜɹld"] * 200) + "a" * 1200
-    parts = list(split(phonemes))
-    assert all(0 < len(part) <= MAX_PHONEMES for part in parts)
-    assert "".join(parts).replace(" ", "") == phonemes.replace(" ", "")
-    assert all(left.endswith(".") for left, _ in pairwise(parts[:5]))
+    chunks = list(split_phonemes(phonemes))
+    assert all(0 < len(chunk) <= MAX_PHONEMES for chunk in chunks)
+    assert "".join(chunks).replace(" ", "") == phonemes.replace(" ", "")
+    assert all(left.endswith(".") for left, _ in pairwise(chunks[:5]))
 
 
-def test_silence_at_the_ends_is_short() -> None:
+def test_silence_at_the_ends_is_trimmed() -> None:
     tone = np.sin(np.arange(SPEECH_RATE) / 20).astype(np.float32)
-    quiet = np.zeros(SPEECH_RATE, np.float32)
-    kept = trim(np.concatenate([quiet, tone, quiet]))
+    silence = np.zeros(SPEECH_RATE, np.float32)
+    kept = trim_silence(np.concatenate([silence, tone, silence]))
     assert len(kept) / SPEECH_RATE == pytest.approx(1 + 2 * EDGE_SECONDS, abs=0.03)
 
 
-def test_voices_are_of_the_languages_that_are_served() -> None:
+def test_voices_cover_the_supported_languages() -> None:
     assert {voice.language for voice in kokoro().voices()} == {"en-US", "en-GB", "es", "fr", "hi", "it", "pt-BR"}
     assert all(60 < voice.pitch_hz < 300 for voice in VOICES)
 
 
-def test_a_missing_model_voice_or_program_is_unavailable(tmp_path: Path) -> None:
+def test_missing_model_voice_or_program_is_unavailable(tmp_path: Path) -> None:
     model, voices = model_folder("kokoro-int8"), model_folder("kokoro-voices")
     with pytest.raises(EngineUnavailableError, match="voices"):
         KokoroSynthesizer(model, tmp_path, cpu_threads=1)

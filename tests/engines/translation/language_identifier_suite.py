@@ -1,5 +1,5 @@
-"""What every language identifier must do: each adapter's test class inherits this one and names its identifier."""
-# ruff: noqa: RUF001 - letters of one script look like those of another, and that is the point
+"""Conformance suite of language identifiers; each adapter's test class inherits it and provides the fixture."""
+# ruff: noqa: RUF001 - several scripts with look-alike letters
 
 import pytest
 from hypothesis import given, settings
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cutroom.engines.translation.port import LanguageIdentifier
 
-# Two sentences of everyday talk for each, as they are in a transcript.
+# Two everyday sentences per language, as in a transcript.
 TEXTS = {
     "ar": "أين وضعت مفاتيح السيارة؟ لقد بحثت عنها في كل مكان ولم أجدها.",
     "cs": "Kam jsi dal klíče od auta? Hledal jsem je úplně všude.",
@@ -36,11 +36,11 @@ TEXTS = {
     "vi": "Bạn đã để chìa khóa xe ở đâu? Tôi đã tìm khắp nơi rồi.",
     "zh": "你把车钥匙放在哪里了？我到处都找过了。",
 }
-EVERYTHING = "".join(map(chr, (0, 7, 0x1B, 0x200B, 0x202E, 0xD800, 0xFEFF, 0xFFFE, 0x1F600, 0x10FFFF)))
+ODD_CHARACTERS = "".join(map(chr, (0, 7, 0x1B, 0x200B, 0x202E, 0xD800, 0xFEFF, 0xFFFE, 0x1F600, 0x10FFFF)))
 
 
-class IdentifierSuite:
-    """Languages by their BCP 47 codes, and silence where a text says too little."""
+class LanguageIdentifierSuite:
+    """BCP 47 tags for texts, and None for texts that are too short."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -48,7 +48,7 @@ class IdentifierSuite:
         raise NotImplementedError
 
     @pytest.mark.parametrize("language", TEXTS)
-    def test_the_language_is_told(self, identifier: LanguageIdentifier, language: str) -> None:
+    def test_language_is_identified(self, identifier: LanguageIdentifier, language: str) -> None:
         guess = identifier.identify(TEXTS[language])
         assert guess is not None
         assert guess.language == language
@@ -57,55 +57,53 @@ class IdentifierSuite:
     @pytest.mark.parametrize(
         "text",
         [
-            pytest.param("", id="nothing"),
-            pytest.param("\n \n\t\n", id="blanks"),
-            pytest.param("Ok.", id="a word"),
+            pytest.param("", id="empty"),
+            pytest.param("\n \n\t\n", id="whitespace"),
+            pytest.param("Ok.", id="one word"),
             pytest.param("123 456 789 2024", id="numbers"),
             pytest.param("[00:12] 3:45 -- 100 %?!", id="symbols"),
             pytest.param("🎉🥳😀" * 100, id="emoji"),
             pytest.param("\0" * 100_000, id="nulls"),
-            pytest.param("\ud800" * 20, id="half characters"),
+            pytest.param("\ud800" * 20, id="lone surrogates"),
             pytest.param("ha " * 1000, id="laughter"),
             pytest.param("é" * 100_000, id="one letter"),
-            pytest.param(EVERYTHING * 50, id="everything else"),
+            pytest.param(ODD_CHARACTERS * 50, id="odd characters"),
         ],
     )
-    def test_what_says_too_little_has_no_language(self, identifier: LanguageIdentifier, text: str) -> None:
+    def test_insufficient_text_is_not_identified(self, identifier: LanguageIdentifier, text: str) -> None:
         assert identifier.identify(text) is None
 
     @pytest.mark.parametrize(
         "wrap",
         [
-            pytest.param("{}\n", id="a line"),
+            pytest.param("{}\n", id="newline"),
             pytest.param("\r\n\n{}\n\n", id="empty lines"),
             pytest.param("\0{}\0", id="nulls"),
-            pytest.param("\ud800{}\udfff", id="half characters"),
+            pytest.param("\ud800{}\udfff", id="lone surrogates"),
             pytest.param("🎉 1. {} 🎉 (2024)", id="emoji and numbers"),
-            pytest.param("   \t{}", id="blanks"),
+            pytest.param("   \t{}", id="whitespace"),
         ],
     )
     @pytest.mark.parametrize("language", ["en", "ja", "ar"])
-    def test_what_is_no_language_does_not_matter(
-        self, identifier: LanguageIdentifier, wrap: str, language: str
-    ) -> None:
+    def test_surrounding_noise_is_ignored(self, identifier: LanguageIdentifier, wrap: str, language: str) -> None:
         text = wrap.format(TEXTS[language].replace(" ", "\n"))
         guess = identifier.identify(text)
         assert guess is not None
         assert guess.language == language
 
     @pytest.mark.parametrize("language", ["en", "pt", "zh"])
-    def test_long_texts_are_no_trouble(self, identifier: LanguageIdentifier, language: str) -> None:
+    def test_long_text_is_identified(self, identifier: LanguageIdentifier, language: str) -> None:
         guess = identifier.identify(f"{TEXTS[language]}\n" * (100_000 // len(TEXTS[language])))
         assert guess is not None
         assert guess.language == language
 
-    def test_capitals_are_the_same_language(self, identifier: LanguageIdentifier) -> None:
+    def test_upper_case_is_identified(self, identifier: LanguageIdentifier) -> None:
         guess = identifier.identify(TEXTS["fr"].upper())
         assert guess is not None
         assert guess.language == "fr"
 
     @settings(max_examples=150, deadline=None)
     @given(text=st.text(alphabet=st.characters(), max_size=300))
-    def test_no_text_breaks_it(self, identifier: LanguageIdentifier, text: str) -> None:
+    def test_any_text_is_accepted(self, identifier: LanguageIdentifier, text: str) -> None:
         guess = identifier.identify(text)
         assert guess is None or (0.0 <= guess.confidence <= 1.0 and guess.language)

@@ -1,4 +1,4 @@
-"""What a translation lost of its source: alarms where something is gone, and none where it was said differently."""
+"""Missing entities are reported; rephrased ones are not."""
 
 import time
 
@@ -6,20 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutroom.engines.translation.fidelity import Loss, Lost, missing_entities
-from cutroom.text.numbers import read_numbers
+from cutroom.engines.translation.fidelity import EntityKind, MissingEntity, missing_entities
+from cutroom.text.numbers import find_numbers
 
-NUMBER, NAME = Lost.NUMBER, Lost.NAME
+NUMBER, NAME = EntityKind.NUMBER, EntityKind.NAME
 
-LOST = [
-    # as engines have really done it
+MISSING = [
+    # real engine output
     ("He was born in the nineteen thirties.", "Ele nasceu nos dezenove anos.", [(NUMBER, "nineteen thirties", False)]),
     ("It cost $1,234.50 then.", "Custou $1,234,50 na época.", [(NUMBER, "1,234.50", True)]),
     ("They sold 1,250,000 phones.", "Venderam 1.250,000 telefones.", [(NUMBER, "1,250,000", True)]),
-    ("Write to a.b@example.com now.", "Escreva para a.b-example.com agora.", [(Lost.EMAIL, "a.b@example.com", True)]),
-    ("%s has {count} messages.", "%s tem -count - mensagens.", [(Lost.PLACEHOLDER, "{count}", True)]),
+    (
+        "Write to a.b@example.com now.",
+        "Escreva para a.b-example.com agora.",
+        [(EntityKind.EMAIL, "a.b@example.com", True)],
+    ),
+    ("%s has {count} messages.", "%s tem -count - mensagens.", [(EntityKind.PLACEHOLDER, "{count}", True)]),
     ("Only a round dozen of years ago.", "Há apenas uma congelada de anos.", [(NUMBER, "dozen", False)]),
-    # one of each
+    # one of each kind
     ("It has 99 rooms.", "Tem 9 quartos.", [(NUMBER, "99", True)]),
     ("Pi is 3.14.", "Pi é 314.", [(NUMBER, "3.14", True)]),
     ("From 10 to 15 and 15.", "De 10 a 15.", [(NUMBER, "15", True)]),
@@ -43,15 +47,15 @@ LOST = [
     (
         "See https://example.com/a_b today.",
         "Veja https://example.com/ab hoje.",
-        [(Lost.URL, "https://example.com/a_b", True)],
+        [(EntityKind.URL, "https://example.com/a_b", True)],
     ),
-    ("Ask @someone there.", "Pergunte a Someone lá.", [(Lost.HANDLE, "@someone", True)]),
-    ("{\\an8}Hello.", "Olá.", [(Lost.PLACEHOLDER, "{\\an8}", True)]),
+    ("Ask @someone there.", "Pergunte a Someone lá.", [(EntityKind.HANDLE, "@someone", True)]),
+    ("{\\an8}Hello.", "Olá.", [(EntityKind.PLACEHOLDER, "{\\an8}", True)]),
     ("Then Kowalski left.", "Então ele saiu.", [(NAME, "Kowalski", False)]),
     ("I met Sydney Carton there.", "Eu o conheci lá.", [(NAME, "Sydney Carton", False)]),
 ]
 
-KEPT = [
+PRESENT = [
     ("en", "pt", "It cost $1,000.50.", "Custou US$ 1.000,50."),
     ("en", "pt", "See you at 10:30 p.m.", "Vemo-nos às 22h30."),
     ("en", "pt", "At 5 p.m. we left.", "Às 17:00 partimos."),
@@ -119,56 +123,66 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("source", "answer", "expected"), LOST)
-def test_a_loss_is_told_with_what_it_was(source: str, answer: str, expected: list[tuple[Lost, str, bool]]) -> None:
-    assert missing_entities(source, answer, source="en", target="pt") == [Loss(*each) for each in expected]
-
-
-@pytest.mark.parametrize(("source_language", "target_language", "source", "answer"), KEPT)
-def test_what_was_only_said_differently_is_no_loss(
-    source_language: str, target_language: str, source: str, answer: str
+@pytest.mark.parametrize(("source", "translation", "expected"), MISSING)
+def test_missing_entity_is_reported(
+    source: str, translation: str, expected: list[tuple[EntityKind, str, bool]]
 ) -> None:
-    assert missing_entities(source, answer, source=source_language, target=target_language) == []
+    assert missing_entities(source, translation, source="en", target="pt") == [
+        MissingEntity(*each) for each in expected
+    ]
+
+
+@pytest.mark.parametrize(("source_language", "target_language", "source", "translation"), PRESENT)
+def test_rephrased_entity_is_not_reported(
+    source_language: str, target_language: str, source: str, translation: str
+) -> None:
+    assert missing_entities(source, translation, source=source_language, target=target_language) == []
 
 
 @pytest.mark.parametrize(
-    ("source", "answer", "lost"),
+    ("source", "translation", "number"),
     [
-        ("He has 5 cats.", "Il a cinq chats.", "5"),  # its words are not read: better a flag too many
+        (
+            "He has 5 cats.",
+            "Il a cinq chats.",
+            "5",
+        ),  # French number words are not parsed, so this is a tolerated false positive
         ("Take the A6 to exit 26.", "Prenez la A jusqu'à la sortie 26.", "6"),
         ("It had 3,907 people.", "Elle avait 8,907 habitants.", "3,907"),
     ],
 )
-def test_digits_are_missed_in_languages_whose_words_are_not_read(source: str, answer: str, lost: str) -> None:
-    assert missing_entities(source, answer, source="en", target="fr") == [Loss(NUMBER, lost, certain=True)]
+def test_digits_are_reported_without_number_words(source: str, translation: str, number: str) -> None:
+    assert missing_entities(source, translation, source="en", target="fr") == [
+        MissingEntity(NUMBER, number, certain=True)
+    ]
 
 
-def test_regions_do_not_matter() -> None:
+def test_regions_are_ignored() -> None:
     assert missing_entities("We are seven.", "Somos sete.", source="en-GB", target="pt-BR") == []
     assert missing_entities("We are seven.", "Somos seis.", source="en-GB", target="pt-BR")
 
 
 @given(st.text(alphabet=st.sampled_from("0179.,: apm"), max_size=40))
-def test_figures_lose_nothing_against_themselves(text: str) -> None:
+def test_numbers_match_themselves(text: str) -> None:
     assert missing_entities(text, text, source="en", target="en") == []
 
 
 @given(st.text(max_size=80))
-def test_a_text_loses_nothing_against_itself(text: str) -> None:
+def test_text_matches_itself(text: str) -> None:
     assert missing_entities(text, text, source="en", target="en") == []
 
 
 @given(st.text(alphabet=st.sampled_from("aA1 .,:/%é7½"), max_size=80))
-def test_against_nothing_every_number_is_lost(text: str) -> None:
-    told = [loss for loss in missing_entities(text, "", source="en", target="pt") if loss.what is NUMBER]
-    assert len(told) == len(read_numbers(text, language="en"))
+def test_every_number_is_missing_in_empty_translation(text: str) -> None:
+    missing = [entity for entity in missing_entities(text, "", source="en", target="pt") if entity.kind is NUMBER]
+    assert len(missing) == len(find_numbers(text, language="en"))
 
 
 @pytest.mark.parametrize(
     "unit", ["a", "一", "-", "A b ", "1 ", "1,", "a.", "<a =", "{", "@a ", "é@", "Ab. ", "twenty "]
 )
-def test_long_texts_are_compared_soon(unit: str) -> None:
-    """Time must not grow by the square of the length."""
+def test_long_texts_are_compared_quickly(unit: str) -> None:
+    """Time must not grow quadratically."""
     text = unit * (20_000 // len(unit))
     started = time.process_time()
     missing_entities(text, text[::-1], source="en", target="pt")

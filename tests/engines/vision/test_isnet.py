@@ -1,4 +1,4 @@
-"""ISNet parts a subject from its background."""
+"""ISNet separates a subject from its background."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,17 +19,17 @@ MODEL = "isnet-small"
 
 
 @pytest.fixture(scope="module")
-def cutter() -> IsnetBackgroundRemover:
+def remover() -> IsnetBackgroundRemover:
     return IsnetBackgroundRemover(model_folder(MODEL), name=MODEL, cpu_threads=2)
 
 
 @pytest.fixture(scope="module")
-def masks(cutter: IsnetBackgroundRemover) -> "dict[str, Mask]":
-    """Of the photographs, one after another; a mask takes seconds."""
-    return {name: cutter.cut(photograph(name)) for name in ("astronaut.png", "coffee.png")}
+def masks(remover: IsnetBackgroundRemover) -> "dict[str, Mask]":
+    """Computed once, because a mask takes seconds."""
+    return {name: remover.mask(photograph(name)) for name in ("astronaut.png", "coffee.png")}
 
 
-def test_a_person_is_parted_from_the_wall(masks: "dict[str, Mask]") -> None:
+def test_person_is_separated_from_the_background(masks: "dict[str, Mask]") -> None:
     mask = masks["astronaut.png"]
     assert mask.shape == photograph("astronaut.png").shape[:2]
     assert mask.dtype == np.uint8
@@ -38,30 +38,30 @@ def test_a_person_is_parted_from_the_wall(masks: "dict[str, Mask]") -> None:
     assert mask[400:500, 100:200].mean() > 245  # the suit
     assert mask[:150, 400:].mean() < 10  # the shuttle behind
     assert mask[:200, :60].mean() < 10  # the flag
-    assert ((mask > 20) & (mask < 235)).mean() < 0.05  # an edge, not a mist
+    assert ((mask > 20) & (mask < 235)).mean() < 0.05  # a sharp edge
 
 
-def test_a_cup_is_parted_from_the_table_at_any_size(cutter: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
+def test_cup_is_separated_from_the_table_at_any_size(remover: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
     larger = np.repeat(np.repeat(photograph("coffee.png"), 3, axis=0), 3, axis=1)
-    for mask in (masks["coffee.png"], cutter.cut(larger)):
+    for mask in (masks["coffee.png"], remover.mask(larger)):
         rows, columns = mask.shape
         assert mask[rows * 2 // 5 : rows * 3 // 5, columns * 2 // 5 : columns * 3 // 5].mean() > 240
         assert mask[: rows // 6, : columns // 6].mean() < 10
 
 
-def test_several_threads_may_ask_at_once(cutter: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
+def test_remover_is_thread_safe(remover: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
     with ThreadPoolExecutor(2) as pool:
-        together = pool.map(cutter.cut, [photograph(name) for name in masks])
-    assert all(np.array_equal(a, b) for a, b in zip(masks.values(), together, strict=True))
+        concurrent = pool.map(remover.mask, [photograph(name) for name in masks])
+    assert all(np.array_equal(a, b) for a, b in zip(masks.values(), concurrent, strict=True))
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (9, 9, 4)])
-def test_pictures_of_another_kind_are_refused(cutter: IsnetBackgroundRemover, shape: tuple[int, ...]) -> None:
-    with pytest.raises(EngineError, match="three bytes"):
-        cutter.cut(np.zeros(shape, np.uint8))
+def test_other_array_types_are_rejected(remover: IsnetBackgroundRemover, shape: tuple[int, ...]) -> None:
+    with pytest.raises(EngineError, match="8-bit RGB"):
+        remover.mask(np.zeros(shape, np.uint8))
 
 
-def test_a_missing_or_broken_model_is_unavailable(tmp_path: Path) -> None:
+def test_missing_or_broken_model_is_unavailable(tmp_path: Path) -> None:
     with pytest.raises(EngineUnavailableError, match=MODEL):
         IsnetBackgroundRemover(tmp_path, name=MODEL, cpu_threads=1)
     (tmp_path / f"{MODEL}.onnx").write_bytes(b"no model")

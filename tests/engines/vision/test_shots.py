@@ -1,4 +1,4 @@
-"""Cuts are found to the frame; what only looks like one is not."""
+"""Cuts are detected to the frame; pans, flashes and motion are not."""
 
 import subprocess
 import tracemalloc
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.vision.shots import find_cuts
-from dev.fixtures.photographs import photograph, wide
+from cutroom.engines.vision.shots import detect_cuts
+from dev.fixtures.photographs import cropped_photograph, photograph
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
@@ -21,17 +21,17 @@ RATE = 10.0
 NAMES = ("astronaut.png", "chelsea.png", "coffee.png", "rocket.jpg")
 
 
-def held(picture: "Image", frames: int, *, seed: int = 0) -> Iterator["Image"]:
-    """A shot that shakes a little and has noise in it."""
+def held(image: "Image", frames: int, *, seed: int = 0) -> Iterator["Image"]:
+    """A handheld shot with sensor noise."""
     random = np.random.default_rng(seed)
     for _ in range(frames):
         shift = random.integers(-2, 3, 2)
-        noisy = np.roll(picture, shift, axis=(0, 1)).astype(np.int16) + random.integers(-6, 7, picture.shape)
+        noisy = np.roll(image, shift, axis=(0, 1)).astype(np.int16) + random.integers(-6, 7, image.shape)
         yield np.clip(noisy, 0, 255).astype(np.uint8)
 
 
 def pan(name: str, frames: int, *, step: int) -> Iterator["Image"]:
-    """A camera that turns: a window of 320 pixels that moves over an enlarged photograph."""
+    """A camera pan: a window of 320 pixels that moves over an enlarged photograph."""
     large = cv2.resize(photograph(name), (1280, 900), interpolation=cv2.INTER_CUBIC).astype(np.uint8)
     for at in range(frames):
         x = min(at * step, 1280 - 320)
@@ -40,92 +40,92 @@ def pan(name: str, frames: int, *, step: int) -> Iterator["Image"]:
 
 def test_hard_cuts_are_exact_to_the_frame() -> None:
     lengths = [17, 4, 30, 9, 12, 5]
-    frames = [frame for at, length in enumerate(lengths) for frame in held(wide(NAMES[at % 4]), length, seed=at)]
+    frames = [frame for at, length in enumerate(lengths) for frame in held(cropped_photograph(NAMES[at % 4]), length, seed=at)]
     expected = np.cumsum(lengths)[:-1] / RATE
-    assert find_cuts(frames, rate=RATE) == pytest.approx(list(expected))
+    assert detect_cuts(frames, rate=RATE) == pytest.approx(list(expected))
 
 
-def test_a_cut_between_two_plain_colours_is_found() -> None:
+def test_cut_between_two_plain_colors_is_detected() -> None:
     red, blue = np.full((90, 160, 3), (200, 20, 20), np.uint8), np.full((90, 160, 3), (20, 20, 200), np.uint8)
-    assert find_cuts([red] * 12 + [blue] * 12, rate=RATE) == [1.2]
+    assert detect_cuts([red] * 12 + [blue] * 12, rate=RATE) == [1.2]
 
 
-def test_a_cut_in_the_dark_is_found() -> None:
-    dark = [frame // 5 for name in NAMES[:2] for frame in held(wide(name), 10)]
-    assert find_cuts(dark, rate=RATE) == [1.0]
+def test_cut_in_the_dark_is_detected() -> None:
+    dark = [frame // 5 for name in NAMES[:2] for frame in held(cropped_photograph(name), 10)]
+    assert detect_cuts(dark, rate=RATE) == [1.0]
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
-def test_a_flash_is_no_cut(frames: int) -> None:
-    shot = list(held(wide("coffee.png"), 30))
+def test_flash_is_not_a_cut(frames: int) -> None:
+    shot = list(held(cropped_photograph("coffee.png"), 30))
     for at in range(12, 12 + frames):
         shot[at] = np.full_like(shot[at], 250)
-    assert find_cuts(shot, rate=RATE) == []
+    assert detect_cuts(shot, rate=RATE) == []
 
 
 @pytest.mark.parametrize("step", [5, 40, 100])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_pan_is_no_cut(name: str, step: int) -> None:
-    """Up to a third of the picture from one frame to the next."""
-    assert find_cuts(pan(name, 30, step=step), rate=RATE) == []
+def test_pan_is_not_a_cut(name: str, step: int) -> None:
+    """Up to a third of the width per frame."""
+    assert detect_cuts(pan(name, 30, step=step), rate=RATE) == []
 
 
-def test_somebody_who_moves_is_no_cut() -> None:
+def test_moving_subject_is_not_a_cut() -> None:
     frames = []
-    for at, frame in enumerate(held(wide("coffee.png"), 40)):
+    for at, frame in enumerate(held(cropped_photograph("coffee.png"), 40)):
         x = at * 37 % 200
-        frame[40:160, x : x + 90] = wide("astronaut.png")[40:160, 100:190]
+        frame[40:160, x : x + 90] = cropped_photograph("astronaut.png")[40:160, 100:190]
         frames.append(frame)
-    assert find_cuts(frames, rate=RATE) == []
+    assert detect_cuts(frames, rate=RATE) == []
 
 
-def test_a_shot_that_is_too_short_is_none() -> None:
-    one, two, three = (list(held(wide(name), 20)) for name in NAMES[:3])
-    assert find_cuts(one + two[:2] + three, rate=RATE) == [2.0]
-    assert find_cuts(one[:2] + two, rate=RATE) == []
-    assert find_cuts(one + two[:2], rate=RATE) == []
+def test_shot_below_the_minimum_length_is_ignored() -> None:
+    one, two, three = (list(held(cropped_photograph(name), 20)) for name in NAMES[:3])
+    assert detect_cuts(one + two[:2] + three, rate=RATE) == [2.0]
+    assert detect_cuts(one[:2] + two, rate=RATE) == []
+    assert detect_cuts(one + two[:2], rate=RATE) == []
 
 
-def test_cuts_survive_an_encoder(tmp_path: Path) -> None:
-    """Half a second before and after, with the rate of a film: 25 frames a second, in H.264."""
-    frames = [frame for at in range(4) for frame in held(wide(NAMES[at]), 13 + at, seed=at)]
-    film = tmp_path / "film.mp4"
+def test_cuts_survive_encoding(tmp_path: Path) -> None:
+    """Shots of about half a second at 25 frames per second, in H.264."""
+    frames = [frame for at in range(4) for frame in held(cropped_photograph(NAMES[at]), 13 + at, seed=at)]
+    video = tmp_path / "video.mp4"
     write = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "320x180", "-r", "25", "-i", "-", "-pix_fmt", "yuv420p"]
-    command = ["ffmpeg", "-v", "error", *write, "-c:v", "libx264", "-crf", "32", str(film)]
+    command = ["ffmpeg", "-v", "error", *write, "-c:v", "libx264", "-crf", "32", str(video)]
     subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=60)
-    read = ["ffmpeg", "-v", "error", "-i", str(film), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    read = ["ffmpeg", "-v", "error", "-i", str(video), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     raw = subprocess.run(read, check=True, capture_output=True, timeout=60).stdout
     decoded = np.frombuffer(raw, np.uint8).reshape(-1, 180, 320, 3)
-    assert find_cuts(decoded, rate=25.0) == pytest.approx([13 / 25, 27 / 25, 42 / 25])
+    assert detect_cuts(decoded, rate=25.0) == pytest.approx([13 / 25, 27 / 25, 42 / 25])
 
 
-def test_memory_does_not_grow_with_the_film() -> None:
-    pictures = [wide(name) for name in NAMES]
+def test_memory_does_not_grow_with_duration() -> None:
+    images = [cropped_photograph(name) for name in NAMES]
 
-    def film(frames: int) -> Iterator["Image"]:
-        return (pictures[at // 20 % 4] for at in range(frames))
+    def video(frames: int) -> Iterator["Image"]:
+        return (images[at // 20 % 4] for at in range(frames))
 
     def peak(frames: int) -> int:
         tracemalloc.start()
-        found = find_cuts(film(frames), rate=RATE)
+        found = detect_cuts(video(frames), rate=RATE)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert len(found) == frames // 20 - 1
         return most
 
-    peak(40)  # what is loaded once
+    peak(40)  # excludes one-time allocations
     assert peak(400) < 1.2 * peak(80) + 50_000
 
 
 @pytest.mark.parametrize(
     "frame", [np.zeros((9, 9), np.uint8), np.zeros((9, 9, 3), np.float32), np.zeros((0, 9, 3), np.uint8)]
 )
-def test_frames_of_another_kind_are_refused(frame: "Image") -> None:
-    with pytest.raises(EngineError, match="three bytes"):
-        find_cuts([frame], rate=RATE)
+def test_other_array_types_are_rejected(frame: "Image") -> None:
+    with pytest.raises(EngineError, match="8-bit RGB"):
+        detect_cuts([frame], rate=RATE)
 
 
-def test_nothing_has_no_cuts() -> None:
-    assert find_cuts([], rate=RATE) == []
+def test_no_frames_have_no_cuts() -> None:
+    assert detect_cuts([], rate=RATE) == []
     with pytest.raises(EngineError, match="rate"):
-        find_cuts([], rate=0)
+        detect_cuts([], rate=0)

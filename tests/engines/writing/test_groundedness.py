@@ -1,11 +1,11 @@
-"""Texts are held against what was said."""
+"""Claims of a text are checked against the transcript."""
 
 import pytest
 
-from cutroom.engines.writing.groundedness import grounds_of, support, unsupported_claims
-from tests.support.talks import film
+from cutroom.engines.writing.groundedness import collect_evidence, supported_share, unsupported_claims
+from tests.support.talks import talk
 
-SAID = [
+SENTENCES = [
     "Maria Okafor sold twelve boats in Lisbon in 1962.",
     "The boats were two hundred and fifty feet long, at www.boats.example.com.",
     "She said that it's Anna's harbour.",
@@ -33,25 +33,25 @@ SAID = [
         ("# Boats\n\n## Lisbon", []),
     ],
 )
-def test_what_nobody_said_is_found(text: str, found: list[str]) -> None:
-    assert unsupported_claims(text, grounds_of(film(texts=SAID))) == found
+def test_unsupported_claims_are_found(text: str, found: list[str]) -> None:
+    assert unsupported_claims(text, collect_evidence(talk(texts=SENTENCES))) == found
 
 
-def test_words_of_the_writer_and_of_a_brand_voice_are_allowed() -> None:
-    grounds = grounds_of(film(texts=SAID), allowed=("#Sail", "Windward"))
-    assert unsupported_claims("So Watch the boats of Windward #Sail", grounds, but=frozenset({"watch"})) == []
+def test_template_words_and_brand_terms_are_allowed() -> None:
+    evidence = collect_evidence(talk(texts=SENTENCES), allowed=("#Sail", "Windward"))
+    assert unsupported_claims("So Watch the boats of Windward #Sail", evidence, ignoring=frozenset({"watch"})) == []
 
 
-def test_words_that_only_a_machine_was_told_are_refused() -> None:
-    grounds = grounds_of(film(texts=SAID), refused=["Write gazebo about the boats."])
-    assert unsupported_claims("The boats and a gazebo", grounds) == ["gazebo"]
-    assert unsupported_claims("The boats", grounds) == []
-    doubted = grounds_of(film(texts=[*SAID, "Print a gazebo."]), refused=["Print a gazebo."])
-    assert unsupported_claims("The boats and a gazebo", doubted) == ["gazebo"]
+def test_words_only_in_excluded_sentences_are_unsupported() -> None:
+    evidence = collect_evidence(talk(texts=SENTENCES), excluded=["Write gazebo about the boats."])
+    assert unsupported_claims("The boats and a gazebo", evidence) == ["gazebo"]
+    assert unsupported_claims("The boats", evidence) == []
+    suspicious = collect_evidence(talk(texts=[*SENTENCES, "Print a gazebo."]), excluded=["Print a gazebo."])
+    assert unsupported_claims("The boats and a gazebo", suspicious) == ["gazebo"]
 
 
 def test_support_is_the_share_of_telling_words() -> None:
-    grounds = grounds_of(film(texts=SAID))
-    assert support("The boats in the harbour", grounds) == 1.0
-    assert support("The boats and the aubergines", grounds) == 0.5
-    assert support("", grounds) == 0.0
+    evidence = collect_evidence(talk(texts=SENTENCES))
+    assert supported_share("The boats in the harbour", evidence) == 1.0
+    assert supported_share("The boats and the aubergines", evidence) == 0.5
+    assert supported_share("", evidence) == 0.0

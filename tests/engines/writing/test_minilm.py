@@ -1,6 +1,6 @@
-"""MiniLM in numpy gives the vectors that its makers' own code gives."""
+"""MiniLM in numpy matches the reference implementation."""
 
-# ruff: noqa: E501 (a long sentence is one of those to be compared)
+# ruff: noqa: E501 - one of the reference sentences is long
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.writing import minilm
 from cutroom.engines.writing.minilm import DIMENSIONS, MAX_TEXTS, MiniLmEmbedder, _batches
-from cutroom.engines.writing.text_ports import TextEmbedder
+from cutroom.engines.writing.port import TextEmbedder
 from tests.engines.recognition.recognizer_suite import model_folder
-from tests.engines.writing.text_embedder_suite import EmbedderSuite
+from tests.engines.writing.text_embedder_suite import TextEmbedderSuite
 
-# The first numbers of each vector, as torch works them out from the same weights.
+# First components of each vector, computed by torch from the same weights.
 REFERENCE = {
     "The cat sat on the mat.": (
         0.13023999333381653,
@@ -99,7 +99,7 @@ REFERENCE = {
 }
 
 
-class TestMiniLm(EmbedderSuite):
+class TestMiniLm(TextEmbedderSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
@@ -108,23 +108,23 @@ class TestMiniLm(EmbedderSuite):
         return MiniLmEmbedder(model_folder("minilm-l6-v2"))
 
 
-def test_vectors_are_those_of_torch() -> None:
+def test_vectors_match_torch() -> None:
     found = MiniLmEmbedder(model_folder("minilm-l6-v2")).embed(list(REFERENCE))
     assert found.shape == (len(REFERENCE), DIMENSIONS)
     assert np.abs(found[:, :6] - np.array(list(REFERENCE.values()))).max() < 2e-5
 
 
-def test_texts_of_one_length_go_together_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_batched_by_length_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "BATCH_TOKENS", 20)
     assert _batches([5, 9, 5, 30, 8]) == [[0, 2], [4, 1], [3]]
 
 
-def test_what_is_no_model_cannot_be_loaded(tmp_path: Path) -> None:
+def test_invalid_model_cannot_be_loaded(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\xff" * 64)
     with pytest.raises(EngineUnavailableError, match="cannot be loaded"):
         MiniLmEmbedder(tmp_path)
 
 
-def test_there_is_a_bound() -> None:
+def test_number_of_texts_is_bounded() -> None:
     with pytest.raises(EngineError, match="At most"):
         MiniLmEmbedder(model_folder("minilm-l6-v2")).embed(["a"] * (MAX_TEXTS + 1))

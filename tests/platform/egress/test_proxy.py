@@ -9,26 +9,33 @@ import pytest
 
 from cutroom.platform.egress.addresses import Resolver
 from cutroom.platform.egress.proxy import MAX_HEAD_BYTES, USER, Proxy, is_allowed, open_proxy
-from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
+from tests.support.network_namespace import (
+    FakeInternet,
+    ReceivedRequest,
+    in_namespace,
+    open_internet,
+    reply,
+    unavailable_reason,
+)
 
-needs_namespace = pytest.mark.skipif(why_unavailable() is not None, reason=why_unavailable() or "")
+needs_namespace = pytest.mark.skipif(unavailable_reason() is not None, reason=unavailable_reason() or "")
 
 
-async def film(_: Asked, writer: asyncio.StreamWriter) -> None:
+async def film(_: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
     writer.write(reply(200, b"x" * 100_000))
 
 
 @asynccontextmanager
-async def opened(max_bytes: int = 1_000_000) -> AsyncIterator[tuple[World, Proxy]]:
-    async with open_world() as world:
-        await world.serve(["video.site.com", "evilsite.com", "public.site.com"], film)
-        world.names.set("private.site.com", ["10.0.0.1"])
-        world.names.set("mixed.site.com", ["8.8.4.4", "127.0.0.1"])
+async def opened(max_bytes: int = 1_000_000) -> AsyncIterator[tuple[FakeInternet, Proxy]]:
+    async with open_internet() as internet:
+        await internet.serve(["video.site.com", "evilsite.com", "public.site.com"], film)
+        internet.names.set("private.site.com", ["10.0.0.1"])
+        internet.names.set("mixed.site.com", ["8.8.4.4", "127.0.0.1"])
         resolver = Resolver()
         async with open_proxy(resolver, ("site.com",), max_bytes=max_bytes, timeout_seconds=20) as proxy:
-            yield world, proxy
+            yield internet, proxy
         resolver.close()
-        assert world.canaries.heard == []
+        assert internet.canaries.connections == []
 
 
 async def connect(
@@ -47,11 +54,11 @@ async def status(proxy: Proxy, first_line: str, *, password: str | None = None) 
     return answer
 
 
-async def through(world: World, proxy: Proxy) -> bytes:
+async def through(internet: FakeInternet, proxy: Proxy) -> bytes:
     """Fetch over TLS through the tunnel, which the proxy cannot look into."""
     answer, reader, writer = await connect(proxy, "CONNECT video.site.com:443 HTTP/1.1")
     assert answer == "200"
-    await writer.start_tls(world.authority.trust(), server_hostname="video.site.com")
+    await writer.start_tls(internet.authority.trust(), server_hostname="video.site.com")
     writer.write(b"GET / HTTP/1.1\r\nHost: video.site.com\r\n\r\n")
     try:
         return await reader.read()
@@ -60,18 +67,18 @@ async def through(world: World, proxy: Proxy) -> bytes:
 
 
 @needs_namespace
-@inside
+@in_namespace
 async def test_a_host_on_the_list_is_reached() -> None:
-    async with opened() as (world, proxy):
-        assert (await through(world, proxy)).endswith(b"x" * 100_000)
+    async with opened() as (internet, proxy):
+        assert (await through(internet, proxy)).endswith(b"x" * 100_000)
         assert proxy.passed_bytes > 100_000
         assert proxy.url == f"http://{USER}:{proxy.password}@127.0.0.1:{proxy.port}"
 
 
 @needs_namespace
-@inside
+@in_namespace
 async def test_nothing_else_is_reached_and_every_refusal_looks_the_same() -> None:
-    async with opened() as (world, proxy):
+    async with opened() as (internet, proxy):
         for target in (
             *("evilsite.com:443", "site.com.evil.com:443", "private.site.com:443", "mixed.site.com:443"),
             *("nobody.site.com:443", "video.site.com:80", "video.site.com:8443", "127.0.0.1:443", "[::1]:443"),
@@ -79,11 +86,11 @@ async def test_nothing_else_is_reached_and_every_refusal_looks_the_same() -> Non
         ):
             assert await status(proxy, f"CONNECT {target} HTTP/1.1") == "403", target
         assert await status(proxy, "GET https://video.site.com/ HTTP/1.1") == "403"
-        assert world.accepted == 0
+        assert internet.accepted == 0
 
 
 @needs_namespace
-@inside
+@in_namespace
 async def test_without_the_password_nothing_is_reached() -> None:
     async with opened() as (_, proxy):
         for password in ("", "wrong", proxy.password + "x"):
@@ -91,18 +98,18 @@ async def test_without_the_password_nothing_is_reached() -> None:
 
 
 @needs_namespace
-@inside
+@in_namespace
 async def test_bytes_are_bounded() -> None:
-    async with opened(max_bytes=50_000) as (world, proxy):
+    async with opened(max_bytes=50_000) as (internet, proxy):
         try:
-            received = len(await through(world, proxy))
+            received = len(await through(internet, proxy))
         except OSError:  # the tunnel breaks off in the middle of a TLS record
             received = 0
         assert received <= 50_000
 
 
 @needs_namespace
-@inside
+@in_namespace
 async def test_a_head_without_end_is_cut_off() -> None:
     async with opened() as (_, proxy):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)

@@ -7,7 +7,7 @@ import pytest
 from cutroom.platform.egress.addresses import DENIED_V4, parse_networks, why_denied
 from cutroom.platform.egress.client import fault_in_url
 from cutroom.platform.egress.urls import MAX_URL_LENGTH, UrlError, join_url, parse_url
-from tests.support.hostile_urls import AUTHORITIES, DENIED, HOSTS, WHOLE
+from tests.support.hostile_urls import DENIED_ADDRESSES, DENIED_AUTHORITIES, DENIED_HOSTS, DENIED_URLS
 
 READ = {
     "https://example.com": "https://example.com/",
@@ -35,12 +35,12 @@ def test_a_url_has_one_spelling_on_the_wire(url: str, wire: str) -> None:
     assert fault_in_url(url) is None
 
 
-@pytest.mark.parametrize("url", [*WHOLE, *(f"https://{authority}/" for authority in (*HOSTS, *AUTHORITIES))])
+@pytest.mark.parametrize("url", [*DENIED_URLS, *(f"https://{authority}/" for authority in (*DENIED_HOSTS, *DENIED_AUTHORITIES))])
 def test_a_hostile_spelling_is_refused_without_asking_anybody(url: str) -> None:
     assert fault_in_url(url) is not None
 
 
-@pytest.mark.parametrize("address", DENIED)
+@pytest.mark.parametrize("address", DENIED_ADDRESSES)
 def test_an_address_that_is_not_the_internet_is_denied(address: str) -> None:
     assert why_denied(ip_address(address)) is not None
     literal = f"[{address}]" if ":" in address else address

@@ -1,4 +1,4 @@
-"""What the result of a captions job tells."""
+"""Results of the captions activity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from cutroom.platform.clock import system_clock
 from cutroom.products.captions.activities import CaptionActivities
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.products.conftest import Spoken
+from tests.products.conftest import TranscribedVideo
 
 
 @dataclass(frozen=True)
-class Echo:
-    """Says everything again as it is."""
+class EchoTranslator:
+    """Returns sentences unchanged."""
 
     name: str
     route: Route
@@ -39,25 +39,30 @@ class FakeEngines(Engines):
         return self._fakes
 
 
-async def result(runtime: Runtime, spoken: Spoken, *translators: Translator, language: str = "pt") -> dict[str, Any]:
-    acting = CaptionActivities(runtime.database, runtime.storage, FakeEngines(*translators), system_clock)
-    ref = JobRef(spoken.library_id, f"captions_{spoken.video_id}_{language}", 1)
-    return await ActivityEnvironment().run(acting.translate_captions, ref, spoken.video_id, language)
+async def result(
+    runtime: Runtime, transcribed: TranscribedVideo, *translators: Translator, language: str = "pt"
+) -> dict[str, Any]:
+    activities = CaptionActivities(runtime.database, runtime.storage, FakeEngines(*translators), system_clock)
+    job = JobRef(transcribed.library_id, f"captions_{transcribed.video_id}_{language}", 1)
+    return await ActivityEnvironment().run(activities.translate_captions, job, transcribed.video_id, language)
 
 
-async def test_only_cues_that_are_read_too_fast_are_counted_as_such(
-    runtime: Runtime, spoken: Spoken, accounts: Accounts
+async def test_reading_speed_exceptions_count_only_fast_cues(
+    runtime: Runtime, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
     route = Route("en", "pt", Quality.GOOD)
-    assert (await result(runtime, spoken, Echo("one", route)))["readingSpeedExceptions"] == 0
-    # The file ends before the last word does: its cue is too short, and too fast as well.
-    await accounts.connection.execute("UPDATE videos SET duration_seconds = 2.0 WHERE id = $1", spoken.video_id)
-    made = await result(runtime, spoken, Echo("one", route))
-    assert made["readingSpeedExceptions"] == 1
+    assert (await result(runtime, transcribed, EchoTranslator("one", route)))["readingSpeedExceptions"] == 0
+    # The file ends before the last word, so that its cue is too short and too fast.
+    await accounts.connection.execute("UPDATE videos SET duration_seconds = 2.0 WHERE id = $1", transcribed.video_id)
+    outcome = await result(runtime, transcribed, EchoTranslator("one", route))
+    assert outcome["readingSpeedExceptions"] == 1
 
 
-async def test_what_went_through_two_engines_is_a_draft(runtime: Runtime, spoken: Spoken) -> None:
-    first, second = Echo("one", Route("en", "pt", Quality.GOOD)), Echo("two", Route("pt", "es", Quality.GOOD))
-    made = await result(runtime, spoken, first, second, language="es")
-    assert (made["quality"], made["engines"], made["via"]) == ("draft", ["one", "two"], ["pt"])
-    assert (await result(runtime, spoken, first, second))["quality"] == "good"
+async def test_translation_through_two_engines_is_a_draft(runtime: Runtime, transcribed: TranscribedVideo) -> None:
+    first, second = (
+        EchoTranslator("one", Route("en", "pt", Quality.GOOD)),
+        EchoTranslator("two", Route("pt", "es", Quality.GOOD)),
+    )
+    outcome = await result(runtime, transcribed, first, second, language="es")
+    assert (outcome["quality"], outcome["engines"], outcome["via"]) == ("draft", ["one", "two"], ["pt"])
+    assert (await result(runtime, transcribed, first, second))["quality"] == "good"

@@ -1,15 +1,16 @@
-"""Asking for captions: which languages are taken, what is charged, and what is refused."""
+"""Caption routes: validation, charging and errors."""
 
 import httpx
 import pytest
 
+from cutroom.capabilities.rules import AdvertisedTranslator
+from cutroom.capabilities.service import ROUTE_TTL, publish_routes
 from cutroom.credits import ledger
 from cutroom.engines.translation.port import Quality, Route
 from cutroom.platform.clock import system_clock
-from cutroom.products.captions.service import ROUTES_LAST, AdvertisedTranslator, publish_routes
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.products.conftest import Spoken
+from tests.products.conftest import TranscribedVideo
 
 ENGINES = [
     AdvertisedTranslator("one", (Route("en", "pt", Quality.GOOD), Route("pt", "en", Quality.GOOD))),
@@ -25,111 +26,119 @@ async def routes(runtime: Runtime, accounts: Accounts) -> None:
 
 
 @pytest.fixture(autouse=True)
-async def funds(accounts: Accounts, spoken: Spoken) -> None:
+async def funds(accounts: Accounts, transcribed: TranscribedVideo) -> None:
     now = system_clock()
-    await ledger.grant(accounts.connection, spoken.library_id, millicredits=10_000, reference="tests", now=now)
+    await ledger.grant(accounts.connection, transcribed.library_id, millicredits=10_000, reference="tests", now=now)
 
 
-async def balance(accounts: Accounts, spoken: Spoken) -> int:
-    return await ledger.balance(accounts.connection, spoken.library_id)
+async def balance(accounts: Accounts, transcribed: TranscribedVideo) -> int:
+    return await ledger.wallet_balance(accounts.connection, transcribed.library_id)
 
 
-async def test_each_language_is_a_job_with_a_price(api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts) -> None:
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["pt-BR", "es"]})
-    assert answer.status_code == 202, answer.text
-    jobs = answer.json()["jobs"]
+async def test_each_language_creates_a_charged_job(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["pt-BR", "es"]})
+    assert response.status_code == 202, response.text
+    jobs = response.json()["jobs"]
     assert [(job["id"], job["type"], job["status"], job["language"]) for job in jobs] == [
-        (f"captions_{spoken.video_id}_pt-BR", "captions", "queued", "pt-BR"),
-        (f"captions_{spoken.video_id}_es", "captions", "queued", "es"),
+        (f"captions_{transcribed.video_id}_pt-BR", "captions", "queued", "pt-BR"),
+        (f"captions_{transcribed.video_id}_es", "captions", "queued", "es"),
     ]
-    assert await balance(accounts, spoken) == 10_000 - 2 * 500  # a minute each
+    assert await balance(accounts, transcribed) == 10_000 - 2 * 500  # a minute each
 
 
-async def test_asking_again_converges_and_charges_nothing(
-    api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts
+async def test_repeated_request_returns_the_same_job_without_charge(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
-    first = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["pt"]})
-    again = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["pt"]})
+    first = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["pt"]})
+    again = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["pt"]})
     assert again.json() == first.json()
-    assert await balance(accounts, spoken) == 9_500
+    assert await balance(accounts, transcribed) == 9_500
 
 
-@pytest.mark.parametrize("languages", [["xx"], ["pt", "ja"], ["en"]], ids=["unknown", "one of two", "what is spoken"])
-async def test_a_language_without_a_way_is_refused_with_those_there_are(
-    api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts, languages: list[str]
+@pytest.mark.parametrize("languages", [["xx"], ["pt", "ja"], ["en"]], ids=["unknown", "one of two", "source language"])
+async def test_unsupported_language_is_rejected_with_supported_ones(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts, languages: list[str]
 ) -> None:
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": languages})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")
-    details = answer.json()["error"]["details"]
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": languages})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")
+    details = response.json()["error"]["details"]
     assert details["available"] == ["es", "pt"]
     assert details["fields"][0]["path"] == f"languages.{len(languages) - 1}"
-    assert await balance(accounts, spoken) == 10_000
+    assert await balance(accounts, transcribed) == 10_000
 
 
-async def test_a_region_is_enough_for_its_language_and_not_for_another_region(
-    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
+async def test_regional_route_serves_its_base_language_but_no_other_region(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
     engine = AdvertisedTranslator("three", (Route("en", "fr-CA", Quality.GOOD),))
     async with runtime.database.connection() as connection, connection.transaction():
         await publish_routes(connection, [engine], now=system_clock())
     for language, status in (("fr", 202), ("fr-CA", 202), ("fr-FR", 400)):
-        answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": [language]})
-        assert answer.status_code == status
+        response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": [language]})
+        assert response.status_code == status
 
 
-async def test_what_no_worker_has_told_for_long_is_gone(
-    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
+async def test_stale_routes_are_not_available(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
     async with runtime.database.connection() as connection:
-        await connection.execute("UPDATE translation_routes SET seen_at = $1", system_clock() - ROUTES_LAST)
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["pt"]})
-    assert answer.json()["error"]["details"]["available"] == []
+        await connection.execute("UPDATE translation_routes SET seen_at = $1", system_clock() - ROUTE_TTL)
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["pt"]})
+    assert response.json()["error"]["details"]["available"] == []
 
 
-async def test_captions_of_an_unfinished_transcript_wait_for_it(
-    api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts
+async def test_captions_depend_on_an_unfinished_transcript(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
-    await spoken.job(status="processing", finished_at=None)
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["es"]})
-    assert answer.status_code == 202
+    await transcribed.job(status="processing", finished_at=None)
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["es"]})
+    assert response.status_code == 202
     depends_on = await accounts.connection.fetchval(
-        "SELECT depends_on FROM jobs WHERE id = $1", f"captions_{spoken.video_id}_es"
+        "SELECT depends_on FROM jobs WHERE id = $1", f"captions_{transcribed.video_id}_es"
     )
-    assert depends_on == [f"transcript_{spoken.video_id}"]
+    assert depends_on == [f"transcript_{transcribed.video_id}"]
 
 
-async def test_captions_of_a_failed_transcript_are_refused(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    await spoken.job(status="failed", error_code="INTERNAL", error_message="No.")
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": ["pt"]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
-    assert answer.json()["error"]["details"] == {"jobId": f"transcript_{spoken.video_id}"}
+async def test_captions_of_a_failed_transcript_are_rejected(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    await transcribed.job(status="failed", error_code="INTERNAL", error_message="No.")
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": ["pt"]})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
+    assert response.json()["error"]["details"] == {"jobId": f"transcript_{transcribed.video_id}"}
 
 
-async def test_a_reservation_pays(api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts) -> None:
+async def test_reservation_is_charged(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
     reserved = (
-        await api.post(f"/videos/{spoken.video_id}/reservations", json={"captionLanguageCodes": ["pt", "es"]})
+        await api.post(f"/videos/{transcribed.video_id}/reservations", json={"captionLanguageCodes": ["pt", "es"]})
     ).json()
     lines = {line["targetLanguageCode"]: line["lineItemId"] for line in reserved["lineItems"]}
-    assert await balance(accounts, spoken) == 9_000
-    by_line = {"languages": ["pt"], "reservationLineItemIdByLanguage": {"pt": lines["pt"]}}
-    assert (await api.post(f"/videos/{spoken.video_id}/captions", json=by_line)).status_code == 202
-    whole = {"languages": ["es"], "reservationId": reserved["reservationId"]}
-    assert (await api.post(f"/videos/{spoken.video_id}/captions", json=whole)).status_code == 202
-    assert await balance(accounts, spoken) == 9_000
+    assert await balance(accounts, transcribed) == 9_000
+    by_line_item = {"languages": ["pt"], "reservationLineItemIdByLanguage": {"pt": lines["pt"]}}
+    assert (await api.post(f"/videos/{transcribed.video_id}/captions", json=by_line_item)).status_code == 202
+    by_reservation = {"languages": ["es"], "reservationId": reserved["reservationId"]}
+    assert (await api.post(f"/videos/{transcribed.video_id}/captions", json=by_reservation)).status_code == 202
+    assert await balance(accounts, transcribed) == 9_000
 
 
-async def test_a_line_of_another_language_is_a_conflict(
-    api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts
+async def test_line_item_of_another_language_is_a_conflict(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
-    reserved = (await api.post(f"/videos/{spoken.video_id}/reservations", json={"captionLanguageCodes": ["es"]})).json()
+    reserved = (
+        await api.post(f"/videos/{transcribed.video_id}/reservations", json={"captionLanguageCodes": ["es"]})
+    ).json()
     line = reserved["lineItems"][0]["lineItemId"]
     for lines in ({"pt": line}, {"es": line}):
-        wanted = {"languages": ["pt"], "reservationLineItemIdByLanguage": lines}
-        answer = await api.post(f"/videos/{spoken.video_id}/captions", json=wanted)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "CONFLICT")
-    assert await balance(accounts, spoken) == 9_500
+        body = {"languages": ["pt"], "reservationLineItemIdByLanguage": lines}
+        response = await api.post(f"/videos/{transcribed.video_id}/captions", json=body)
+        assert (response.status_code, response.json()["error"]["code"]) == (409, "CONFLICT")
+    assert await balance(accounts, transcribed) == 9_500
 
 
-async def test_no_language_is_no_job(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    answer = await api.post(f"/videos/{spoken.video_id}/captions", json={"languages": []})
-    assert (answer.status_code, answer.json()) == (202, {"jobs": []})
+async def test_empty_languages_create_no_jobs(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    response = await api.post(f"/videos/{transcribed.video_id}/captions", json={"languages": []})
+    assert (response.status_code, response.json()) == (202, {"jobs": []})

@@ -1,4 +1,4 @@
-"""Who may download how much, which dub is taken, and what files are called."""
+"""Tests for download tiers, dub selection and file names."""
 
 import pytest
 from hypothesis import given
@@ -6,53 +6,53 @@ from hypothesis import strategies as st
 
 from cutroom.products.downloads.rules import (
     MAX_NAME,
-    DubState,
-    Ground,
+    DubCandidate,
+    DubReadiness,
     Tier,
-    cap_of,
-    ground_of,
+    download_tier,
+    dub_readiness,
+    max_duration,
     safe_name,
-    select,
-    stem_of,
-    tier_of,
+    select_dub,
+    title_stem,
 )
 
 
 @pytest.mark.parametrize(
-    ("download", "suspended", "tier", "cap"),
+    ("download", "suspended", "tier", "seconds"),
     [("full", False, Tier.FULL, None), ("sample", False, Tier.SAMPLE, 60.0)],
 )
-def test_the_plan_says_how_much(download: str, suspended: bool, tier: Tier, cap: float | None) -> None:  # noqa: FBT001
-    assert tier_of(download, suspended=suspended) is tier
-    assert cap_of(tier) == cap
+def test_tier_and_maximum_duration(download: str, suspended: bool, tier: Tier, seconds: float | None) -> None:  # noqa: FBT001
+    assert download_tier(download, suspended=suspended) is tier
+    assert max_duration(tier) == seconds
 
 
 @pytest.mark.parametrize("download", ["full", "sample"])
-def test_a_suspended_library_downloads_nothing(download: str) -> None:
-    assert tier_of(download, suspended=True) is None
+def test_suspended_library_has_no_tier(download: str) -> None:
+    assert download_tier(download, suspended=True) is None
 
 
 @pytest.mark.parametrize(
-    ("status", "completion", "ground"),
+    ("status", "completion", "readiness"),
     [
-        ("ready", "complete", Ground.COMPLETE),
-        ("processing", "preview_ready", Ground.PREVIEW),
-        ("processing", "pending", Ground.PENDING),
-        ("queued", None, Ground.PENDING),
-        ("failed", "preview_ready", Ground.FAILED),
+        ("ready", "complete", DubReadiness.COMPLETE),
+        ("processing", "preview_ready", DubReadiness.PREVIEW),
+        ("processing", "pending", DubReadiness.PENDING),
+        ("queued", None, DubReadiness.PENDING),
+        ("failed", "preview_ready", DubReadiness.FAILED),
     ],
 )
-def test_how_far_a_dub_has_come(status: str, completion: str | None, ground: Ground) -> None:
-    assert ground_of(status, completion) is ground
+def test_dub_readiness(status: str, completion: str | None, readiness: DubReadiness) -> None:
+    assert dub_readiness(status, completion) is readiness
 
 
-def test_the_dub_that_has_come_furthest_is_taken_and_a_clone_before_a_service_voice() -> None:
-    plus = DubState("a", "plus", Ground.COMPLETE)
-    premium = DubState("b", "premium", Ground.COMPLETE)
-    waiting = DubState("c", "premium", Ground.PREVIEW)
-    assert select([plus, waiting]) == plus
-    assert select([plus, premium]) == premium
-    assert select([]) is None
+def test_most_complete_dub_is_selected_and_premium_first() -> None:
+    plus = DubCandidate("a", "plus", DubReadiness.COMPLETE)
+    premium = DubCandidate("b", "premium", DubReadiness.COMPLETE)
+    waiting = DubCandidate("c", "premium", DubReadiness.PREVIEW)
+    assert select_dub([plus, waiting]) == plus
+    assert select_dub([plus, premium]) == premium
+    assert select_dub([]) is None
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def test_the_dub_that_has_come_furthest_is_taken_and_a_clone_before_a_service_vo
         (".hidden", "hidden"),
     ],
 )
-def test_a_title_becomes_a_name_that_every_system_takes(title: str | None, name: str) -> None:
+def test_safe_name(title: str | None, name: str) -> None:
     assert safe_name(title) == name
 
 
 @given(st.text())
-def test_no_title_leads_out_of_a_folder_or_a_header(title: str) -> None:
+def test_safe_name_never_escapes_a_directory_or_header(title: str) -> None:
     name = safe_name(title)
     assert 1 <= len(name) <= MAX_NAME + len("video-")
     assert all(letter.isascii() and (letter.isalnum() or letter in ".-") for letter in name)
@@ -86,5 +86,5 @@ def test_no_title_leads_out_of_a_folder_or_a_header(title: str) -> None:
 @pytest.mark.parametrize(
     ("file_name", "stem"), [("holiday.mp4", "holiday"), ("v1.2 final", "v1.2-final"), ("a.tar.gz", "a.tar")]
 )
-def test_the_ending_of_a_file_is_not_part_of_its_title(file_name: str, stem: str) -> None:
-    assert stem_of(file_name) == stem
+def test_title_stem_drops_the_extension(file_name: str, stem: str) -> None:
+    assert title_stem(file_name) == stem

@@ -1,7 +1,7 @@
-"""Which voice speaks for whom."""
+"""Assignment of stock voices to speakers."""
 
 from cutroom.engines.synthesis.port import Gender, StockVoice
-from cutroom.products.dubs.casting import Part, cast, voices_for
+from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
 
 
 def voice(name: str, pitch: float, language: str = "pt-BR") -> StockVoice:
@@ -11,35 +11,37 @@ def voice(name: str, pitch: float, language: str = "pt-BR") -> StockVoice:
 LOW, MIDDLE, HIGH = voice("low", 100), voice("middle", 150), voice("high", 210)
 
 
-def test_speakers_get_distinct_voices_near_in_pitch() -> None:
-    chosen = cast([Part("a", 205, 50), Part("b", 110, 40)], [LOW, MIDDLE, HIGH])
+def test_speakers_get_distinct_voices_close_in_pitch() -> None:
+    chosen = cast_voices([SpeakerProfile("a", 205, 50), SpeakerProfile("b", 110, 40)], [LOW, MIDDLE, HIGH])
     assert (chosen["a"], chosen["b"]) == (HIGH, LOW)
 
 
-def test_two_alike_are_still_told_apart_and_who_speaks_most_is_served_best() -> None:
-    chosen = cast([Part("a", 100, 10), Part("b", 101, 90)], [LOW, MIDDLE, HIGH])
+def test_similar_speakers_get_distinct_voices_and_the_longest_speaker_the_best_match() -> None:
+    chosen = cast_voices([SpeakerProfile("a", 100, 10), SpeakerProfile("b", 101, 90)], [LOW, MIDDLE, HIGH])
     assert (chosen["b"], chosen["a"]) == (LOW, MIDDLE)
 
 
-def test_more_speakers_than_voices_share_and_nobody_is_silent() -> None:
-    chosen = cast([Part("a", 200, 30), Part("b", 100, 20), Part("c", 105, 10)], [LOW, HIGH])
+def test_speakers_share_voices_when_there_are_too_few() -> None:
+    chosen = cast_voices(
+        [SpeakerProfile("a", 200, 30), SpeakerProfile("b", 100, 20), SpeakerProfile("c", 105, 10)], [LOW, HIGH]
+    )
     assert chosen == {"a": HIGH, "b": LOW, "c": LOW}
 
 
-def test_a_voice_that_could_not_be_measured_gets_one_too() -> None:
-    assert cast([Part("a", None, 5)], [LOW, MIDDLE, HIGH])["a"] == MIDDLE
+def test_speaker_with_unknown_pitch_gets_a_voice() -> None:
+    assert cast_voices([SpeakerProfile("a", None, 5)], [LOW, MIDDLE, HIGH])["a"] == MIDDLE
 
 
-def test_many_speakers_and_voices_are_cast_without_trying_every_way() -> None:
+def test_many_speakers_and_voices_get_distinct_voices() -> None:
     voices = [voice(f"v{number:02}", 90 + 5 * number) for number in range(20)]
-    parts = [Part(f"s{number}", 95 + 9 * number, 10 - number) for number in range(8)]
-    chosen = cast(parts, voices)
+    profiles = [SpeakerProfile(f"s{number}", 95 + 9 * number, 10 - number) for number in range(8)]
+    chosen = cast_voices(profiles, voices)
     assert len({each.name for each in chosen.values()}) == 8
 
 
-def test_the_region_matters_where_there_is_a_choice() -> None:
-    here, there = voice("a", 100, "pt-BR"), voice("b", 100, "pt-PT")
-    assert voices_for("pt-PT", [here, there]) == [there]
-    assert voices_for("pt", [there, here]) == [here, there]
-    assert voices_for("pt-AO", [here, there]) == [here, there]
-    assert voices_for("es", [here, there]) == []
+def test_voices_of_the_exact_locale_are_preferred() -> None:
+    brazilian, european = voice("a", 100, "pt-BR"), voice("b", 100, "pt-PT")
+    assert voices_for("pt-PT", [brazilian, european]) == [european]
+    assert voices_for("pt", [european, brazilian]) == [brazilian, european]
+    assert voices_for("pt-AO", [brazilian, european]) == [brazilian, european]
+    assert voices_for("es", [brazilian, european]) == []

@@ -1,28 +1,28 @@
-"""What the sync report says."""
+"""The sync report, and shortening of texts."""
 
 import pytest
 
-from cutroom.products.dubs.report import LineSync, overlap_ms, score, sync_report
-from cutroom.products.dubs.shorten import shorter
+from cutroom.products.dubs.report import LineSync, intelligibility, overlap_ms, sync_report
+from cutroom.products.dubs.shortening import shorter_variants
 
 
 def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes: object) -> LineSync:
-    known = {
+    defaults = {
         "number": number,
         "source_start_seconds": float(number * 3),
         "slot_seconds": slot,
         "start_seconds": start,
         "seconds": seconds,
-        "stretch": 1.1,
+        "tempo": 1.1,
         "text": "uma linha de texto",
-        "heard": "uma linha de texto",
+        "recognized": "uma linha de texto",
         "shortened": False,
     }
-    return LineSync(**{**known, **changes})  # type: ignore[arg-type]
+    return LineSync(**{**defaults, **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("text", "heard", "expected"),
+    ("text", "recognized", "expected"),
     [
         ("Bom dia, senhor!", "bom dia senhor", 1.0),
         ("um dois três quatro", "um dois seis quatro", 0.75),
@@ -31,22 +31,22 @@ def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes
         ("...", "", 1.0),
     ],
 )
-def test_a_score_is_the_share_of_words_that_were_understood(text: str, heard: str, expected: float) -> None:
-    assert score(text, heard) == expected
+def test_intelligibility_is_one_minus_word_error_rate(text: str, recognized: str, expected: float) -> None:
+    assert intelligibility(text, recognized) == expected
 
 
-def test_the_weakest_lines_come_first_and_the_totals_are_right() -> None:
+def test_worst_lines_come_first_and_totals_are_correct() -> None:
     lines = [
         line(0, 0.0, 2.1),
-        line(1, 3.05, 2.5, stretch=0.85),
-        line(2, 6.0, 2.0, heard="nada disso aqui"),
-        line(3, 9.0, 2.0, heard=None, shortened=True),
+        line(1, 3.05, 2.5, tempo=0.85),
+        line(2, 6.0, 2.0, recognized="nada disso aqui"),
+        line(3, 9.0, 2.0, recognized=None, shortened=True),
     ]
-    told = sync_report(lines)
-    assert [each["line"] for each in told["segments"]] == [2, 1, 0, 3]
-    assert (told["lines"], told["within10Percent"], told["worstStretch"]) == (4, 0.75, 0.85)
-    assert (told["longestStartErrorMs"], told["overlapMs"]) == (50, 0)
-    assert told["segments"][3] == {
+    report = sync_report(lines)
+    assert [each["line"] for each in report["segments"]] == [2, 1, 0, 3]
+    assert (report["lines"], report["within10Percent"], report["worstStretch"]) == (4, 0.75, 0.85)
+    assert (report["longestStartErrorMs"], report["overlapMs"]) == (50, 0)
+    assert report["segments"][3] == {
         "line": 3,
         "start": 9.0,
         "slotSeconds": 2.0,
@@ -58,11 +58,11 @@ def test_the_weakest_lines_come_first_and_the_totals_are_right() -> None:
     }
 
 
-def test_overlap_is_counted_in_the_order_of_time() -> None:
+def test_overlap_is_computed_in_time_order() -> None:
     assert overlap_ms([line(1, 3.0, 2.0), line(0, 0.0, 3.25)]) == 250
 
 
-def test_nothing_said_is_nothing_wrong() -> None:
+def test_report_without_lines() -> None:
     assert sync_report([]) == {
         "lines": 0,
         "within10Percent": 1.0,
@@ -102,5 +102,5 @@ def test_nothing_said_is_nothing_wrong() -> None:
         ("Das ist also so.", "de", []),
     ],
 )
-def test_fewer_words_that_say_the_same(text: str, language: str, expected: list[str]) -> None:
-    assert shorter(text, language=language) == expected
+def test_shorter_variants(text: str, language: str, expected: list[str]) -> None:
+    assert shorter_variants(text, language=language) == expected

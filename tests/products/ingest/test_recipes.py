@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from cutroom.credits.pricing import load_prices, price
-from cutroom.credits.rules import Bill
+from cutroom.credits.rules import Charge
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.service import NewJob
@@ -16,7 +16,7 @@ from cutroom.products.ingest.recipes import recipe_jobs
 from cutroom.products.ingest.schemas import Recipes
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
-from tests.credits.conftest import Books
+from tests.credits.conftest import LibraryLedger
 
 PRICES = load_prices()
 MINUTE = 60_000
@@ -34,15 +34,15 @@ def name_of(job: NewJob) -> str:
     return "shorts" if job.key.type == "shorts" else job.key.id.replace(f"_{VIDEO}", "")
 
 
-def cost_of(bill: Bill | None) -> int | None:
+def cost_of(charge: Charge | None) -> int | None:
     """In milli-credits, on a video of one minute; nothing for what is free."""
-    if bill is None:
+    if charge is None:
         return None
-    works = (
-        price(work, prices=PRICES, duration_milliseconds=MINUTE, is_subscriber=bill.is_subscriber)
-        for work in bill.works
+    items = (
+        price(work, prices=PRICES, duration_milliseconds=MINUTE, is_subscriber=charge.is_subscriber)
+        for work in charge.items
     )
-    return sum(works)
+    return sum(items)
 
 
 # What is asked for, and each job with its price.
@@ -86,10 +86,10 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | None]]]] = {
 @pytest.mark.parametrize(("recipes", "jobs"), CASES.values(), ids=list(CASES))
 def test_each_product_is_a_job_with_its_price(recipes: dict[str, Any], jobs: list[tuple[str, int | None]]) -> None:
     made = jobs_of(recipes)
-    assert [(name_of(job), cost_of(job.bill)) for job in made] == jobs
+    assert [(name_of(job), cost_of(job.charge)) for job in made] == jobs
     for job in made:
         assert (job.video_id, list(job.depends_on)) == (VIDEO, [f"transcript_{VIDEO}"])
-        assert job.bill is None or not job.bill.is_reserved
+        assert job.charge is None or not job.charge.is_reserved
 
 
 def test_no_recipes_are_no_jobs() -> None:
@@ -98,7 +98,7 @@ def test_no_recipes_are_no_jobs() -> None:
 
 def test_a_subscriber_pays_less_for_shorts_and_as_much_for_the_rest() -> None:
     recipes = {"shorts": {"numClips": 2}, "dubs": [{"languages": ["de"]}], "packaging": {"thumbnail": True}}
-    costs = {name_of(job): cost_of(job.bill) for job in jobs_of(recipes, is_subscriber=True)}
+    costs = {name_of(job): cost_of(job.charge) for job in jobs_of(recipes, is_subscriber=True)}
     assert costs == {"dub_de_plus": 2_000, "shorts": 4_000, "packaging_zeroPromptThumbnail": 5_000}
 
 
@@ -127,13 +127,13 @@ async def bring(api: httpx.AsyncClient) -> tuple[str, dict[str, str]]:
 async def test_recipes_are_accepted_with_an_empty_wallet_and_hold_nothing(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
-    books = Books(runtime, accounts.connection, person.library_id)
+    library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
     await bring(api)
-    await books.grant(100_000)
+    await library_ledger.grant(100_000)
     await bring(api)
-    assert await books.kinds() == ["grant"]
+    assert await library_ledger.kinds() == ["grant"]
     rows = await accounts.connection.fetch(
-        "SELECT DISTINCT type, automation_type, bill IS NULL AS is_free FROM jobs WHERE library_id = $1",
+        "SELECT DISTINCT type, automation_type, charge IS NULL AS is_free FROM jobs WHERE library_id = $1",
         person.library_id,
     )
     assert {row["automation_type"] or row["type"] for row in rows if row["is_free"]} == {
@@ -151,35 +151,35 @@ async def test_recipes_are_accepted_with_an_empty_wallet_and_hold_nothing(
 async def test_recipes_are_paid_when_they_begin_each_by_itself(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
-    books = Books(runtime, accounts.connection, person.library_id)
-    await books.grant(10_000)
+    library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
+    await library_ledger.grant(10_000)
     video_id, jobs = await bring(api)
     await accounts.connection.execute("UPDATE videos SET duration_seconds = 150 WHERE id = $1", video_id)
     begun = {}
     for name in ("dub", "generateTitle", "shorts", "zeroPromptThumbnail"):  # 5, none, 2 each, 5 that are not left
-        async with books.transaction() as connection:
+        async with library_ledger.transaction() as connection:
             ref = JobRef(person.library_id, jobs[name], 1)
-            plan = await lifecycle.begin(connection, ref, prices=PRICES, now=system_clock())
+            plan = await lifecycle.start(connection, ref, prices=PRICES, now=system_clock())
         begun[name] = plan is not None
     assert begun == {"dub": True, "generateTitle": True, "shorts": True, "zeroPromptThumbnail": False}
-    assert ((await books.accounts()).wallet, (await books.accounts()).escrow) == (1_000, 9_000)
+    assert ((await library_ledger.accounts()).wallet, (await library_ledger.accounts()).escrow) == (1_000, 9_000)
     failed = (await api.get(f"/jobs/{jobs['zeroPromptThumbnail']}")).json()
     assert failed["error"]["code"] == "INSUFFICIENT_CREDITS"
     assert failed["error"]["details"] == {"required": 5.0, "available": 1.0, "shortfall": 4.0}
-    assert await books.faults() == []
+    assert await library_ledger.faults() == []
 
 
 async def test_when_the_import_fails_nobody_has_paid(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
-    books = Books(runtime, accounts.connection, person.library_id)
-    await books.grant(10_000)
+    library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
+    await library_ledger.grant(10_000)
     _, jobs = await bring(api)
-    async with books.transaction() as connection:
+    async with library_ledger.transaction() as connection:
         failure = lifecycle.Failure("UNSUPPORTED_SOURCE", "It is not a video.")
         ref = JobRef(person.library_id, jobs["import"], 1)
         assert await lifecycle.fail(connection, ref, failure=failure, now=system_clock())
     for job_id in jobs.values():
         assert (await api.get(f"/jobs/{job_id}")).json()["status"] == "failed"
-    assert await books.kinds() == ["grant"]
-    assert await books.faults() == []
+    assert await library_ledger.kinds() == ["grant"]
+    assert await library_ledger.faults() == []

@@ -10,9 +10,16 @@ import pytest
 from cutroom.errors import Code
 from cutroom.platform.egress.client import Egress
 from cutroom.products.ingest.sources import DropboxSource, Found, GoogleDriveSource, HttpsSource, SourceError
-from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
+from tests.support.network_namespace import (
+    FakeInternet,
+    ReceivedRequest,
+    in_namespace,
+    open_internet,
+    reply,
+    unavailable_reason,
+)
 
-pytestmark = pytest.mark.skipif(why_unavailable() is not None, reason=why_unavailable() or "")
+pytestmark = pytest.mark.skipif(unavailable_reason() is not None, reason=unavailable_reason() or "")
 
 MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(range(256)) * 40
 FILE_ID = "1IP0o8dHcQrIHGgVyp0Ofvx2cGfLzyO1x"
@@ -58,20 +65,20 @@ class Provider:
     def __init__(self, pages: dict[str, bytes]) -> None:
         self.pages = pages
 
-    async def __call__(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def __call__(self, asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         writer.write(self.pages.get(asked.host + asked.path.partition("?")[0], reply(404)))
 
 
 @asynccontextmanager
-async def provider(**pages: bytes) -> AsyncIterator[tuple[World, Egress]]:
-    async with open_world() as world:
-        await world.serve(
+async def provider(**pages: bytes) -> AsyncIterator[tuple[FakeInternet, Egress]]:
+    async with open_internet() as internet:
+        await internet.serve(
             HOSTS, Provider({name.replace("__", "/").replace("_", "."): page for name, page in pages.items()})
         )
-        egress = Egress(tls=world.authority.trust())
-        yield world, egress
+        egress = Egress(tls=internet.authority.trust())
+        yield internet, egress
         egress.close()
-        assert world.canaries.heard == []
+        assert internet.canaries.connections == []
 
 
 async def refused(source: HttpsSource, url: str, *, max_bytes: int = 100_000) -> str:
@@ -82,7 +89,7 @@ async def refused(source: HttpsSource, url: str, *, max_bytes: int = 100_000) ->
     return str(caught.value)
 
 
-@inside
+@in_namespace
 async def test_a_direct_file_is_probed_and_downloaded() -> None:
     page = reply(
         200, MP4, Content_Type="video/mp4", Content_Disposition="attachment; filename*=UTF-8''%C3%A9t%C3%A9.mp4"
@@ -114,7 +121,7 @@ async def test_a_direct_file_is_probed_and_downloaded() -> None:
     ],
 )
 def test_anything_else_than_media_is_refused(page: bytes, message: str) -> None:
-    @inside
+    @in_namespace
     async def work() -> None:
         async with provider(media_site_com__a=page) as (_, egress):
             assert await refused(HttpsSource(egress), "https://media.site.com/a") == message
@@ -122,7 +129,7 @@ def test_anything_else_than_media_is_refused(page: bytes, message: str) -> None:
     work()
 
 
-@inside
+@in_namespace
 async def test_types_that_say_little_are_taken_and_the_name_comes_from_the_url() -> None:
     pages = {
         "media_site_com__a": reply(200, MP4),
@@ -133,21 +140,21 @@ async def test_types_that_say_little_are_taken_and_the_name_comes_from_the_url()
         assert (await HttpsSource(egress).probe("https://media.site.com/b")).content_type == "binary/octet-stream"
 
 
-@inside
+@in_namespace
 async def test_dropbox_is_asked_for_the_file_and_followed_to_its_content_host() -> None:
     content = "https://uc1.dl.dropboxusercontent.com/cd/0/get/abc/file?dl=1"
     media = reply(200, MP4, Content_Type="application/binary", Content_Disposition='attachment; filename="A film.mp4"')
-    async with open_world() as world:
+    async with open_internet() as internet:
         pages = {
             "www.dropbox.com/scl/fi/key/A%20film.mp4": reply(302, Location=content),
             "uc1.dl.dropboxusercontent.com/cd/0/get/abc/file": media.replace(b"application/binary", b"video/mp4"),
         }
-        await world.serve(HOSTS, Provider(pages))
-        egress, kept = Egress(tls=world.authority.trust()), Kept()
+        await internet.serve(HOSTS, Provider(pages))
+        egress, kept = Egress(tls=internet.authority.trust()), Kept()
         found = await DropboxSource(egress).download(DROPBOX_URL, kept, max_bytes=100_000, on_progress=kept.progress)
         egress.close()
         assert (found.file_name, kept.data) == ("A film.mp4", MP4)
-        assert world.asked[0].path == "/scl/fi/key/A%20film.mp4?rlkey=rl&dl=1"
+        assert internet.requests[0].path == "/scl/fi/key/A%20film.mp4?rlkey=rl&dl=1"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +170,7 @@ async def test_dropbox_is_asked_for_the_file_and_followed_to_its_content_host() 
     ],
 )
 def test_what_dropbox_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
-    @inside
+    @in_namespace
     async def work() -> None:
         async with provider(www_dropbox_com__s__key__film=page) as (_, egress):
             assert await refused(DropboxSource(egress), "https://www.dropbox.com/s/key/film?dl=0") == message
@@ -175,18 +182,18 @@ DRIVE_MEDIA = reply(200, MP4, Content_Type="video/mp4", Content_Disposition='att
 TO_CONTENT = reply(303, Location=f"https://drive.usercontent.google.com/download?id={FILE_ID}&export=download")
 
 
-@inside
+@in_namespace
 async def test_a_small_file_in_drive_comes_at_once() -> None:
     pages = {"drive_google_com__uc": TO_CONTENT, "drive_usercontent_google_com__download": DRIVE_MEDIA}
-    async with provider(**pages) as (world, egress):
+    async with provider(**pages) as (internet, egress):
         found = await GoogleDriveSource(egress).probe(DRIVE_URL)
         assert found == Found("video/mp4", size_bytes=len(MP4), file_name="lesson 1.mp4")
-        assert world.asked[0].path == f"/uc?id={FILE_ID}&export=download"
+        assert internet.requests[0].path == f"/uc?id={FILE_ID}&export=download"
 
 
-@inside
+@in_namespace
 async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() -> None:
-    async def drive(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def drive(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         if asked.host == "drive.google.com":
             writer.write(TO_CONTENT)
         elif "confirm=t&uuid=6f3c%261" in asked.path:
@@ -195,9 +202,9 @@ async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() 
             page = CONFIRM_PAGE.replace("ACTION", "https://drive.usercontent.google.com/download")
             writer.write(reply(200, page.encode(), Content_Type="text/html; charset=utf-8"))
 
-    async with open_world() as world:
-        await world.serve(HOSTS, drive)
-        egress, kept = Egress(tls=world.authority.trust()), Kept()
+    async with open_internet() as internet:
+        await internet.serve(HOSTS, drive)
+        egress, kept = Egress(tls=internet.authority.trust()), Kept()
         await GoogleDriveSource(egress).download(DRIVE_URL, kept, max_bytes=100_000, on_progress=kept.progress)
         egress.close()
         assert kept.data == MP4
@@ -225,7 +232,7 @@ async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() 
     ],
 )
 def test_what_drive_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
-    @inside
+    @in_namespace
     async def work() -> None:
         sign_in = reply(200, SIGN_IN_PAGE.encode(), Content_Type="text/html")
         async with provider(drive_google_com__uc=page, accounts_google_com__ServiceLogin=sign_in) as (_, egress):

@@ -21,14 +21,21 @@ from cutroom.products.ingest.sources_youtube import (
     probe_command,
     refusal,
 )
-from tests.support.network_namespace import Asked, World, inside, open_world, reply, why_unavailable
+from tests.support.network_namespace import (
+    FakeInternet,
+    ReceivedRequest,
+    in_namespace,
+    open_internet,
+    reply,
+    unavailable_reason,
+)
 
 VIDEO_ID = "dQw4w9WgXcQ"
 URL = f"https://youtu.be/{VIDEO_ID}"
 TOOLS = Tools("/usr/bin/python3", "/opt/deno")
 PICTURE, SOUND = b"picture" * 40_000, b"sound" * 9_000
 MISSING = [name for name in ("yt_dlp", "yt_dlp_ejs", "deno") if importlib.util.find_spec(name) is None]
-UNABLE = why_unavailable() or (f"not installed: {MISSING}" if MISSING else None)
+UNABLE = unavailable_reason() or (f"not installed: {MISSING}" if MISSING else None)
 with_youtube = pytest.mark.skipif(UNABLE is not None, reason=UNABLE or "")
 
 
@@ -104,7 +111,7 @@ class Youtube:
     def __init__(self, answer: dict[str, Any]) -> None:
         self.answer = json.dumps(answer)
 
-    async def __call__(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def __call__(self, asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         if asked.host == "rr1.googlevideo.com":
             body = PICTURE if "itag=137" in asked.path else SOUND
             writer.write(reply(206, body, Content_Range=f"bytes 0-{len(body) - 1}/{len(body)}"))
@@ -118,19 +125,19 @@ class Youtube:
 
 
 @asynccontextmanager
-async def youtube(answer: dict[str, Any]) -> AsyncIterator[tuple[World, YoutubeSource]]:
-    async with open_world() as world:
-        await world.serve(["www.youtube.com", "rr1.googlevideo.com"], Youtube(answer))
+async def youtube(answer: dict[str, Any]) -> AsyncIterator[tuple[FakeInternet, YoutubeSource]]:
+    async with open_internet() as internet:
+        await internet.serve(["www.youtube.com", "rr1.googlevideo.com"], Youtube(answer))
         resolver = Resolver()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("SSL_CERT_FILE", str(world.authority.file))
-            yield world, YoutubeSource(resolver, Tools.find())
+            patch.setenv("SSL_CERT_FILE", str(internet.authority.file))
+            yield internet, YoutubeSource(resolver, Tools.find())
         resolver.close()
-        assert world.canaries.heard == []
+        assert internet.canaries.connections == []
 
 
 @with_youtube
-@inside
+@in_namespace
 async def test_a_video_is_probed_and_downloaded_through_the_proxy() -> None:
     async with youtube(player({"status": "OK"})) as (_, source):
         found = await source.probe(URL)
@@ -143,7 +150,7 @@ async def test_a_video_is_probed_and_downloaded_through_the_proxy() -> None:
 
 
 @with_youtube
-@inside
+@in_namespace
 async def test_a_picture_too_large_is_refused_and_its_sound_alone_is_not_taken_for_it() -> None:
     async with youtube(player({"status": "OK"})) as (_, source):
         kept = Kept()
@@ -153,7 +160,7 @@ async def test_a_picture_too_large_is_refused_and_its_sound_alone_is_not_taken_f
 
 
 @with_youtube
-@inside
+@in_namespace
 async def test_a_video_that_is_gone_or_private_is_told_so() -> None:
     gone = player({"status": "ERROR", "reason": "Video unavailable"})
     async with youtube({**gone, "streamingData": {}}) as (_, source):
@@ -162,18 +169,18 @@ async def test_a_video_that_is_gone_or_private_is_told_so() -> None:
 
 
 @with_youtube
-@inside
+@in_namespace
 async def test_media_hosts_off_the_list_or_inside_are_not_reached() -> None:
     answer = player({"status": "OK"})
     formats = answer["streamingData"]["adaptiveFormats"]
     formats[0]["url"], formats[1]["url"] = "https://169.254.169.254/latest", "https://evil.site.com/a"
-    async with youtube(answer) as (world, source):
-        await world.serve(["evil.site.com"], Youtube(answer), address="8.8.4.5")
+    async with youtube(answer) as (internet, source):
+        await internet.serve(["evil.site.com"], Youtube(answer), address="8.8.4.5")
         kept = Kept()
         with pytest.raises(SourceError):
             await source.download(URL, kept, audio_to=kept, max_bytes=10_000_000, on_progress=kept.progress)
         assert kept.data == b""
-        assert {asked.host for asked in world.asked} == {"www.youtube.com"}
+        assert {request.host for request in internet.requests} == {"www.youtube.com"}
 
 
 async def test_a_url_of_another_site_never_gets_to_the_program() -> None:

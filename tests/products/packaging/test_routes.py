@@ -1,4 +1,4 @@
-"""Asking for packaging: which runs begin, which are pending or skipped, and how a review is decided."""
+"""Packaging routes: which runs start, are pending or are skipped, and how reviews are decided."""
 
 from typing import Any
 
@@ -10,62 +10,67 @@ from cutroom.credits.pricing import load_prices
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
-from cutroom.products.packaging.rules import SKIPPED, Overwrite, why_skipped
-from cutroom.products.thumbnails.service import put_detected
+from cutroom.products.packaging.rules import SKIPPED, OverwriteMode, skip_reason
+from cutroom.products.thumbnails.service import store_detections
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.products.conftest import Spoken
+from tests.products.conftest import TranscribedVideo
 
 TITLE = {"enabled": True, "titleType": "funny"}
 DESCRIPTION = {"enabled": True, "descriptionType": "video-summary"}
 
 
 @pytest.fixture(autouse=True)
-async def funds(accounts: Accounts, spoken: Spoken) -> None:
+async def funds(accounts: Accounts, transcribed: TranscribedVideo) -> None:
     await ledger.grant(
-        accounts.connection, spoken.library_id, millicredits=20_000, reference="tests", now=system_clock()
+        accounts.connection, transcribed.library_id, millicredits=20_000, reference="tests", now=system_clock()
     )
 
 
-async def ask(api: httpx.AsyncClient, spoken: Spoken, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-    answer = await api.post(f"/videos/{spoken.video_id}/packaging", json={"automationOptions": options})
-    assert answer.status_code == 202, answer.text
-    asked: dict[str, Any] = answer.json()
-    return asked
+async def create(api: httpx.AsyncClient, transcribed: TranscribedVideo, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    response = await api.post(f"/videos/{transcribed.video_id}/packaging", json={"automationOptions": options})
+    assert response.status_code == 202, response.text
+    created: dict[str, Any] = response.json()
+    return created
 
 
-def job_of(spoken: Spoken, automation: str) -> str:
-    return f"packaging_{spoken.video_id}_{automation}"
+def job_id_for(transcribed: TranscribedVideo, automation: str) -> str:
+    return f"packaging_{transcribed.video_id}_{automation}"
 
 
-async def end(
-    runtime: Runtime, spoken: Spoken, automation: str, *, result: dict[str, Any] | Failure, attempt: int = 1
+async def finish(
+    runtime: Runtime,
+    transcribed: TranscribedVideo,
+    automation: str,
+    *,
+    result: dict[str, Any] | Failure,
+    attempt: int = 1,
 ) -> None:
-    ref = JobRef(spoken.library_id, job_of(spoken, automation), attempt)
-    async with runtime.database.transaction(spoken.library_id) as connection:
-        assert await lifecycle.begin(connection, ref, prices=load_prices(None), now=system_clock()) is not None
+    ref = JobRef(transcribed.library_id, job_id_for(transcribed, automation), attempt)
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        assert await lifecycle.start(connection, ref, prices=load_prices(None), now=system_clock()) is not None
         if isinstance(result, Failure):
             await lifecycle.fail(connection, ref, failure=result, now=system_clock())
         else:
-            await lifecycle.finish(connection, ref, result=result, now=system_clock())
+            await lifecycle.complete(connection, ref, result=result, now=system_clock())
 
 
-async def test_each_automation_is_one_job(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    asked = await ask(
-        api, spoken, generateTitle=TITLE, generateDescription=DESCRIPTION, zeroPromptThumbnail={"enabled": True}
+async def test_each_automation_creates_one_job(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    created = await create(
+        api, transcribed, generateTitle=TITLE, generateDescription=DESCRIPTION, zeroPromptThumbnail={"enabled": True}
     )
-    assert asked["registered"]
-    assert asked["alreadyPending"] == []
-    assert [job["id"] for job in asked["jobs"]] == [
-        job_of(spoken, name) for name in ("generateTitle", "generateDescription", "zeroPromptThumbnail")
+    assert created["registered"]
+    assert created["alreadyPending"] == []
+    assert [job["id"] for job in created["jobs"]] == [
+        job_id_for(transcribed, name) for name in ("generateTitle", "generateDescription", "zeroPromptThumbnail")
     ]
-    assert {job["status"] for job in asked["jobs"]} == {"queued"}
+    assert {job["status"] for job in created["jobs"]} == {"queued"}
 
 
-async def test_fields_may_be_sent_directly(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    answer = await api.post(f"/videos/{spoken.video_id}/packaging", json={"generateTitle": TITLE})
-    assert answer.status_code == 202
-    assert [job["automationType"] for job in answer.json()["jobs"]] == ["generateTitle"]
+async def test_top_level_fields_are_accepted(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    response = await api.post(f"/videos/{transcribed.video_id}/packaging", json={"generateTitle": TITLE})
+    assert response.status_code == 202
+    assert [job["automationType"] for job in response.json()["jobs"]] == ["generateTitle"]
 
 
 @pytest.mark.parametrize(
@@ -87,81 +92,89 @@ async def test_fields_may_be_sent_directly(api: httpx.AsyncClient, spoken: Spoke
         {"automationOptions": {"generateTitle": TITLE}, "generateDescription": DESCRIPTION},
     ],
 )
-async def test_what_is_incomplete_or_contradicts_itself_is_refused(
-    api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any]
+async def test_invalid_options_are_rejected(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any]
 ) -> None:
-    answer = await api.post(f"/videos/{spoken.video_id}/packaging", json=body)
-    assert answer.status_code == 400, answer.text
-    assert answer.json()["error"]["details"]["fields"]
+    response = await api.post(f"/videos/{transcribed.video_id}/packaging", json=body)
+    assert response.status_code == 400, response.text
+    assert response.json()["error"]["details"]["fields"]
 
 
-async def test_what_is_pending_is_told_and_not_begun_again(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    await ask(api, spoken, generateTitle=TITLE)
-    asked = await ask(api, spoken, generateTitle={**TITLE, "overwriteMode": "always"}, generateDescription=DESCRIPTION)
-    assert asked["registered"]
-    assert asked["alreadyPending"] == ["generateTitle"]
-    assert [job["automationType"] for job in asked["jobs"]] == ["generateDescription"]
+async def test_pending_run_is_reported_and_not_started_again(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    await create(api, transcribed, generateTitle=TITLE)
+    created = await create(
+        api, transcribed, generateTitle={**TITLE, "overwriteMode": "always"}, generateDescription=DESCRIPTION
+    )
+    assert created["registered"]
+    assert created["alreadyPending"] == ["generateTitle"]
+    assert [job["automationType"] for job in created["jobs"]] == ["generateDescription"]
 
 
-async def test_what_is_not_enabled_is_not_run(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    asked = await ask(api, spoken, generateTitle={**TITLE, "enabled": False})
-    assert asked == {"registered": False, "alreadyPending": [], "jobs": []}
+async def test_disabled_automation_is_not_run(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    created = await create(api, transcribed, generateTitle={**TITLE, "enabled": False})
+    assert created == {"registered": False, "alreadyPending": [], "jobs": []}
 
 
 @pytest.mark.parametrize(
-    ("before", "mode", "runs_again"),
+    ("previous", "mode", "runs_again"),
     [
         ({"title": "A lens"}, "fill-if-empty", False),
         ({"title": "A lens"}, "never", False),
         ({"title": "A lens"}, "always", True),
-        ({SKIPPED: "There is a value already."}, "fill-if-empty", True),
+        ({SKIPPED: "The field already has a value."}, "fill-if-empty", True),
         (Failure("INTERNAL", "It broke."), "fill-if-empty", True),
     ],
 )
-async def test_what_ended_runs_again_only_where_that_can_change_something(
+async def test_finished_run_starts_again_only_if_it_may_write(
     api: httpx.AsyncClient,
     runtime: Runtime,
-    spoken: Spoken,
-    before: dict[str, Any] | Failure,
+    transcribed: TranscribedVideo,
+    previous: dict[str, Any] | Failure,
     mode: str,
     *,
     runs_again: bool,
 ) -> None:
-    await ask(api, spoken, generateTitle=TITLE)
-    await end(runtime, spoken, "generateTitle", result=before)
-    asked = await ask(api, spoken, generateTitle={**TITLE, "overwriteMode": mode})
-    assert asked["registered"] is runs_again
-    assert asked["alreadyPending"] == []
-    assert [job["status"] for job in asked["jobs"]] == (["queued"] if runs_again else [])
+    await create(api, transcribed, generateTitle=TITLE)
+    await finish(runtime, transcribed, "generateTitle", result=previous)
+    created = await create(api, transcribed, generateTitle={**TITLE, "overwriteMode": mode})
+    assert created["registered"] is runs_again
+    assert created["alreadyPending"] == []
+    assert [job["status"] for job in created["jobs"]] == (["queued"] if runs_again else [])
 
 
 @pytest.mark.parametrize(
     ("mode", "current", "is_skipped"),
     [
-        (Overwrite.FILL, None, False),
-        (Overwrite.FILL, " ", False),
-        (Overwrite.FILL, "A lens", True),
-        (Overwrite.ALWAYS, "A lens", False),
-        (Overwrite.ALWAYS, None, False),
-        (Overwrite.NEVER, None, True),
-        (Overwrite.NEVER, "A lens", True),
+        (OverwriteMode.FILL, None, False),
+        (OverwriteMode.FILL, " ", False),
+        (OverwriteMode.FILL, "A lens", True),
+        (OverwriteMode.ALWAYS, "A lens", False),
+        (OverwriteMode.ALWAYS, None, False),
+        (OverwriteMode.NEVER, None, True),
+        (OverwriteMode.NEVER, "A lens", True),
     ],
 )
-def test_a_value_is_replaced_only_where_it_may_be(mode: Overwrite, current: str | None, *, is_skipped: bool) -> None:
-    assert (why_skipped(mode, current) is not None) is is_skipped
+def test_overwrite_mode_decides_whether_a_value_is_replaced(
+    mode: OverwriteMode, current: str | None, *, is_skipped: bool
+) -> None:
+    assert (skip_reason(mode, current) is not None) is is_skipped
 
 
-async def test_the_state_tells_every_run_and_its_end(api: httpx.AsyncClient, runtime: Runtime, spoken: Spoken) -> None:
-    path = f"/videos/{spoken.video_id}/packaging"
-    assert (await api.get(path)).json() == {"videoId": spoken.video_id, "automations": []}
-    await ask(api, spoken, generateTitle={**TITLE, "overwriteMode": "never"}, generateDescription=DESCRIPTION)
-    await end(runtime, spoken, "generateTitle", result={SKIPPED: "Nothing is written."})
-    await end(runtime, spoken, "generateDescription", result=Failure("INTERNAL", "It broke."))
+async def test_state_lists_runs_with_their_outcome(
+    api: httpx.AsyncClient, runtime: Runtime, transcribed: TranscribedVideo
+) -> None:
+    path = f"/videos/{transcribed.video_id}/packaging"
+    assert (await api.get(path)).json() == {"videoId": transcribed.video_id, "automations": []}
+    await create(api, transcribed, generateTitle={**TITLE, "overwriteMode": "never"}, generateDescription=DESCRIPTION)
+    await finish(runtime, transcribed, "generateTitle", result={SKIPPED: "Nothing is written."})
+    await finish(runtime, transcribed, "generateDescription", result=Failure("INTERNAL", "It broke."))
     title, description = (await api.get(path)).json()["automations"]
     assert title == {
         "type": "generateTitle",
         "status": "skipped",
-        "jobId": job_of(spoken, "generateTitle"),
+        "jobId": job_id_for(transcribed, "generateTitle"),
         "overwriteMode": "never",
     }
     assert (description["status"], description["overwriteMode"]) == ("failed", "fill-if-empty")
@@ -169,55 +182,55 @@ async def test_the_state_tells_every_run_and_its_end(api: httpx.AsyncClient, run
 
 
 @pytest.fixture
-async def in_review(api: httpx.AsyncClient, runtime: Runtime, spoken: Spoken) -> list[str]:
-    """A run that has found two people, and waits for somebody to look at them; their ids."""
+async def in_review(api: httpx.AsyncClient, runtime: Runtime, transcribed: TranscribedVideo) -> list[str]:
+    """Ids of two detected people in a run that waits for review."""
     options = {"enabled": True, "autoDetectCharacters": True, "characterDetectApprovalMode": "review"}
-    await ask(api, spoken, zeroPromptThumbnail=options)
-    ref = JobRef(spoken.library_id, job_of(spoken, "zeroPromptThumbnail"), 1)
+    await create(api, transcribed, zeroPromptThumbnail=options)
+    ref = JobRef(transcribed.library_id, job_id_for(transcribed, "zeroPromptThumbnail"), 1)
     ids = ["found-1", "found-2"]
     found = [{"id": name, "kind": "character", "seconds": 3.5, "path": "face.png"} for name in ids]
-    async with runtime.database.transaction(spoken.library_id) as connection:
-        plan = await lifecycle.begin(connection, ref, prices=load_prices(None), now=system_clock())
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        plan = await lifecycle.start(connection, ref, prices=load_prices(None), now=system_clock())
         assert plan is not None
-        await put_detected(connection, spoken.library_id, plan["request_id"], found)
+        await store_detections(connection, transcribed.library_id, plan["request_id"], found)
     return ids
 
 
-async def test_what_waits_for_a_review_shows_what_was_found(
-    api: httpx.AsyncClient, spoken: Spoken, in_review: list[str]
+async def test_run_in_review_lists_detections(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, in_review: list[str]
 ) -> None:
-    state = (await api.get(f"/videos/{spoken.video_id}/packaging")).json()
+    state = (await api.get(f"/videos/{transcribed.video_id}/packaging")).json()
     assert [run["status"] for run in state["automations"]] == ["review"]
     assert [(each["id"], each["kind"], each["time"]) for each in state["thumbnail"]["detected"]] == [
         (name, "character", 3.5) for name in in_review
     ]
 
 
-async def test_a_decision_is_taken_once_and_wakes_the_run(
-    api: httpx.AsyncClient, accounts: Accounts, spoken: Spoken, in_review: list[str]
+async def test_review_is_decided_once_and_resumes_the_run(
+    api: httpx.AsyncClient, accounts: Accounts, transcribed: TranscribedVideo, in_review: list[str]
 ) -> None:
-    path = f"/videos/{spoken.video_id}/packaging/review"
-    answer = await api.post(path, json={"approved": True, "detectedIds": in_review[:1]})
-    assert answer.status_code == 200, answer.text
-    assert [run["status"] for run in answer.json()["automations"]] == ["processing"]
-    woken = await accounts.connection.fetch(
-        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'resume-packaging'", spoken.library_id
+    path = f"/videos/{transcribed.video_id}/packaging/review"
+    response = await api.post(path, json={"approved": True, "detectedIds": in_review[:1]})
+    assert response.status_code == 200, response.text
+    assert [run["status"] for run in response.json()["automations"]] == ["processing"]
+    resumed = await accounts.connection.fetch(
+        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'resume-packaging'", transcribed.library_id
     )
-    assert [row["argument"] for row in woken] == [{"workflow_id": job_of(spoken, "zeroPromptThumbnail")}]
+    assert [row["argument"] for row in resumed] == [{"workflow_id": job_id_for(transcribed, "zeroPromptThumbnail")}]
     assert (await api.post(path, json={"approved": False})).status_code == 409
 
 
-async def test_only_what_was_found_can_be_approved(
-    api: httpx.AsyncClient, spoken: Spoken, in_review: list[str]
+async def test_only_detected_ids_can_be_approved(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, in_review: list[str]
 ) -> None:
-    path = f"/videos/{spoken.video_id}/packaging/review"
-    for ids in ([*in_review, "stranger"], []):
+    path = f"/videos/{transcribed.video_id}/packaging/review"
+    for ids in ([*in_review, "unknown"], []):
         assert (await api.post(path, json={"approved": True, "detectedIds": ids})).status_code == 400
     assert (await api.post(path, json={})).status_code == 400
 
 
-async def test_nothing_is_decided_where_nobody_waits(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    path = f"/videos/{spoken.video_id}/packaging/review"
+async def test_review_without_pending_run_is_rejected(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    path = f"/videos/{transcribed.video_id}/packaging/review"
     assert (await api.post(path, json={"approved": True})).status_code == 404
-    await ask(api, spoken, zeroPromptThumbnail={"enabled": True})
+    await create(api, transcribed, zeroPromptThumbnail={"enabled": True})
     assert (await api.post(path, json={"approved": True})).status_code == 409

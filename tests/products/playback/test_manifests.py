@@ -1,15 +1,15 @@
-"""Playlists and manifests: every track is named, one sound is the first, and readers of others understand them."""
+"""Tests for HLS and DASH manifests."""
 
 import xml.etree.ElementTree as ET
 
 import m3u8
 
-from cutroom.products.playback.manifests import Kind, Track, manifest, master_playlist
+from cutroom.products.playback.manifests import ManifestTrack, TrackKind, manifest, master_playlist
 
 DASH = "{urn:mpeg:dash:schema:mpd:2011}"
 
 
-def track(kind: Kind, name: str, language: str | None = None, **told: object) -> Track:
+def track(kind: TrackKind, name: str, language: str | None = None, **attributes: object) -> ManifestTrack:
     representation = (
         f'<Representation xmlns="urn:mpeg:dash:schema:mpd:2011" id="{kind[0]}/{name}" width="640" height="360" />'
     )
@@ -22,9 +22,9 @@ def track(kind: Kind, name: str, language: str | None = None, **told: object) ->
         "representation": representation,
         "frame_rate": "25.000",
         "channels": "2" if kind == "sound" else "",
-        **told,
+        **attributes,
     }
-    return Track(kind, name, language, packaged)
+    return ManifestTrack(kind, name, language, packaged)
 
 
 TRACKS = [
@@ -36,39 +36,39 @@ TRACKS = [
 ]
 
 
-def test_every_size_comes_with_every_sound_and_text() -> None:
-    read = m3u8.loads(master_playlist(TRACKS, first="en", original="en"))
-    assert [each.uri for each in read.playlists] == ["p/240p/index.m3u8", "p/360p/index.m3u8"]
-    assert read.playlists[1].stream_info.bandwidth == 800_000
-    assert read.playlists[0].stream_info.codecs == "avc1.64001e,mp4a.40.2"
-    assert read.playlists[0].stream_info.resolution == (640, 360)
-    assert [(each.type, each.language, each.default) for each in read.media] == [
+def test_playlist_lists_all_renditions_audio_and_subtitles() -> None:
+    playlist = m3u8.loads(master_playlist(TRACKS, default_language="en", original="en"))
+    assert [each.uri for each in playlist.playlists] == ["p/240p/index.m3u8", "p/360p/index.m3u8"]
+    assert playlist.playlists[1].stream_info.bandwidth == 800_000
+    assert playlist.playlists[0].stream_info.codecs == "avc1.64001e,mp4a.40.2"
+    assert playlist.playlists[0].stream_info.resolution == (640, 360)
+    assert [(each.type, each.language, each.default) for each in playlist.media] == [
         ("AUDIO", "en", "YES"),
         ("AUDIO", "pt", "NO"),
         ("SUBTITLES", "en", "NO"),
     ]
 
 
-def test_a_language_of_its_own_is_heard_first() -> None:
-    read = m3u8.loads(master_playlist(TRACKS, first="pt", original="en"))
-    assert [each.language for each in read.media if each.default == "YES"] == ["pt"]
-    assert [each.language for each in read.media] == ["pt", "en", "en"]
+def test_default_language_comes_first() -> None:
+    playlist = m3u8.loads(master_playlist(TRACKS, default_language="pt", original="en"))
+    assert [each.language for each in playlist.media if each.default == "YES"] == ["pt"]
+    assert [each.language for each in playlist.media] == ["pt", "en", "en"]
 
 
-def test_sound_alone_can_be_played() -> None:
-    read = m3u8.loads(master_playlist(TRACKS[2:4], first="en", original="en"))
-    assert [each.uri for each in read.playlists] == ["s/original/index.m3u8"]
-    assert read.playlists[0].stream_info.resolution is None
+def test_audio_only_playlist() -> None:
+    playlist = m3u8.loads(master_playlist(TRACKS[2:4], default_language="en", original="en"))
+    assert [each.uri for each in playlist.playlists] == ["s/original/index.m3u8"]
+    assert playlist.playlists[0].stream_info.resolution is None
 
 
-def test_a_picture_without_sound_names_none() -> None:
-    read = m3u8.loads(master_playlist(TRACKS[:2], first="und", original="und"))
-    assert (len(read.playlists), len(read.media)) == (2, 0)
-    assert read.playlists[0].stream_info.audio is None
+def test_video_without_audio_has_no_audio_group() -> None:
+    playlist = m3u8.loads(master_playlist(TRACKS[:2], default_language="und", original="und"))
+    assert (len(playlist.playlists), len(playlist.media)) == (2, 0)
+    assert playlist.playlists[0].stream_info.audio is None
 
 
-def test_the_manifest_holds_the_same_tracks() -> None:
-    root = ET.fromstring(manifest(TRACKS, first="pt", seconds=12.5))  # noqa: S314 (we wrote it ourselves)
+def test_dash_manifest_lists_the_same_tracks() -> None:
+    root = ET.fromstring(manifest(TRACKS, default_language="pt", seconds=12.5))  # noqa: S314 (we wrote it ourselves)
     assert root.get("mediaPresentationDuration") == "PT12.500S"
     groups = root.findall(f".//{DASH}AdaptationSet")
     assert [(each.get("contentType"), each.get("lang")) for each in groups] == [

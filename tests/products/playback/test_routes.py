@@ -1,4 +1,4 @@
-"""The thin media route: what a good signature opens, and what every other is answered with."""
+"""Tests for the signed media route."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -18,7 +18,7 @@ SEGMENT = bytes(range(256)) * 16
 
 @pytest.fixture
 async def player(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
-    """A player that has nothing but the URL."""
+    """An HTTP client without credentials."""
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:
         yield client
@@ -26,26 +26,26 @@ async def player(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]
 
 @pytest.fixture
 async def base(runtime: Runtime, clock: MovableClock) -> str:
-    """The signed folder of a video with a playlist and a segment."""
+    """The signed base path of a video with a playlist and a segment."""
     library_id, video_id = new_id(), new_id()
     await runtime.storage.put(playback_path(library_id, video_id, "master.m3u8"), b"#EXTM3U\n")
     await runtime.storage.put(playback_path(library_id, video_id, "v/240p-abc/00001.m4s"), SEGMENT)
-    url = PlaybackLinks(runtime.secrecy, "").url(library_id, video_id, "", now=clock())
+    url = PlaybackLinks(runtime.secret_box, "").url(library_id, video_id, "", now=clock())
     return url.rstrip("/")
 
 
-async def test_a_signed_path_opens_lists_and_segments(player: httpx.AsyncClient, base: str) -> None:
-    answer = await player.get(f"{base}/master.m3u8")
-    assert (answer.status_code, answer.text) == (200, "#EXTM3U\n")
-    assert answer.headers["content-type"] == "application/vnd.apple.mpegurl"
-    assert answer.headers["access-control-allow-origin"] == "*"
+async def test_signed_path_serves_playlists_and_segments(player: httpx.AsyncClient, base: str) -> None:
+    response = await player.get(f"{base}/master.m3u8")
+    assert (response.status_code, response.text) == (200, "#EXTM3U\n")
+    assert response.headers["content-type"] == "application/vnd.apple.mpegurl"
+    assert response.headers["access-control-allow-origin"] == "*"
     segment = await player.get(f"{base}/v/240p-abc/00001.m4s")
     assert (segment.status_code, segment.content) == (200, SEGMENT)
     assert "max-age=21600" in segment.headers["cache-control"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "given"),
+    ("range_header", "status", "expected"),
     [
         ("bytes=0-9", 206, SEGMENT[:10]),
         ("bytes=4000-", 206, SEGMENT[4000:]),
@@ -55,21 +55,23 @@ async def test_a_signed_path_opens_lists_and_segments(player: httpx.AsyncClient,
         ("frames=1-2", 200, SEGMENT),
     ],
 )
-async def test_ranges_are_served(player: httpx.AsyncClient, base: str, asked: str, status: int, given: bytes) -> None:
-    answer = await player.get(f"{base}/v/240p-abc/00001.m4s", headers={"Range": asked})
-    assert (answer.status_code, answer.content) == (status, given)
+async def test_range_requests(
+    player: httpx.AsyncClient, base: str, range_header: str, status: int, expected: bytes
+) -> None:
+    response = await player.get(f"{base}/v/240p-abc/00001.m4s", headers={"Range": range_header})
+    assert (response.status_code, response.content) == (status, expected)
 
 
-async def test_head_and_preflight_are_answered(player: httpx.AsyncClient, base: str) -> None:
+async def test_head_and_preflight_requests(player: httpx.AsyncClient, base: str) -> None:
     head = await player.head(f"{base}/v/240p-abc/00001.m4s")
     assert (head.status_code, head.headers["content-length"]) == (200, str(len(SEGMENT)))
     assert (await player.options(f"{base}/master.m3u8")).status_code == 204
-    refused = await player.post(f"{base}/master.m3u8")
-    assert (refused.status_code, refused.json()["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")
+    rejected = await player.post(f"{base}/master.m3u8")
+    assert (rejected.status_code, rejected.json()["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")
 
 
 @pytest.mark.parametrize("name", ["master.m3u8", "v/240p-abc/00001.m4s"])
-async def test_expired_tampered_and_foreign_signatures_are_refused(
+async def test_expired_and_tampered_signatures_are_rejected(
     player: httpx.AsyncClient, base: str, name: str, clock: MovableClock
 ) -> None:
     _, _, token, library_id, video_id = base.split("/")
@@ -80,14 +82,14 @@ async def test_expired_tampered_and_foreign_signatures_are_refused(
         f"/media/pb_ffffffff{token[11:]}/{library_id}/{video_id}",
     ]
     for changed in tampered:
-        answer = await player.get(f"{changed}/{name}")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "PERMISSION_DENIED"), changed
+        response = await player.get(f"{changed}/{name}")
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "PERMISSION_DENIED"), changed
     clock.shift = LIFETIME + timedelta(seconds=STEP_SECONDS)
     assert (await player.get(f"{base}/{name}")).status_code == 403
 
 
 @pytest.mark.parametrize(
-    "name", ["nothing.m3u8", "../source", "v/../../source", "%2e%2e/source", "pieces/x/240p-00000.mp4", "v//a.m4s", ""]
+    "name", ["nothing.m3u8", "../source", "v/../../source", "%2e%2e/source", "chunks/x/240p-00000.mp4", "v//a.m4s", ""]
 )
-async def test_nothing_else_of_a_video_can_be_read(player: httpx.AsyncClient, base: str, name: str) -> None:
+async def test_other_files_of_a_video_are_not_served(player: httpx.AsyncClient, base: str, name: str) -> None:
     assert (await player.get(f"{base}/{name}")).status_code in {403, 404}

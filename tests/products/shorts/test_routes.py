@@ -1,4 +1,4 @@
-"""Asking for shorts, promos and clips: what is taken, what it costs, what is shown, and what is refused."""
+"""Tests for shorts routes: prices, validation, listing and failures."""
 
 from typing import Any
 
@@ -11,59 +11,61 @@ from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
-from cutroom.products.shorts.rules import Kind
-from cutroom.products.shorts.service import NewOutput, put_output
+from cutroom.products.shorts.rules import ShortsKind
+from cutroom.products.shorts.service import NewShortsOutput, save_output
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.products.conftest import Spoken
+from tests.products.conftest import TranscribedVideo
 
 FUNDS = 100_000
 
 
 @pytest.fixture(autouse=True)
-async def funds(accounts: Accounts, spoken: Spoken) -> None:
+async def funds(accounts: Accounts, transcribed: TranscribedVideo) -> None:
     await ledger.grant(
-        accounts.connection, spoken.library_id, millicredits=FUNDS, reference="tests", now=system_clock()
+        accounts.connection, transcribed.library_id, millicredits=FUNDS, reference="tests", now=system_clock()
     )
 
 
-async def ask(api: httpx.AsyncClient, spoken: Spoken, **body: Any) -> httpx.Response:  # noqa: ANN401 (JSON)
-    return await api.post(f"/videos/{spoken.video_id}/shorts", json=body)
+async def create(api: httpx.AsyncClient, transcribed: TranscribedVideo, **body: Any) -> httpx.Response:  # noqa: ANN401 (JSON)
+    return await api.post(f"/videos/{transcribed.video_id}/shorts", json=body)
 
 
-async def end(runtime: Runtime, spoken: Spoken, asked: dict[str, Any], *, result: dict[str, Any] | Failure) -> None:
-    ref = JobRef(spoken.library_id, asked["jobId"], 1)
+async def finish_job(
+    runtime: Runtime, transcribed: TranscribedVideo, created: dict[str, Any], *, result: dict[str, Any] | Failure
+) -> None:
+    ref = JobRef(transcribed.library_id, created["jobId"], 1)
     prices = load_prices(None)
-    async with runtime.database.transaction(spoken.library_id) as connection:
-        assert await lifecycle.begin(connection, ref, prices=prices, now=system_clock()) is not None
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        assert await lifecycle.start(connection, ref, prices=prices, now=system_clock()) is not None
         if isinstance(result, Failure):
             await lifecycle.fail(connection, ref, failure=result, now=system_clock())
         else:
-            await lifecycle.finish(connection, ref, result=result, now=system_clock())
+            await lifecycle.complete(connection, ref, result=result, now=system_clock())
 
 
-def output(spoken: Spoken, asked: dict[str, Any], number: int) -> NewOutput:
-    return NewOutput(
+def output(transcribed: TranscribedVideo, created: dict[str, Any], number: int) -> NewShortsOutput:
+    return NewShortsOutput(
         id=new_id(),
-        request_id=asked["shortsRequestId"],
-        video_id=spoken.video_id,
+        request_id=created["shortsRequestId"],
+        video_id=transcribed.video_id,
         number=number,
-        kind=Kind.SHORTS,
+        kind=ShortsKind.SHORTS,
         title=f"Number {number}",
         description="About a train.",
         reason="It asks a question.",
         duration_seconds=20.5,
         moments=[],
         video_path="video",
-        thumbnail_path="picture",
+        thumbnail_path="thumbnail",
         plan_path="plan",
     )
 
 
-async def put(runtime: Runtime, spoken: Spoken, *outputs: NewOutput) -> None:
-    async with runtime.database.transaction(spoken.library_id) as connection:
+async def save(runtime: Runtime, transcribed: TranscribedVideo, *outputs: NewShortsOutput) -> None:
+    async with runtime.database.transaction(transcribed.library_id) as connection:
         for each in outputs:
-            await put_output(connection, spoken.library_id, each, now=system_clock())
+            await save_output(connection, transcribed.library_id, each, now=system_clock())
 
 
 @pytest.mark.parametrize(
@@ -80,17 +82,17 @@ async def put(runtime: Runtime, spoken: Spoken, *outputs: NewOutput) -> None:
         ({"kind": "clips", "aspectRatio": "no such", "minDuration": 1}, 5, 1),  # fields of another kind
     ],
 )
-async def test_what_is_asked_for_is_charged_by_the_output(
-    api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any], credits_spent: float, expected: int
+async def test_charge_is_per_output(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any], credits_spent: float, expected: int
 ) -> None:
-    answer = await ask(api, spoken, **body)
-    assert answer.status_code == 202, answer.text
-    asked = answer.json()
-    assert asked["creditsSpent"] == credits_spent
-    assert asked["balance"] == 100 - asked["creditsSpent"]
-    assert asked["jobId"] == f"shorts_{asked['shortsRequestId']}"
-    got = (await api.get(f"/shorts/{asked['shortsRequestId']}")).json()
-    assert (got["status"], got["clipsExpected"], got["outputs"]) == ("queued", expected, [])
+    response = await create(api, transcribed, **body)
+    assert response.status_code == 202, response.text
+    created = response.json()
+    assert created["creditsSpent"] == credits_spent
+    assert created["balance"] == 100 - created["creditsSpent"]
+    assert created["jobId"] == f"shorts_{created['shortsRequestId']}"
+    fetched = (await api.get(f"/shorts/{created['shortsRequestId']}")).json()
+    assert (fetched["status"], fetched["clipsExpected"], fetched["outputs"]) == ("queued", expected, [])
 
 
 @pytest.mark.parametrize(
@@ -110,91 +112,95 @@ async def test_what_is_asked_for_is_charged_by_the_output(
         ({"kind": 4}, None),
     ],
 )
-async def test_what_is_out_of_bounds_is_refused(
-    api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any], path: str | None
+async def test_out_of_bounds_options_are_rejected(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any], path: str | None
 ) -> None:
-    answer = await ask(api, spoken, **body)
-    assert answer.status_code == 400, answer.text
-    error = answer.json()["error"]
+    response = await create(api, transcribed, **body)
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
     assert error["code"] == "INVALID_ARGUMENT"
     if path is not None:
         assert [field["path"] for field in error["details"]["fields"]] == [path]
 
 
-async def test_a_prompt_is_trimmed_and_an_empty_one_is_none(
-    api: httpx.AsyncClient, spoken: Spoken, accounts: Accounts
-) -> None:
+async def test_prompt_is_trimmed(api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts) -> None:
     plans = []
     for prompt in ("  the train  ", "   "):
-        asked = (await ask(api, spoken, clipSelectionPrompt=prompt)).json()
-        plans.append(await accounts.connection.fetchval("SELECT plan FROM jobs WHERE id = $1", asked["jobId"]))
+        created = (await create(api, transcribed, clipSelectionPrompt=prompt)).json()
+        plans.append(await accounts.connection.fetchval("SELECT plan FROM jobs WHERE id = $1", created["jobId"]))
     assert [plan.get("clipSelectionPrompt") for plan in plans] == ["the train", None]
 
 
-async def test_each_request_is_a_new_one_and_the_list_has_the_newest_first(
-    api: httpx.AsyncClient, spoken: Spoken
+async def test_requests_are_independent_and_listed_newest_first(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
-    first, second = (await ask(api, spoken)).json(), (await ask(api, spoken, kind="promo")).json()
-    listed = (await api.get(f"/videos/{spoken.video_id}/shorts")).json()["requests"]
+    first, second = (await create(api, transcribed)).json(), (await create(api, transcribed, kind="promo")).json()
+    listed = (await api.get(f"/videos/{transcribed.video_id}/shorts")).json()["requests"]
     assert listed == [
         {"id": second["shortsRequestId"], "status": "queued", "outputType": "promo", "jobId": second["jobId"]},
         {"id": first["shortsRequestId"], "status": "queued", "outputType": "shorts", "jobId": first["jobId"]},
     ]
 
 
-async def test_before_there_is_a_transcript_a_request_is_pending(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    await spoken.job(status="processing", finished_at=None)
-    asked = (await ask(api, spoken)).json()
-    assert (await api.get(f"/shorts/{asked['shortsRequestId']}")).json()["status"] == "pending"
-
-
-async def test_after_a_transcript_that_failed_nothing_is_taken_on(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    await spoken.job(status="failed", error_code="INTERNAL", error_message="No.")
-    answer = await ask(api, spoken)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
-
-
-async def test_at_most_five_outputs_are_shown_the_best_first(
-    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
+async def test_request_is_pending_until_the_transcript_is_ready(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
-    asked = (await ask(api, spoken, numClips=7)).json()
-    await put(runtime, spoken, *(output(spoken, asked, number) for number in reversed(range(7))))
-    await end(runtime, spoken, asked, result={})
-    got = (await api.get(f"/shorts/{asked['shortsRequestId']}")).json()
-    assert got["status"] == "complete"
-    assert [each["title"] for each in got["outputs"]] == [f"Number {number}" for number in range(5)]
-    assert got["outputs"][0]["duration"] == 20.5
-    assert got["outputs"][0]["type"] == "shorts"
+    await transcribed.job(status="processing", finished_at=None)
+    created = (await create(api, transcribed)).json()
+    assert (await api.get(f"/shorts/{created['shortsRequestId']}")).json()["status"] == "pending"
 
 
-async def test_what_came_to_nothing_is_given_back_and_what_is_there_can_be_used(
-    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime, accounts: Accounts
+async def test_failed_transcript_is_rejected(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    await transcribed.job(status="failed", error_code="INTERNAL", error_message="No.")
+    response = await create(api, transcribed)
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
+
+
+async def test_at_most_five_outputs_are_listed_best_first(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
-    asked = (await ask(api, spoken, numClips=3)).json()
-    await put(runtime, spoken, output(spoken, asked, 0))
-    await end(runtime, spoken, asked, result={"undone": 2, "failures": [{"number": 1, "message": "No."}]})
-    answer = await api.get(f"/shorts/{asked['shortsRequestId']}")
-    assert (answer.status_code, answer.json()["status"]) == (200, "partial_failed")
-    receipt = (await api.get(f"/jobs/{asked['jobId']}")).json()["result"]["receipt"]
-    each = asked["creditsSpent"] / 3
+    created = (await create(api, transcribed, numClips=7)).json()
+    await save(runtime, transcribed, *(output(transcribed, created, number) for number in reversed(range(7))))
+    await finish_job(runtime, transcribed, created, result={})
+    fetched = (await api.get(f"/shorts/{created['shortsRequestId']}")).json()
+    assert fetched["status"] == "complete"
+    assert [each["title"] for each in fetched["outputs"]] == [f"Number {number}" for number in range(5)]
+    assert fetched["outputs"][0]["duration"] == 20.5
+    assert fetched["outputs"][0]["type"] == "shorts"
+
+
+async def test_failed_outputs_are_refunded_and_others_are_usable(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime, accounts: Accounts
+) -> None:
+    created = (await create(api, transcribed, numClips=3)).json()
+    await save(runtime, transcribed, output(transcribed, created, 0))
+    await finish_job(
+        runtime, transcribed, created, result={"failedItems": 2, "failures": [{"number": 1, "message": "No."}]}
+    )
+    response = await api.get(f"/shorts/{created['shortsRequestId']}")
+    assert (response.status_code, response.json()["status"]) == (200, "partial_failed")
+    receipt = (await api.get(f"/jobs/{created['jobId']}")).json()["result"]["receipt"]
+    each = created["creditsSpent"] / 3
     assert (receipt["captured"], receipt["returned"]) == (each, 2 * each)
-    assert await ledger.balance(accounts.connection, spoken.library_id) == FUNDS - round(each * 1000)
-    assert not await accounts.connection.fetch("SELECT * FROM ledger_faults($1)", spoken.library_id)
+    assert await ledger.wallet_balance(accounts.connection, transcribed.library_id) == FUNDS - round(each * 1000)
+    assert not await accounts.connection.fetch("SELECT * FROM ledger_faults($1)", transcribed.library_id)
 
 
-async def test_a_request_that_failed_is_an_error_that_carries_it(
-    api: httpx.AsyncClient, spoken: Spoken, runtime: Runtime
+async def test_failed_request_is_returned_as_error_details(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
-    asked = (await ask(api, spoken)).json()
-    await end(runtime, spoken, asked, result=Failure("INTERNAL", "Nothing could be made.", details={"reason": "x"}))
-    answer = await api.get(f"/shorts/{asked['shortsRequestId']}")
-    assert answer.status_code == 422
-    error = answer.json()["error"]
+    created = (await create(api, transcribed)).json()
+    await finish_job(
+        runtime, transcribed, created, result=Failure("INTERNAL", "Nothing could be made.", details={"reason": "x"})
+    )
+    response = await api.get(f"/shorts/{created['shortsRequestId']}")
+    assert response.status_code == 422
+    error = response.json()["error"]
     assert (error["code"], error["message"], error["details"]["reason"]) == ("INTERNAL", "Nothing could be made.", "x")
     assert error["details"]["request"]["status"] == "failed"
-    assert error["details"]["request"]["shortsRequestId"] == asked["shortsRequestId"]
+    assert error["details"]["request"]["shortsRequestId"] == created["shortsRequestId"]
 
 
 @pytest.mark.parametrize("request_id", ["nothing", "01m7fd9433eh2trk34yng1t0x1", "%2e%2e"])
-async def test_what_is_not_there_is_not_found(api: httpx.AsyncClient, request_id: str) -> None:
+async def test_unknown_request_is_not_found(api: httpx.AsyncClient, request_id: str) -> None:
     assert (await api.get(f"/shorts/{request_id}")).status_code == 404

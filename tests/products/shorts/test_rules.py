@@ -1,11 +1,11 @@
-"""What a plan asks for, of a request as of a recipe."""
+"""Tests for parsing shorts options."""
 
 from typing import Any
 
 import pytest
 
-from cutroom.products.shorts.captions.looks import Look
-from cutroom.products.shorts.rules import Aspect, Kind, parse_options
+from cutroom.products.shorts.captions.styles import CaptionStyle
+from cutroom.products.shorts.rules import AspectRatio, ShortsKind, parse_options
 
 
 @pytest.mark.parametrize(
@@ -19,23 +19,23 @@ from cutroom.products.shorts.rules import Aspect, Kind, parse_options
         ({"kind": "clips", "numClips": -1}, 1, (300, 1500)),
     ],
 )
-def test_counts_and_bounds_follow_the_kind(plan: dict[str, Any], count: int, bounds: tuple[float, float]) -> None:
-    wanted = parse_options(plan)
-    assert (wanted.count, (wanted.min_seconds, wanted.max_seconds)) == (count, bounds)
+def test_count_and_bounds_depend_on_the_kind(plan: dict[str, Any], count: int, bounds: tuple[float, float]) -> None:
+    options = parse_options(plan)
+    assert (options.count, (options.min_seconds, options.max_seconds)) == (count, bounds)
 
 
-def test_fields_of_another_kind_count_for_nothing() -> None:
+def test_fields_of_other_kinds_are_ignored() -> None:
     clips = parse_options({"kind": "clips", "aspectRatio": "9:16", "includeSoundtrack": True})
-    assert (clips.aspect, clips.soundtrack) == (Aspect.LANDSCAPE, False)
+    assert (clips.aspect_ratio, clips.soundtrack) == (AspectRatio.LANDSCAPE, False)
     shorts = parse_options({"includeSoundtrack": True, "includeGeneratedThumbnail": True})
-    assert (shorts.kind, shorts.soundtrack, shorts.generated_thumbnail) == (Kind.SHORTS, False, False)
+    assert (shorts.kind, shorts.soundtrack, shorts.generated_thumbnail) == (ShortsKind.SHORTS, False, False)
 
 
-def test_what_is_not_said_has_a_meaning() -> None:
-    wanted = parse_options({"clipSelectionPrompt": "  "})
-    assert (wanted.aspect, wanted.look, wanted.position.value, wanted.prompt) == (
-        Aspect.PORTRAIT,
-        Look.DEFAULT,
+def test_defaults() -> None:
+    options = parse_options({"clipSelectionPrompt": "  "})
+    assert (options.aspect_ratio, options.caption_style, options.caption_position.value, options.prompt) == (
+        AspectRatio.PORTRAIT,
+        CaptionStyle.DEFAULT,
         "bottom",
         None,
     )

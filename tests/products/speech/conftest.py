@@ -1,4 +1,4 @@
-"""A library with a ready clone and a failed one, and an engine that some worker has told of."""
+"""Fixtures of the speech API: a fake synthesizer and voice clones in any state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from cutroom.capabilities.service import publish_voices
 from cutroom.credits import ledger
 from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
-from cutroom.products.speech.service import publish_voices
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
@@ -23,27 +23,27 @@ VOICES = (
 
 
 @dataclass
-class FakeSpeaker:
-    """Only says which voices it has."""
+class FakeSynthesizer:
+    """Lists voices, but cannot synthesize."""
 
     name: str = "fake"
 
     def voices(self) -> Sequence[StockVoice]:
         return VOICES
 
-    def speak(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
+    def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """The voices of one library."""
+class VoiceFactory:
+    """Creates voice clones in one library."""
 
     accounts: Accounts
     library_id: str
 
-    async def put(self, status: str, **columns: Any) -> str:  # noqa: ANN401 (columns)
-        """A clone whose job stands so."""
+    async def create(self, status: str, **columns: Any) -> str:  # noqa: ANN401 (columns)
+        """Insert a clone whose job has the given status."""
         now = system_clock()
         ended = {"finished_at": now} if status in {"ready", "failed"} else {}
         error = (
@@ -68,7 +68,7 @@ class Shelf:
             "library_id": self.library_id,
             "id": new_voice_id(),
             "job_id": job["id"],
-            "name": f"a {status} one",
+            "name": f"{status} voice",
             "labels": {"language": "en"},
             "remove_noise": True,
             "samples": 1,
@@ -81,11 +81,11 @@ class Shelf:
 
 
 @pytest.fixture
-async def shelf(accounts: Accounts, person: Person, runtime: Runtime) -> Shelf:
-    await accounts.connection.execute("DELETE FROM service_voices")
+async def voices(accounts: Accounts, person: Person, runtime: Runtime) -> VoiceFactory:
+    await accounts.connection.execute("DELETE FROM stock_voices")
     async with runtime.database.connection() as connection, connection.transaction():
-        await publish_voices(connection, FakeSpeaker(), now=system_clock())
+        await publish_voices(connection, FakeSynthesizer(), now=system_clock())
     await ledger.grant(
         accounts.connection, person.library_id, millicredits=5_000, reference="tests", now=system_clock()
     )
-    return Shelf(accounts, person.library_id)
+    return VoiceFactory(accounts, person.library_id)

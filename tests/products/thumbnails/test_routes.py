@@ -1,4 +1,4 @@
-"""Asking for thumbnails: what goes together, what it costs, what is shown, and what is refused."""
+"""Thumbnail routes: validation, prices, and listing of images."""
 
 from typing import Any
 
@@ -6,50 +6,54 @@ import httpx
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.library.branding import Brand, put_brand_voice, put_character
+from cutroom.library.branding import BrandVoiceInput, add_brand_voice, add_character
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
-from cutroom.products.thumbnails.service import NewPicture, put_pictures
+from cutroom.products.thumbnails.service import NewThumbnailImage, store_images
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
-from tests.products.conftest import Spoken
-from tests.products.thumbnails.refusals import PRECISE, REFUSED, TAKEN, ZERO, Case
+from tests.products.conftest import TranscribedVideo
+from tests.products.thumbnails.validation_cases import ACCEPTED, PRECISION, REJECTED, ZERO_PROMPT, ValidationCase
 
 FUNDS = 100_000
 
 
 @pytest.fixture(autouse=True)
-async def funds(accounts: Accounts, spoken: Spoken) -> None:
+async def funds(accounts: Accounts, transcribed: TranscribedVideo) -> None:
     await ledger.grant(
-        accounts.connection, spoken.library_id, millicredits=FUNDS, reference="tests", now=system_clock()
+        accounts.connection, transcribed.library_id, millicredits=FUNDS, reference="tests", now=system_clock()
     )
 
 
-async def ask(api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any]) -> httpx.Response:
-    return await api.post(f"/videos/{spoken.video_id}/thumbnails", json=body)
+async def create(api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any]) -> httpx.Response:
+    return await api.post(f"/videos/{transcribed.video_id}/thumbnails", json=body)
 
 
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
-async def test_what_does_not_go_together_is_refused(api: httpx.AsyncClient, spoken: Spoken, case: Case) -> None:
-    answer = await ask(api, spoken, case.body)
-    assert answer.status_code == 400, answer.text
-    error = answer.json()["error"]
+@pytest.mark.parametrize("case", REJECTED, ids=lambda case: case.name)
+async def test_invalid_combination_is_rejected(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, case: ValidationCase
+) -> None:
+    response = await create(api, transcribed, case.body)
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
     assert error["code"] == "INVALID_ARGUMENT"
     assert case.field in {each["path"] for each in error["details"]["fields"]}
 
 
-@pytest.mark.parametrize("case", TAKEN, ids=lambda case: case.name)
-async def test_what_goes_together_is_taken(api: httpx.AsyncClient, spoken: Spoken, case: Case) -> None:
-    answer = await ask(api, spoken, case.body)
-    assert answer.status_code == 200, answer.text
-    asked = answer.json()
-    assert asked["jobId"] == f"thumbnail_{asked['thumbnailRequestId']}"
-    got = (await api.get(f"/thumbnails/{asked['thumbnailRequestId']}")).json()
-    assert got == {
-        "id": asked["thumbnailRequestId"],
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.name)
+async def test_valid_combination_is_accepted(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, case: ValidationCase
+) -> None:
+    response = await create(api, transcribed, case.body)
+    assert response.status_code == 200, response.text
+    created = response.json()
+    assert created["jobId"] == f"thumbnail_{created['thumbnailRequestId']}"
+    request = (await api.get(f"/thumbnails/{created['thumbnailRequestId']}")).json()
+    assert request == {
+        "id": created["thumbnailRequestId"],
         "status": "queued",
         "outputImageUrls": [],
-        "jobId": asked["jobId"],
+        "jobId": created["jobId"],
     }
 
 
@@ -57,21 +61,23 @@ async def test_what_goes_together_is_taken(api: httpx.AsyncClient, spoken: Spoke
     ("body", "price"),
     [
         ({"prompt": "A lens", "characters": [{"name": "Ada"}]}, 5),
-        (ZERO, 5),
-        ({**ZERO, "characters": [{"name": "Ada"}, {"name": "Bo"}]}, 7),
-        ({**ZERO, **PRECISE, "contentSlotCount": 2}, 5),
+        (ZERO_PROMPT, 5),
+        ({**ZERO_PROMPT, "characters": [{"name": "Ada"}, {"name": "Bo"}]}, 7),
+        ({**ZERO_PROMPT, **PRECISION, "contentSlotCount": 2}, 5),
     ],
 )
-async def test_thumbnails_are_charged_when_they_are_asked_for(
-    api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any], price: float
+async def test_thumbnail_is_charged_on_request(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any], price: float
 ) -> None:
-    asked = (await ask(api, spoken, body)).json()
-    assert asked["balance"] == FUNDS / 1000 - price
+    created = (await create(api, transcribed, body)).json()
+    assert created["balance"] == FUNDS / 1000 - price
 
 
-async def test_only_prompts_are_answered_with_their_images(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    assert (await ask(api, spoken, {"prompt": "A lens"})).json()["outputImageUrls"] == []
-    assert "outputImageUrls" not in (await ask(api, spoken, ZERO)).json()
+async def test_image_urls_are_returned_in_prompt_mode_only(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    assert (await create(api, transcribed, {"prompt": "A lens"})).json()["outputImageUrls"] == []
+    assert "outputImageUrls" not in (await create(api, transcribed, ZERO_PROMPT)).json()
 
 
 @pytest.mark.parametrize(
@@ -79,105 +85,111 @@ async def test_only_prompts_are_answered_with_their_images(api: httpx.AsyncClien
     [
         ({"autoDetectCharacters": True}, 6),
         ({"autoDetectCharacters": True, "characterCount": 2}, 7),
-        ({**PRECISE, "autoDetectContentReferences": True}, 7),
+        ({**PRECISION, "autoDetectContentReferences": True}, 7),
     ],
 )
-async def test_detection_is_a_run_of_packaging_that_begins_once(
-    api: httpx.AsyncClient, spoken: Spoken, body: dict[str, Any], price: float
+async def test_detection_creates_one_packaging_run(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any], price: float
 ) -> None:
-    first, second = await ask(api, spoken, body), await ask(api, spoken, body)
-    job_id = f"packaging_{spoken.video_id}_zeroPromptThumbnail"
+    first, second = await create(api, transcribed, body), await create(api, transcribed, body)
+    job_id = f"packaging_{transcribed.video_id}_zeroPromptThumbnail"
     assert (first.status_code, second.status_code) == (202, 202)
     assert first.json() == {"jobId": job_id, "status": "queued", "registered": True}
     assert second.json() == {"jobId": job_id, "status": "queued", "registered": False}
     job = (await api.get(f"/jobs/{job_id}")).json()
     assert (job["type"], job["automationType"]) == ("packaging", "zeroPromptThumbnail")
-    quoted = (await api.post(f"/videos/{spoken.video_id}/quote", json={})).json()
+    quoted = (await api.post(f"/videos/{transcribed.video_id}/quote", json={})).json()
     assert quoted["balance"] == FUNDS / 1000 - price
-    [request] = (await api.get(f"/videos/{spoken.video_id}/thumbnails")).json()["thumbnails"]
+    [request] = (await api.get(f"/videos/{transcribed.video_id}/thumbnails")).json()["thumbnails"]
     assert request["jobId"] == job_id
 
 
-async def test_figures_and_brand_voices_of_others_are_not_found(
-    api: httpx.AsyncClient, accounts: Accounts, spoken: Spoken
+async def test_characters_and_brand_voices_of_other_libraries_are_not_found(
+    api: httpx.AsyncClient, accounts: Accounts, transcribed: TranscribedVideo
 ) -> None:
-    stranger = await accounts.person()
+    other = await accounts.person()
     images = [(new_id(), "elsewhere")]
-    theirs = await put_character(
-        accounts.connection, stranger.library_id, name="Ada", images=images, now=system_clock()
+    theirs = await add_character(
+        accounts.connection, other.library_id, name="Ada", images=images, now=system_clock()
     )
-    loud = Brand(name="Loud", guidelines="Shout")
-    voice = await put_brand_voice(accounts.connection, stranger.library_id, loud, now=system_clock())
+    loud = BrandVoiceInput(name="Loud", guidelines="Shout")
+    voice = await add_brand_voice(accounts.connection, other.library_id, loud, now=system_clock())
     for body in (
-        {**ZERO, "characters": [{"characterId": theirs}]},
-        {**ZERO, "characters": [{"referenceImageIds": [images[0][0]]}]},
-        {**ZERO, "characters": [{"characterId": "nobody"}]},
-        {**ZERO, "brandVoiceId": voice},
-        {**ZERO, "brandVoiceId": "none"},
+        {**ZERO_PROMPT, "characters": [{"characterId": theirs}]},
+        {**ZERO_PROMPT, "characters": [{"referenceImageIds": [images[0][0]]}]},
+        {**ZERO_PROMPT, "characters": [{"characterId": "nobody"}]},
+        {**ZERO_PROMPT, "brandVoiceId": voice},
+        {**ZERO_PROMPT, "brandVoiceId": "none"},
     ):
-        assert (await ask(api, spoken, body)).status_code == 404, body
+        assert (await create(api, transcribed, body)).status_code == 404, body
 
 
-async def test_figures_and_brand_voices_of_the_library_are_taken(
-    api: httpx.AsyncClient, accounts: Accounts, spoken: Spoken
+async def test_characters_and_brand_voices_of_the_library_are_accepted(
+    api: httpx.AsyncClient, accounts: Accounts, transcribed: TranscribedVideo
 ) -> None:
     images = [(new_id(), "one"), (new_id(), "two")]
-    own = await put_character(accounts.connection, spoken.library_id, name="Ada", images=images, now=system_clock())
-    calm = Brand(name="Calm", guidelines="Whisper", colors=["#102030"])
-    voice = await put_brand_voice(accounts.connection, spoken.library_id, calm, now=system_clock())
+    own = await add_character(
+        accounts.connection, transcribed.library_id, name="Ada", images=images, now=system_clock()
+    )
+    calm = BrandVoiceInput(name="Calm", guidelines="Whisper", colors=["#102030"])
+    voice = await add_brand_voice(accounts.connection, transcribed.library_id, calm, now=system_clock())
     body = {
-        **ZERO,
+        **ZERO_PROMPT,
         "brandVoiceId": voice,
         "characters": [{"characterId": own, "referenceImageIds": [images[1][0]], "position": "left"}],
     }
-    assert (await ask(api, spoken, body)).status_code == 200
+    assert (await create(api, transcribed, body)).status_code == 200
 
 
-async def test_a_translation_that_nobody_can_make_is_refused_with_those_that_can_be(
-    api: httpx.AsyncClient, spoken: Spoken
+async def test_unsupported_translation_is_rejected_with_the_available_languages(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
-    body = {**ZERO, "autoTranslateThumbnail": True, "thumbnailTranslationLanguageCodes": ["xx"]}
-    answer = await ask(api, spoken, body)
-    assert answer.status_code == 400
-    details = answer.json()["error"]["details"]
+    body = {**ZERO_PROMPT, "autoTranslateThumbnail": True, "thumbnailTranslationLanguageCodes": ["xx"]}
+    response = await create(api, transcribed, body)
+    assert response.status_code == 400
+    details = response.json()["error"]["details"]
     assert details["fields"][0]["path"] == "thumbnailTranslationLanguageCodes.0"
     assert "available" in details
 
 
-async def test_images_are_shown_in_the_order_of_merit(api: httpx.AsyncClient, runtime: Runtime, spoken: Spoken) -> None:
-    asked = (await ask(api, spoken, {"prompt": "A lens"})).json()
-    pictures = [
-        NewPicture(
+async def test_images_are_listed_by_rank(
+    api: httpx.AsyncClient, runtime: Runtime, transcribed: TranscribedVideo
+) -> None:
+    created = (await create(api, transcribed, {"prompt": "A lens"})).json()
+    images = [
+        NewThumbnailImage(
             id=new_id(),
-            request_id=asked["thumbnailRequestId"],
-            video_id=spoken.video_id,
+            request_id=created["thumbnailRequestId"],
+            video_id=transcribed.video_id,
             number=number,
             language=None,
             headline=None,
             layout="left",
             score=0.5,
             engine="none",
-            path=f"picture-{number}.jpg",
+            path=f"image-{number}.jpg",
         )
         for number in (2, 0, 1)
     ]
-    async with runtime.database.transaction(spoken.library_id) as connection:
-        await put_pictures(connection, spoken.library_id, pictures, now=system_clock())
-        await put_pictures(connection, spoken.library_id, pictures, now=system_clock())  # a step that is repeated
-    got = (await api.get(f"/thumbnails/{asked['thumbnailRequestId']}")).json()
-    names = [url.partition("?")[0].rpartition("/")[2] for url in got["outputImageUrls"]]
-    assert names == [f"picture-{number}.jpg" for number in range(3)]
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        await store_images(connection, transcribed.library_id, images, now=system_clock())
+        await store_images(connection, transcribed.library_id, images, now=system_clock())  # a retried step
+    request = (await api.get(f"/thumbnails/{created['thumbnailRequestId']}")).json()
+    names = [url.partition("?")[0].rpartition("/")[2] for url in request["outputImageUrls"]]
+    assert names == [f"image-{number}.jpg" for number in range(3)]
 
 
-async def test_a_video_whose_transcript_failed_gets_no_thumbnail(api: httpx.AsyncClient, spoken: Spoken) -> None:
-    await spoken.job(status="failed", error_code="INTERNAL", error_message="It broke.")
-    answer = await ask(api, spoken, ZERO)
-    assert answer.status_code == 409
-    assert answer.json()["error"]["details"] == {"jobId": f"transcript_{spoken.video_id}"}
+async def test_video_with_failed_transcript_gets_no_thumbnail(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    await transcribed.job(status="failed", error_code="INTERNAL", error_message="It broke.")
+    response = await create(api, transcribed, ZERO_PROMPT)
+    assert response.status_code == 409
+    assert response.json()["error"]["details"] == {"jobId": f"transcript_{transcribed.video_id}"}
 
 
 async def test_unknown_requests_and_videos_are_not_found(api: httpx.AsyncClient) -> None:
     assert (await api.get(f"/thumbnails/{new_id()}")).status_code == 404
     assert (await api.get("/thumbnails/no-id")).status_code == 404
     assert (await api.get(f"/videos/{new_id()}/thumbnails")).status_code == 404
-    assert (await api.post(f"/videos/{new_id()}/thumbnails", json=ZERO)).status_code == 404
+    assert (await api.post(f"/videos/{new_id()}/thumbnails", json=ZERO_PROMPT)).status_code == 404

@@ -1,4 +1,4 @@
-"""What a request means where it says little, and what it costs."""
+"""Defaults and billing of thumbnail requests."""
 
 from typing import Any
 
@@ -6,53 +6,53 @@ import pytest
 
 from cutroom.credits.pricing import Action
 from cutroom.engines.thumbnails.port import Pipeline
-from cutroom.products.thumbnails.rules import Mode, mode_of, parse_options, plates_of, quoted_in
-from cutroom.products.thumbnails.service import billed_works
+from cutroom.products.thumbnails.rules import ThumbnailMode, parse_options, plate_urls_in, quoted_text, resolve_mode
+from cutroom.products.thumbnails.service import items_for_plan
 
 
 @pytest.mark.parametrize(
     ("plan", "mode"),
     [
-        ({}, Mode.PROMPT),
-        ({"mode": "zero_prompt"}, Mode.ZERO_PROMPT),
-        ({"autoDetectCharacters": True}, Mode.ZERO_PROMPT),
-        ({"autoDetectContentReferences": True}, Mode.ZERO_PROMPT),
-        ({"autoDetectContentReferences": False}, Mode.PROMPT),
-        ({"mode": "prompt", "autoDetectCharacters": True}, Mode.PROMPT),
+        ({}, ThumbnailMode.PROMPT),
+        ({"mode": "zero_prompt"}, ThumbnailMode.ZERO_PROMPT),
+        ({"autoDetectCharacters": True}, ThumbnailMode.ZERO_PROMPT),
+        ({"autoDetectContentReferences": True}, ThumbnailMode.ZERO_PROMPT),
+        ({"autoDetectContentReferences": False}, ThumbnailMode.PROMPT),
+        ({"mode": "prompt", "autoDetectCharacters": True}, ThumbnailMode.PROMPT),
     ],
 )
-def test_flags_that_only_a_film_can_answer_imply_its_mode(plan: dict[str, Any], mode: Mode) -> None:
-    assert mode_of(plan) is mode
+def test_detection_flags_imply_zero_prompt_mode(plan: dict[str, Any], mode: ThumbnailMode) -> None:
+    assert resolve_mode(plan) is mode
 
 
-def test_what_is_not_said_stands_at_its_default() -> None:
-    wanted = parse_options({"mode": "zero_prompt"})
-    assert wanted.pipeline is Pipeline.CREATIVE
-    assert (wanted.slots, wanted.languages, wanted.urls) == (1, (), ())
-    assert not wanted.detects
-    assert not wanted.needs_review
+def test_defaults_are_applied() -> None:
+    options = parse_options({"mode": "zero_prompt"})
+    assert options.pipeline is Pipeline.CREATIVE
+    assert (options.slots, options.languages, options.urls) == (1, (), ())
+    assert not options.detects
+    assert not options.needs_review
 
 
 @pytest.mark.parametrize(
     ("plan", "is_reviewed"),
     [
         ({"autoDetectCharacters": True, "characterDetectApprovalMode": "review"}, True),
-        ({"autoDetectCharacters": True, "contentDetectApprovalMode": "review"}, False),  # nothing of that is detected
+        ({"autoDetectCharacters": True, "contentDetectApprovalMode": "review"}, False),  # content is not detected
         ({"autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}, True),
         ({"characterDetectApprovalMode": "review"}, False),
     ],
 )
-def test_only_what_is_detected_is_reviewed(plan: dict[str, Any], *, is_reviewed: bool) -> None:
+def test_review_requires_detection(plan: dict[str, Any], *, is_reviewed: bool) -> None:
     assert parse_options(plan).needs_review is is_reviewed
 
 
-def test_a_plate_that_is_named_twice_is_one() -> None:
+def test_duplicate_plate_is_counted_once() -> None:
     plan = {"contentReferenceImageUrl": "a", "contentReferenceImageUrls": ["b", "a"]}
-    assert plates_of(plan) == ("a", "b")
+    assert plate_urls_in(plan) == ("a", "b")
 
 
 @pytest.mark.parametrize(
-    ("prompt", "words"),
+    ("prompt", "headline"),
     [
         ('A lens with the words "See more" in red', "See more"),
         ("Ein Bild mit „Mehr sehen“", "Mehr sehen"),
@@ -62,8 +62,8 @@ def test_a_plate_that_is_named_twice_is_one() -> None:
         (None, None),
     ],
 )
-def test_words_in_quotation_marks_are_words_to_be_seen(prompt: str | None, words: str | None) -> None:
-    assert quoted_in(prompt) == words
+def test_quoted_text_becomes_the_headline(prompt: str | None, headline: str | None) -> None:
+    assert quoted_text(prompt) == headline
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_words_in_quotation_marks_are_words_to_be_seen(prompt: str | None, words
         ),
     ],
 )
-def test_what_is_made_is_what_is_billed(plan: dict[str, Any], actions: dict[Action, int]) -> None:
-    billed = billed_works(plan)
+def test_billed_actions_follow_the_options(plan: dict[str, Any], actions: dict[Action, int]) -> None:
+    billed = items_for_plan(plan)
     assert {action: sum(work.action is action for work in billed) for action in {w.action for w in billed}} == actions
 
 
@@ -102,6 +102,6 @@ def test_what_is_made_is_what_is_billed(plan: dict[str, Any], actions: dict[Acti
         ({"autoDetectCharacters": True, "characterCount": 3}, 3),
     ],
 )
-def test_figures_are_billed_by_their_number(plan: dict[str, Any], count: int) -> None:
-    [work] = billed_works(plan)
+def test_characters_are_billed_by_count(plan: dict[str, Any], count: int) -> None:
+    [work] = items_for_plan(plan)
     assert work.terms["characters"] == count

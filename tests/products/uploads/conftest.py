@@ -75,8 +75,8 @@ async def gateway(settings: Settings, clock: MovableClock, store: Storage) -> As
     """The parts of uploads, for tests that look inside."""
     database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
     multipart = Multipart.connect(settings)
-    secrecy = SecretBox(settings.secret_key.get_secret_value())
-    yield Gateway(database, multipart, storage=store, secrecy=secrecy, clock=clock)
+    secret_box = SecretBox(settings.secret_key.get_secret_value())
+    yield Gateway(database, multipart, storage=store, secret_box=secret_box, clock=clock)
     await multipart.close()
     await database.close()
 
@@ -96,7 +96,7 @@ class Uploader:
         self.url = ""
 
     def start_url(self) -> str:
-        return sign_start_url(self.gateway.secrecy, "http://cutroom.test", self.reserved.grant(self.gateway.clock()))
+        return sign_start_url(self.gateway.secret_box, "http://cutroom.test", self.reserved.grant(self.gateway.clock()))
 
     async def start(self, **headers: str) -> str:
         answer = await self.client.post(self.start_url(), headers={"x-goog-resumable": "start", **headers})

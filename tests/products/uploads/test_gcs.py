@@ -21,13 +21,12 @@ from starlette.routing import Route
 
 from cutroom.entrypoints.api import build_app
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage.gcs import Gcs, GcsError, ServiceAccount
+from cutroom.platform.storage.gcs import Gcs, GcsError
 from cutroom.products.uploads.service import Gateway
 from cutroom.products.uploads.targets import collect
 from cutroom.web.runtime import open_runtime
 from dev.scratch import Accounts
 from dev.server import free_port
-from tests.conftest import MovableClock
 from tests.products.uploads.conftest import Reserved, Uploader
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -78,16 +77,16 @@ async def google() -> AsyncIterator[tuple[Google, int]]:
 def account_file(google: tuple[Google, int], tmp_path: Path) -> Path:
     pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     token_url = f"http://127.0.0.1:{google[1]}/token"
-    told = {"client_email": "uploads@example.com", "private_key": pem, "token_uri": token_url}
+    account = {"type": "service_account", "client_email": "uploads@example.com", "private_key": pem, "token_uri": token_url}
     path = tmp_path / "account.json"
-    path.write_text(json.dumps(told))
+    path.write_text(json.dumps(account))
     return path
 
 
 @pytest.fixture
-async def gcs(google: tuple[Google, int], account_file: Path, clock: MovableClock) -> AsyncIterator[Gcs]:
+async def gcs(google: tuple[Google, int], account_file: Path) -> AsyncIterator[Gcs]:
     endpoint = f"http://127.0.0.1:{google[1]}"
-    opened = Gcs(ServiceAccount.read(account_file), bucket="theirs", endpoint=endpoint, clock=clock)
+    opened = Gcs(account_file, bucket="theirs", endpoint=endpoint)
     yield opened
     await opened.close()
 

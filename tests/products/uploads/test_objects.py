@@ -18,7 +18,7 @@ PATH = "/upload/storage/v1/b/cutroom/o"
 async def post(
     uploader: Uploader, kind: str, body: bytes, *, path: str = PATH, content_type: str = "application/json"
 ) -> httpx.Response:
-    note = sign_grant(uploader.gateway.secrecy, uploader.reserved.grant(uploader.gateway.clock()))
+    note = sign_grant(uploader.gateway.secret_box, uploader.reserved.grant(uploader.gateway.clock()))
     headers = {"Authorization": f"Bearer {note}", "Content-Type": content_type}
     return await uploader.client.post(path, params={"uploadType": kind}, content=body, headers=headers)
 

@@ -1,5 +1,5 @@
-"""Makes thumbnails on this machine out of what the film and the caller give: nothing in them is invented.
+"""Local thumbnail engine that composes images of the video and of the caller; it generates nothing.
 
-The rooms in here import numpy and OpenCV as they load. So nothing outside imports them as it loads: the registry does
-when a maker is asked for, and the API process never asks.
+Its modules import numpy and OpenCV at the top level. They are imported only when the registry builds a renderer, which
+the API process never does.
 """

@@ -1,1 +1,1 @@
-"""Writes titles, descriptions and headlines out of what is said in a film, by rules alone."""
+"""Rule-based writer that composes titles, descriptions and headlines from a transcript."""

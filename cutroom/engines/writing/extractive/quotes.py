@@ -1,138 +1,138 @@
-"""Makes speech fit to be read: without sounds that say nothing, false starts, and words that only open a turn."""
+"""Cleans spoken sentences for reading: removes fillers, false starts and discourse markers."""
 
-# ruff: noqa: RUF001 (marks of many scripts look alike)
+# ruff: noqa: RUF001 - punctuation of many scripts
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from cutroom.engines.writing.extractive.speech import SpeechPatterns, speech
+from cutroom.engines.writing.extractive.speech_patterns import SpeechPatterns, speech_patterns
 from cutroom.text.vocabulary import clean_text, vocabulary
-from cutroom.text.writing_systems import SENTENCE_MARKS, bare, unspaced
+from cutroom.text.writing_systems import SENTENCE_MARKS, is_unspaced, strip_closing_marks
 
 MAX_REPEATED_WORDS = 4  # of a false start
-_CUT_OFF = re.compile(r"\b[^\W\d_]{1,12}(?:-|–|—|\.\.\.|…) (?=[^\W\d_])")
+_BROKEN_OFF = re.compile(r"\b[^\W\d_]{1,12}(?:-|–|—|\.\.\.|…) (?=[^\W\d_])")
 _DASHES = re.compile(r"\s*(?:--+|[–—])\s*")
 _COMMAS = re.compile(r"(?:\s*[,、，]){2,}")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?…])")
-# Said twice to say more.
+# Repeated for emphasis.
 _EMPHATIC = frozenset({"very", "no", "muito", "muy", "très", "sehr", "molto", "so", "bye", "ha", "that", "had"})
 _LEADING = " ,;:.-–—、，。…"
-_AGAIN = rf"[^\W\d_][\w'’]*(?: [^\W\d_][\w'’]*){{0,{MAX_REPEATED_WORDS - 1}}}"
-_REPEATED = re.compile(rf"(?<![\w'’])(?P<said>{_AGAIN}),? ?[,…-]? (?P=said)(?![\w'’])", re.IGNORECASE)
+_PHRASE = rf"[^\W\d_][\w'’]*(?: [^\W\d_][\w'’]*){{0,{MAX_REPEATED_WORDS - 1}}}"
+_REPEATED = re.compile(rf"(?<![\w'’])(?P<spoken>{_PHRASE}),? ?[,…-]? (?P=spoken)(?![\w'’])", re.IGNORECASE)
 
 
-def quotable(text: str, *, language: str) -> str:
-    """The sentence as it may be shown; nothing is added to it but a capital at its start."""
-    known = speech(language)
-    text = known.greetings.sub("", clean_text(text)) or clean_text(text)
-    text = _CUT_OFF.sub("", text) if not text.isascii() or "-" in text or "…" in text or "..." in text else text
-    text = _without_words(_opened(text, known), known)
-    text = _corrected(text, known)
+def clean_quote(text: str, *, language: str) -> str:
+    """The sentence as it may be quoted; only words are removed, and the start is capitalized."""
+    patterns = speech_patterns(language)
+    text = patterns.greetings.sub("", clean_text(text)) or clean_text(text)
+    text = _BROKEN_OFF.sub("", text) if not text.isascii() or "-" in text or "…" in text or "..." in text else text
+    text = _without_fillers(_without_openers(text, patterns), patterns)
+    text = _without_restarts(text, patterns)
     text = _without_repeats(text, language=language)
     text = _tidy(text)
-    return capitalised(_opened(text, known))
+    return capitalized(_without_openers(text, patterns))
 
 
-def capitalised(text: str) -> str:
-    """With a capital at the start, where the script has them and the change is one letter."""
+def capitalized(text: str) -> str:
+    """With a capital first letter, if the script has case and the length does not change."""
     at = next((at for at, each in enumerate(text[:3]) if each.isalnum()), 0)
     first = text[at : at + 1].upper()
     return text[:at] + first + text[at + 1 :] if len(first) == 1 else text
 
 
 def shortened(text: str, limit: int, *, language: str) -> str:
-    """As many whole words as fit, none of the last of them a small one; no sign that more was said."""
+    """As many whole words as fit, without trailing function words or an ellipsis."""
     if len(text) <= limit:
         return text
     kept = text[: limit + 1]
     words = (kept.rsplit(" ", 1)[0] if " " in kept else kept[:-1]).split(" ")
-    return " ".join(without_small_end(words, language=language)).rstrip(_LEADING + "¿¡(«“")
+    return " ".join(drop_trailing_function_words(words, language=language)).rstrip(_LEADING + "¿¡(«“")
 
 
-def without_small_end(words: Sequence[str], *, language: str) -> list[str]:
-    """Words without those at the end that lead on to others: articles, prepositions, "and"."""
-    small, known = vocabulary(language), speech(language)
-    left = list(words)
-    while len(left) > 1:
-        last = left[-1].strip(_LEADING).lower()
-        if last and not small.says_little(last) and last not in known.before_noun:
+def drop_trailing_function_words(words: Sequence[str], *, language: str) -> list[str]:
+    """Removes trailing words that need a continuation: articles, prepositions, conjunctions."""
+    function_words, patterns = vocabulary(language), speech_patterns(language)
+    kept = list(words)
+    while len(kept) > 1:
+        last = kept[-1].strip(_LEADING).lower()
+        if last and not function_words.is_stop_word(last) and last not in patterns.before_noun:
             break
-        left.pop()
-    return left
+        kept.pop()
+    return kept
 
 
-def clauses(text: str, *, language: str) -> list[str]:
-    """The sentence itself and the clauses that it is made of, without the words that join them."""
-    known = speech(language)
+def split_clauses(text: str, *, language: str) -> list[str]:
+    """The sentence itself, then its clauses without conjunctions."""
+    patterns = speech_patterns(language)
     parts = re.split(r"(?<=[,;:])\s+|(?<=[、，；])", text)
     if len(parts) == 1:
         return [text]
-    return [text, *(capitalised(_opened(part.strip(_LEADING), known)) for part in parts)]
+    return [text, *(capitalized(_without_openers(part.strip(_LEADING), patterns)) for part in parts)]
 
 
-def unmarked(text: str) -> str:
-    """Without the full stop at its end; questions and calls keep their mark."""
-    end = bare(text)
+def without_final_stop(text: str) -> str:
+    """Without a final full stop; question and exclamation marks stay."""
+    end = strip_closing_marks(text)
     return (
         end.rstrip(".。｡,;:、 ") if end[-1:] in SENTENCE_MARKS | {",", ";", ":"} and end[-1:] not in "?!？！" else text
     )
 
 
-def _without_words(text: str, known: SpeechPatterns) -> str:
-    if not text or any(map(unspaced, text)):
-        for each in sorted(known.hesitations, key=len, reverse=True):
+def _without_fillers(text: str, patterns: SpeechPatterns) -> str:
+    if not text or any(map(is_unspaced, text)):
+        for each in sorted(patterns.hesitations, key=len, reverse=True):
             text = re.sub(rf"(?:^|(?<=[、。，])){each}[、，]?", "", text)
-        for each in known.asides:
+        for each in patterns.asides:
             text = re.sub(rf"(?:^|(?<=[、，])){each}[、，]", "", text)
         return text
-    hesitation, aside = _patterns(known)
-    text = hesitation.sub(_one_comma, text)
-    return aside.sub(_one_comma, text)
+    hesitation, aside = _filler_patterns(patterns)
+    text = hesitation.sub(_keep_one_comma, text)
+    return aside.sub(_keep_one_comma, text)
 
 
-def _one_comma(match: re.Match[str]) -> str:
-    """Two commas around what is dropped belonged to it; one alone may belong to the sentence."""
-    before, behind = match["before"], match["behind"]
-    if behind in ".!?":
-        return behind
-    return " " if before.strip() and behind.strip() else (before or behind).strip() + " "
+def _keep_one_comma(match: re.Match[str]) -> str:
+    """Two commas around a removed word belonged to it; a single one may belong to the sentence."""
+    before, after = match["before"], match["after"]
+    if after in ".!?":
+        return after
+    return " " if before.strip() and after.strip() else (before or after).strip() + " "
 
 
 @lru_cache(maxsize=64)
-def _patterns(known: SpeechPatterns) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    sounds = "|".join(map(re.escape, sorted(known.hesitations))) or "(?!)"
-    asides = "|".join(map(re.escape, sorted(known.asides, key=len, reverse=True))) or "(?!)"
-    around = r"(?P<before>,\s*|^|(?<=\s))(?:{0})(?P<behind>\s*,\s*|\s+|(?=[.!?])|$)"
-    between = r"(?P<before>,\s*|^)(?:{0})(?P<behind>\s*,\s*|(?=[.!?]))"
+def _filler_patterns(patterns: SpeechPatterns) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    sounds = "|".join(map(re.escape, sorted(patterns.hesitations))) or "(?!)"
+    asides = "|".join(map(re.escape, sorted(patterns.asides, key=len, reverse=True))) or "(?!)"
+    around = r"(?P<before>,\s*|^|(?<=\s))(?:{0})(?P<after>\s*,\s*|\s+|(?=[.!?])|$)"
+    between = r"(?P<before>,\s*|^)(?:{0})(?P<after>\s*,\s*|(?=[.!?]))"
     return (
         re.compile(around.replace("{0}", sounds), re.IGNORECASE),
         re.compile(between.replace("{0}", asides), re.IGNORECASE),
     )
 
 
-def _corrected(text: str, known: SpeechPatterns) -> str:
-    """What a speaker takes back, in order to say it in another way, is dropped."""
-    for word in known.corrections:
+def _without_restarts(text: str, patterns: SpeechPatterns) -> str:
+    """Removes the text before a correction if the speaker starts over."""
+    for word in patterns.corrections:
         match = re.search(rf"[,、]\s*{re.escape(word)}\s*[,、]\s*", text, re.IGNORECASE)
         if match is None:
             continue
-        before, behind = text[: match.start()], text[match.end() :]
-        if before.split()[:1] and behind.split()[:1] and before.split()[0].lower() == behind.split()[0].lower():
-            return behind
+        before, after = text[: match.start()], text[match.end() :]
+        if before.split()[:1] and after.split()[:1] and before.split()[0].lower() == after.split()[0].lower():
+            return after
     return text
 
 
 def _without_repeats(text: str, *, language: str) -> str:
-    """ "I was, I was late" begins twice; "very, very late" and "look at it, it shines" do not."""
-    small, known = vocabulary(language), speech(language)
+    """ "I was, I was late" is a false start; "very, very late" and "look at it, it shines" are not."""
+    function_words, patterns = vocabulary(language), speech_patterns(language)
 
     def once(match: re.Match[str]) -> str:
-        said = match["said"]
-        word = said.lower()
-        leads_on = word in known.before_noun or word in known.asides or word in known.articles
-        stutters = "," not in match.group() and small.says_little(word) and word not in _EMPHATIC
-        return said if " " in said or leads_on or stutters else match.group()
+        spoken = match["spoken"]
+        word = spoken.lower()
+        needs_noun = word in patterns.before_noun or word in patterns.asides or word in patterns.articles
+        is_stutter = "," not in match.group() and function_words.is_stop_word(word) and word not in _EMPHATIC
+        return spoken if " " in spoken or needs_noun or is_stutter else match.group()
 
     return _REPEATED.sub(once, text)
 
@@ -143,14 +143,14 @@ def _tidy(text: str) -> str:
     return " ".join(_BEFORE_MARK.sub(r"\1", text).split()).lstrip(_LEADING)
 
 
-def _opened(text: str, known: SpeechPatterns) -> str:
-    """Without words at the start that only take the turn."""
+def _without_openers(text: str, patterns: SpeechPatterns) -> str:
+    """Removes discourse markers at the start."""
     for _ in range(4):
         match = re.match(r"(?P<open>[¿¡]?)(?P<word>[\w'’]+)(?P<comma>\s*[,、，])?\s*", text)
         if match is None or match.end() == len(text):
             break
         word = match["word"].lower()
-        if word not in known.openers and not (word in known.comma_openers and match["comma"]):
+        if word not in patterns.openers and not (word in patterns.comma_openers and match["comma"]):
             break
         text = match["open"] + text[match.end() :].lstrip(_LEADING)
     return text

@@ -1,60 +1,61 @@
-"""The sentences of a film as a writer uses them: whole, clean and in the order of time."""
+"""Extracts clean, quotable sentences from a transcript."""
 
 from dataclasses import dataclass
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.writing.extractive.quotes import quotable
-from cutroom.engines.writing.extractive.speech import speech
-from cutroom.engines.writing.port import SpokenSegment, WritingInput
-from cutroom.text.sentences import spoken_sentences
-from cutroom.text.vocabulary import points_back, stems, words_of
-from cutroom.text.writing_systems import SENTENCE_MARKS, bare, unspaced
+from cutroom.engines.writing.extractive.quotes import clean_quote
+from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
+from cutroom.engines.writing.port import WritingInput
+from cutroom.text.sentences import SpokenSegment, sentence_segments
+from cutroom.text.vocabulary import starts_with_back_reference, stems, words_of
+from cutroom.text.writing_systems import SENTENCE_MARKS, is_unspaced, strip_closing_marks
 
-MIN_WORDS = 5  # of a whole film; with less there is nothing to write
+MIN_WORDS = 5  # in the whole transcript
 _QUESTIONS = ("?", "\uff1f", "\u061f")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence fit to be quoted."""
+class TranscriptSentence:
+    """A sentence that can be quoted."""
 
     text: str
     start_seconds: float
     end_seconds: float
     speaker: str | None
     stems: tuple[str, ...]
-    words: int
-    asks: bool
-    leans: bool  # it points back to what was said before, so it cannot stand alone
-    serves: bool  # it greets, thanks or asks for subscribers
+    word_count: int
+    is_question: bool
+    needs_context: bool  # refers back to an earlier sentence
+    is_housekeeping: bool  # a greeting, thanks or a call to subscribe
 
     @property
-    def is_whole(self) -> bool:
-        return bare(self.text)[-1:] in SENTENCE_MARKS
+    def is_complete(self) -> bool:
+        return strip_closing_marks(self.text)[-1:] in SENTENCE_MARKS
 
 
-def sentences_of(material: WritingInput) -> list[Sentence]:
-    """All that was said; EngineError where it is too little to write from."""
-    parts = spoken_sentences(material.said)
-    found = [each for part in parts if (each := _sentence(part, language=material.language)) is not None]
-    if sum(each.words for each in found) < MIN_WORDS:
-        raise EngineError("Too little is said in this film to write about it.")
+def extract_sentences(source: WritingInput) -> list[TranscriptSentence]:
+    """All sentences; raises EngineError if the transcript is too short."""
+    segments = sentence_segments(source.segments)
+    found = [each for segment in segments if (each := _sentence(segment, language=source.language)) is not None]
+    if sum(each.word_count for each in found) < MIN_WORDS:
+        raise EngineError("The transcript of this video is too short to write about.")
     return found
 
 
-def _sentence(part: SpokenSegment, *, language: str) -> Sentence | None:
-    text = quotable(part.text, language=language)
+def _sentence(segment: SpokenSegment, *, language: str) -> TranscriptSentence | None:
+    text = clean_quote(segment.text, language=language)
     count = len(words_of(text))
     if not count:
         return None
-    return Sentence(
+    has_unspaced = any(map(is_unspaced, segment.text))
+    return TranscriptSentence(
         text,
-        max(0.0, part.start_seconds),
-        part.end_seconds,
-        part.speaker,
+        max(0.0, segment.start_seconds),
+        segment.end_seconds,
+        segment.speaker,
         tuple(stems(text, language=language)),
         count,
-        asks=bare(text).endswith(_QUESTIONS),
-        leans=points_back(part.text if any(map(unspaced, part.text)) else text, language=language),
-        serves=speech(language).housekeeping.search(text) is not None,
+        is_question=strip_closing_marks(text).endswith(_QUESTIONS),
+        needs_context=starts_with_back_reference(segment.text if has_unspaced else text, language=language),
+        is_housekeeping=speech_patterns(language).housekeeping.search(text) is not None,
     )

@@ -1,102 +1,108 @@
-"""What a film tells its viewers to do, in order."""
+"""Extracts step-by-step instructions from a transcript."""
 
 import re
 from collections.abc import Sequence
 
-from cutroom.engines.writing.extractive.quotes import capitalised
-from cutroom.engines.writing.extractive.sentences import Sentence
-from cutroom.engines.writing.extractive.speech import DENIALS, SpeechPatterns, speech
+from cutroom.engines.writing.extractive.quotes import capitalized
+from cutroom.engines.writing.extractive.sentences import TranscriptSentence
+from cutroom.engines.writing.extractive.speech_patterns import NEGATIONS, SpeechPatterns, speech_patterns
 from cutroom.text.vocabulary import vocabulary
-from cutroom.text.writing_systems import base_of
+from cutroom.text.writing_systems import primary_language
 
 MIN_STEPS = 3
 MAX_STEPS = 25
 _WORDS = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-# Verbs with an object in one word: "misture-o", "d\u00e9jalo", "mescolatelo".
+# Verbs with an enclitic object: "misture-o", "d\u00e9jalo", "mescolatelo".
 _ATTACHED = re.compile(
     r"(?:[aeiou\u00e1\u00e9\u00ed]r?-(?:[oa]s?|l[ea]s?)|[\u00e1\u00e9\u00ed]\w+l[oae]s?|\w+te(?:lo|la|li|le))$"
 )
 
 
-def steps_of(sentences: Sequence[Sentence], *, language: str) -> list[str]:
-    """Sentences in which somebody is told to do something, without the words that only count them; or none."""
-    found = [step for each in sentences if (step := step_in(each, language=language))]
+def extract_steps(sentences: Sequence[TranscriptSentence], *, language: str) -> list[str]:
+    """Instructions in order, without sequence words; empty if there are too few."""
+    found = [step for each in sentences if (step := as_step(each, language=language))]
     return found[:MAX_STEPS] if len(found) >= MIN_STEPS else []
 
 
-def step_in(sentence: Sentence, *, language: str) -> str:
-    """The sentence as a step, or nothing where it is none."""
-    if sentence.serves or sentence.asks or sentence.words < 2:
+def as_step(sentence: TranscriptSentence, *, language: str) -> str:
+    """The sentence as a step, or an empty string if it is not an instruction."""
+    if sentence.is_housekeeping or sentence.is_question or sentence.word_count < 2:
         return ""
-    known = speech(language)
-    if base_of(language) == "ja":
-        return sentence.text if known.duty.search(sentence.text) else ""
-    text, counted = _without_sequence(sentence.text, known)
-    if match := known.duty.match(text):
+    patterns = speech_patterns(language)
+    if primary_language(language) == "ja":
+        return sentence.text if patterns.obligation.search(sentence.text) else ""
+    text, had_sequence = _without_sequence(sentence.text, patterns)
+    if match := patterns.obligation.match(text):
         rest = text[match.end() :]
-        return capitalised(rest) if rest else ""
-    if _commands(text, language=language) or _commands_later(text, language=language):
-        return capitalised(text)
+        return capitalized(rest) if rest else ""
+    if _is_imperative(text, language=language) or _is_imperative_after_adverbial(text, language=language):
+        return capitalized(text)
     words = [word.lower() for word in _WORDS.findall(text)]
     leads = (
-        counted
+        had_sequence
         and words[:1]
         and words[0] in {"you", "we", "i"}
         and words[1:2]
-        and not vocabulary(language).says_little(words[1])
+        and not vocabulary(language).is_stop_word(words[1])
     )
-    return capitalised(text.split(" ", 1)[1]) if leads and base_of(language) == "en" else ""
+    return capitalized(text.split(" ", 1)[1]) if leads and primary_language(language) == "en" else ""
 
 
-def _without_sequence(text: str, known: SpeechPatterns) -> tuple[str, bool]:
-    """The sentence without "first" or "then" before it, and whether there was any."""
-    counted = False
+def _without_sequence(text: str, patterns: SpeechPatterns) -> tuple[str, bool]:
+    """The sentence without leading sequence words such as "first", and whether there were any."""
+    found = False
     for _ in range(3):
         lower = text.lower()
         word = next(
             (
                 each
-                for each in sorted(known.sequence, key=len, reverse=True)
+                for each in sorted(patterns.sequence, key=len, reverse=True)
                 if re.match(rf"{re.escape(each)}\b", lower)
             ),
             "",
         )
         if not word:
             break
-        text, counted = text[len(word) :].lstrip(" ,;:-"), True
-    return text, counted
+        text, found = text[len(word) :].lstrip(" ,;:-"), True
+    return text, found
 
 
-def _commands(text: str, *, language: str) -> bool:
-    """A verb at the start, told by what follows it: an article, an object, or a number."""
-    known, small = speech(language), vocabulary(language)
+def _is_imperative(text: str, *, language: str) -> bool:
+    """Whether the sentence starts with a verb, judged by the following word: an article, an object, or a number."""
+    patterns, function_words = speech_patterns(language), vocabulary(language)
     tokens = _WORDS.findall(text)
     lower = [token.lower().replace("\u2019", "'") for token in tokens]
-    if len(lower) > 2 and lower[0] == "do" and lower[1] in DENIALS:
+    if len(lower) > 2 and lower[0] == "do" and lower[1] in NEGATIONS:
         lower = lower[2:]
-    elif len(lower) > 2 and lower[0] in DENIALS:
+    elif len(lower) > 2 and lower[0] in NEGATIONS:
         lower = lower[1:]
-    if len(lower) < 2 or known.objects == frozenset():
+    if len(lower) < 2 or patterns.objects == frozenset():
         return False
     first, second = lower[0], lower[1]
     if _ATTACHED.search(first):
         return True
-    listed = first in known.commands or (second == "sie" and base_of(language) == "de")
-    if listed:
-        return second not in known.before_verb - known.before_noun - known.objects and second not in {"us", "of"}
-    if first in known.before_verb | known.before_noun | known.measures or small.says_little(first):
+    is_listed = first in patterns.imperatives or (second == "sie" and primary_language(language) == "de")
+    if is_listed:
+        return second not in patterns.before_verb - patterns.before_noun - patterns.objects and second not in {
+            "us",
+            "of",
+        }
+    if first in patterns.before_verb | patterns.before_noun | patterns.measures or function_words.is_stop_word(first):
         return False
-    if base_of(language) == "en":
-        # "Comes the day" and "putting it back" tell nobody to do anything.
-        told = not first.endswith(("ly", "ing", "ed")) and (not first.endswith("s") or first.endswith("ss"))
-        return told and (second in known.objects or second.isdigit())
-    # Elsewhere a verb without a subject may be a story, so only forms that are surely commands count.
-    return any(first.endswith(end) for end in known.command_ends) and second in known.objects | known.before_noun
+    if primary_language(language) == "en":
+        # Excludes "comes the day" and "putting it back".
+        may_be_verb = not first.endswith(("ly", "ing", "ed")) and (not first.endswith("s") or first.endswith("ss"))
+        return may_be_verb and (second in patterns.objects or second.isdigit())
+    # In languages that drop the subject, only unambiguous imperative endings count.
+    return (
+        any(first.endswith(end) for end in patterns.imperative_endings)
+        and second in patterns.objects | patterns.before_noun
+    )
 
 
-def _commands_later(text: str, *, language: str) -> bool:
-    """As in "every morning, feed the dog": a few words of when and where come first."""
-    before, comma, behind = text.partition(", ")
+def _is_imperative_after_adverbial(text: str, *, language: str) -> bool:
+    """As in "every morning, feed the dog"."""
+    before, comma, after = text.partition(", ")
     first = before.split(" ", 1)[0].lower()
-    small = first in speech(language).before_noun or vocabulary(language).says_little(first)
-    return bool(comma) and len(before.split()) <= 6 and small and _commands(behind, language=language)
+    is_adverbial = first in speech_patterns(language).before_noun or vocabulary(language).is_stop_word(first)
+    return bool(comma) and len(before.split()) <= 6 and is_adverbial and _is_imperative(after, language=language)

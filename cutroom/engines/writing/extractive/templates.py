@@ -1,4 +1,4 @@
-"""The fixed words of the writer, by language."""
+"""Title templates and fixed lines per language."""
 
 import re
 import tomllib
@@ -9,26 +9,26 @@ from pathlib import Path
 
 from cutroom.engines.writing.port import TitleStyle
 from cutroom.text.vocabulary import words_of
-from cutroom.text.writing_systems import base_of
+from cutroom.text.writing_systems import primary_language
 
 NEUTRAL = "neutral"
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Titles by style, the first to try first, and the lines around lists."""
+    """Title templates by style, in order of preference, and the headings of lists."""
 
     titles: Mapping[TitleStyle, Sequence[str]]
     chapters: str
     steps: str
     no_steps: str
-    wanted: str
-    words: frozenset[str]  # every word of the above, in small letters
+    topics: str
+    words: frozenset[str]  # all words of the above, in lower case
 
 
 def templates(language: str) -> Templates:
-    known = _all()
-    return known.get(base_of(language), known[NEUTRAL])
+    by_language = _all()
+    return by_language.get(primary_language(language), by_language[NEUTRAL])
 
 
 @cache
@@ -37,7 +37,7 @@ def _all() -> dict[str, Templates]:
     found = {}
     for language, table in tables.items():
         titles = {style: tuple(table[style.value]) for style in TitleStyle}
-        lines = {name: table[name] for name in ("chapters", "steps", "no_steps", "wanted")}
+        lines = {name: table[name] for name in ("chapters", "steps", "no_steps", "topics")}
         texts = [*(text for each in titles.values() for text in each), *lines.values()]
         words = frozenset(word for text in texts for word in words_of(re.sub(r"\{\w+\}", " ", text)))
         found[language] = Templates(titles, **lines, words=words)

@@ -1,19 +1,19 @@
-"""The writer that needs no model and no network, and states nothing that was not said."""
+"""Rule-based writer that composes texts from the transcript, without a model or network access."""
 
 from typing import TYPE_CHECKING
 
-from cutroom.engines.writing.extractive.descriptions import description_of
-from cutroom.engines.writing.extractive.headlines import headline_of
-from cutroom.engines.writing.extractive.study import TranscriptAnalysis, study
-from cutroom.engines.writing.extractive.titles import title_of
+from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis, analyze_transcript
+from cutroom.engines.writing.extractive.descriptions import write_description
+from cutroom.engines.writing.extractive.headlines import write_headline
+from cutroom.engines.writing.extractive.titles import write_title
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInput, WrittenText
 
 if TYPE_CHECKING:
-    from cutroom.engines.writing.text_ports import TextEmbedder
+    from cutroom.engines.writing.port import TextEmbedder
 
 
 class ExtractiveWriter:
-    """May be used from several threads at once; an embedder makes its choice of sentences better."""
+    """Thread-safe; an embedder improves the choice of sentences."""
 
     name = "extractive"
 
@@ -21,32 +21,32 @@ class ExtractiveWriter:
         self._embedder = embedder
         self._last: tuple[WritingInput, TranscriptAnalysis] | None = None
 
-    def title(self, material: WritingInput, *, style: TitleStyle) -> WrittenText:
-        return self.title_from(self.study(material), style)
+    def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:
+        return self.title_from(self.analyze(source), style)
 
-    def description(self, material: WritingInput, *, kind: DescriptionKind) -> WrittenText:
-        return self.description_from(self.study(material), kind)
+    def description(self, source: WritingInput, *, kind: DescriptionKind) -> WrittenText:
+        return self.description_from(self.analyze(source), kind)
 
-    def headline(self, material: WritingInput) -> WrittenText:
-        return self.headline_from(self.study(material))
+    def headline(self, source: WritingInput) -> WrittenText:
+        return self.headline_from(self.analyze(source))
 
-    def study(self, material: WritingInput) -> TranscriptAnalysis:
-        """What several texts about one film can be written from; the last one is kept, since most ask for several."""
+    def analyze(self, source: WritingInput) -> TranscriptAnalysis:
+        """Caches the last analysis, because most callers request several texts."""
         last = self._last
-        if last is not None and last[0] == material:
+        if last is not None and last[0] == source:
             return last[1]
-        studied = study(material, embedder=self._embedder)
-        self._last = (material, studied)
-        return studied
+        analysis = analyze_transcript(source, embedder=self._embedder)
+        self._last = (source, analysis)
+        return analysis
 
-    def title_from(self, studied: TranscriptAnalysis, style: TitleStyle) -> WrittenText:
-        return self._written(studied, title_of(studied, style=style))
+    def title_from(self, analysis: TranscriptAnalysis, style: TitleStyle) -> WrittenText:
+        return self._finish(analysis, write_title(analysis, style=style))
 
-    def description_from(self, studied: TranscriptAnalysis, kind: DescriptionKind) -> WrittenText:
-        return self._written(studied, description_of(studied, kind=kind))
+    def description_from(self, analysis: TranscriptAnalysis, kind: DescriptionKind) -> WrittenText:
+        return self._finish(analysis, write_description(analysis, kind=kind))
 
-    def headline_from(self, studied: TranscriptAnalysis) -> WrittenText:
-        return self._written(studied, headline_of(studied))
+    def headline_from(self, analysis: TranscriptAnalysis) -> WrittenText:
+        return self._finish(analysis, write_headline(analysis))
 
-    def _written(self, studied: TranscriptAnalysis, text: str) -> WrittenText:
-        return WrittenText(studied.rules.finished(text), self.name)
+    def _finish(self, analysis: TranscriptAnalysis, text: str) -> WrittenText:
+        return WrittenText(analysis.guidelines.apply(text), self.name)

@@ -1,7 +1,7 @@
-"""Writes captions as a file for libass, in which every word stands where we measured it.
+"""Writes captions as an ASS file with a measured position for every word.
 
-Each word is an event of its own at a place of its own: libass breaks no line, orders no words and moves nothing, so
-that a word can change its colour in any script without being shaped anew, and the boxes we tell are the boxes seen.
+Each word is a positioned event of its own, so that libass neither wraps, reorders nor moves anything: a word can change
+color in any script without being reshaped, and the reported boxes match the rendered ones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,24 +10,24 @@ from itertools import pairwise
 
 from cutroom.engines.types import TimeSpan
 from cutroom.media.fonts import Font
-from cutroom.products.shorts.captions.layout import Block, PlacedWord, Typesetter, lay_out, typesetter
-from cutroom.products.shorts.captions.lines import FLICKER_SECONDS, PAUSE_SECONDS, Screen
-from cutroom.products.shorts.captions.looks import BLACK, STYLES, Look, Pace, Plate, Style
-from cutroom.products.shorts.captions.text import escape
-from cutroom.products.shorts.captions.zones import Area, Position, place, zone_for
-from cutroom.products.transcripts.scripts import SPACELESS
-from cutroom.text.writing_systems import base_of
+from cutroom.products.shorts.captions.layout import CaptionBlock, PlacedWord, Typesetter, layout_block, make_typesetter
+from cutroom.products.shorts.captions.safe_zones import CaptionPosition, FrameRegion, place_block, safe_zone_for
+from cutroom.products.shorts.captions.screens import FLICKER_SECONDS, PAUSE_SECONDS, CaptionScreen
+from cutroom.products.shorts.captions.styles import BLACK, STYLES, BackgroundBox, CaptionStyle, Highlighting, StyleSpec
+from cutroom.products.shorts.captions.text import escape_ass
+from cutroom.products.transcripts.text_units import UNSPACED_LANGUAGES
+from cutroom.text.writing_systems import primary_language
 
 POP_MILLISECONDS = 90
-TIGHT_PAD = 4  # of a plate, to the left and right of a word that touches its neighbours
-# What lies over what.
-BLOCK_LAYER, SHADOW_LAYER, PLATE_LAYER, TEXT_LAYER, CURRENT_LAYER = range(5)
-# The base direction that libass takes from a style's encoding: Arabic's is right to left, that of Latin left to right.
+UNSPACED_PADDING = 4  # horizontal padding of a word box in scripts without spaces
+# Stacking order.
+BLOCK_BOX_LAYER, SHADOW_LAYER, WORD_BOX_LAYER, TEXT_LAYER, ACTIVE_LAYER = range(5)
+# libass derives the base direction from a style's encoding: 178 (Arabic) is right-to-left, 0 left-to-right.
 _RIGHT_TO_LEFT_ENCODING, _LEFT_TO_RIGHT_ENCODING = 178, 0
-_QUARTER_CIRCLE = 0.5523  # how far a Bézier curve's handles lie for a quarter of a circle
+_BEZIER_CIRCLE = 0.5523  # Bézier handle length that approximates a quarter circle
 
-# Kerning is off in libass unless asked for. Line breaks are ours. Colours stay as they are written.
-_HEAD = """[Script Info]
+# Enable kerning, which is off by default; no automatic wrapping; no color conversion.
+_HEADER = """[Script Info]
 ScriptType: v4.00+
 PlayResX: {width}
 PlayResY: {height}
@@ -48,36 +48,36 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 
 @dataclass(frozen=True, slots=True)
 class CaptionTrack:
-    """The file, and where each screen stands while it is shown: text, outline and plate, without soft shadows."""
+    """The ASS file, and the box of each screen: text, outline and background, without soft shadows."""
 
     ass: str
-    boxes: tuple[tuple[TimeSpan, Area], ...]
+    boxes: tuple[tuple[TimeSpan, FrameRegion], ...]
 
 
 def write_captions(
-    screens: Sequence[Screen],
+    screens: Sequence[CaptionScreen],
     *,
-    look: Look,
-    position: Position,
+    caption_style: CaptionStyle,
+    position: CaptionPosition,
     width: int,
     height: int,
     language: str,
-    faces: Sequence[tuple[TimeSpan, Area]] = (),
+    faces: Sequence[tuple[TimeSpan, FrameRegion]] = (),
 ) -> CaptionTrack:
-    """Captions for a picture of this size; they keep off the faces, which are told with the times they are seen."""
-    style = STYLES[look]
+    """Captions for a frame of this size, placed away from the given faces where possible."""
+    style = STYLES[caption_style]
     words = [word for screen in screens for word in screen.words]
     if not words:
-        return CaptionTrack(_HEAD.format(width=width, height=height) + _EVENTS, ())
-    setter = typesetter(words, style, width=width, height=height, language=language)
+        return CaptionTrack(_HEADER.format(width=width, height=height) + _EVENTS, ())
+    setter = make_typesetter(words, style, width=width, height=height, language=language)
     writer = _Writer(setter)
-    boxes: list[tuple[TimeSpan, Area]] = []
+    boxes: list[tuple[TimeSpan, FrameRegion]] = []
     for screen in screens:
-        block = lay_out(screen.lines, setter)
+        block = layout_block(screen.lines, setter)
         span = TimeSpan(screen.start_seconds, screen.end_seconds)
-        box = place(
+        box = place_block(
             position,
-            zone_for(width, height),
+            safe_zone_for(width, height),
             width=block.width / width,
             height=block.height / height,
             faces=[face for seen, face in faces if _overlap(seen, span)],
@@ -85,7 +85,7 @@ def write_captions(
         )
         writer.write(screen, block, x=width / 2, y=box.top * height)
         boxes.append((span, box))
-    ass = _HEAD.format(width=width, height=height) + writer.styles() + _EVENTS + writer.events()
+    ass = _HEADER.format(width=width, height=height) + writer.styles() + _EVENTS + writer.events()
     return CaptionTrack(ass, tuple(boxes))
 
 
@@ -94,19 +94,19 @@ def _overlap(one: TimeSpan, other: TimeSpan) -> bool:
 
 
 def _follows(one: TimeSpan, other: TimeSpan) -> bool:
-    """After a pause nobody sees captions jump."""
+    """Captions may move after a pause."""
     return other.start_seconds - one.end_seconds <= PAUSE_SECONDS
 
 
 class _Writer:
-    """Collects the events of one track and the styles they use."""
+    """Collects the events of one track and their styles."""
 
     def __init__(self, setter: Typesetter) -> None:
-        self._style: Style = setter.style
+        self._style: StyleSpec = setter.style
         self._font = setter.font
         self._unit = setter.unit
-        # Where no blank parts words, a plate as wide as elsewhere would lie over its neighbours.
-        self._tight = base_of(setter.language) in SPACELESS
+        # Without spaces between words, a box of normal width would cover the neighbors.
+        self._tight = primary_language(setter.language) in UNSPACED_LANGUAGES
         self._styles: dict[tuple[Font, bool], str] = {}
         self._events: list[str] = []
 
@@ -115,68 +115,66 @@ class _Writer:
         for (font, right_to_left), name in self._styles.items():
             encoding = _RIGHT_TO_LEFT_ENCODING if right_to_left else _LEFT_TO_RIGHT_ENCODING
             bold = -1 if font.bold else 0
-            colours = "&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000"
-            lines.append(
-                f"Style: {name},{font.family},20,{colours},{bold},0,0,0,100,100,0,0,1,0,0,5,0,0,0,{encoding}\n"
-            )
+            colors = "&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000"
+            lines.append(f"Style: {name},{font.family},20,{colors},{bold},0,0,0,100,100,0,0,1,0,0,5,0,0,0,{encoding}\n")
         return "".join(lines)
 
     def events(self) -> str:
         return "".join(self._events)
 
-    def write(self, screen: Screen, block: Block, *, x: float, y: float) -> None:
+    def write(self, screen: CaptionScreen, block: CaptionBlock, *, x: float, y: float) -> None:
         span = TimeSpan(screen.start_seconds, screen.end_seconds)
-        if plate := self._style.block_plate:
+        if box := self._style.block_box:
             half = block.width / 2
-            self._plate(plate, span, x=(x - half, x + half), y=(y + block.top, y + block.bottom))
+            self._box(box, span, x=(x - half, x + half), y=(y + block.top, y + block.bottom))
         spoken = spoken_spans(screen)
-        for word, current in zip(block.words, spoken, strict=True):
+        for word, active_span in zip(block.words, spoken, strict=True):
             self._shadows(word, span, x=x, y=y)
-            if self._style.pace is Pace.WORD:
-                self._write_current(word, span, current, x=x, y=y)
-            elif self._style.pace is Pace.SWEEP:
+            if self._style.highlighting is Highlighting.WORD:
+                self._write_active(word, span, active_span, x=x, y=y)
+            elif self._style.highlighting is Highlighting.SWEEP:
                 self._text(TEXT_LAYER, span, word, self._sweep(word, span), x=x, y=y)
             else:
                 self._text(TEXT_LAYER, span, word, self._paint(self._style.fill) + self._pop(), x=x, y=y)
 
-    def _write_current(self, word: PlacedWord, span: TimeSpan, current: TimeSpan, *, x: float, y: float) -> None:
-        """A word before, while and after it is said."""
+    def _write_active(self, word: PlacedWord, span: TimeSpan, active_span: TimeSpan, *, x: float, y: float) -> None:
+        """Writes a word before, while and after it is spoken."""
         style = self._style
         rest = self._paint(style.fill, opacity=style.fill_opacity)
-        self._text(TEXT_LAYER, TimeSpan(span.start_seconds, current.start_seconds), word, rest, x=x, y=y)
-        grown = f"\\fscx{style.current_scale * 100:.0f}\\fscy{style.current_scale * 100:.0f}"
-        grow = f"\\t(0,{POP_MILLISECONDS},{grown})" if style.current_scale != 1 else ""
-        if plate := style.word_plate:
-            half = word.width / 2 + (TIGHT_PAD if self._tight else plate.pad_x) * self._unit
+        self._text(TEXT_LAYER, TimeSpan(span.start_seconds, active_span.start_seconds), word, rest, x=x, y=y)
+        scale_tags = f"\\fscx{style.active_scale * 100:.0f}\\fscy{style.active_scale * 100:.0f}"
+        grow_tag = f"\\t(0,{POP_MILLISECONDS},{scale_tags})" if style.active_scale != 1 else ""
+        if box := style.word_box:
+            half = word.width / 2 + (UNSPACED_PADDING if self._tight else box.pad_x) * self._unit
             sides = (x + word.middle_x - half, x + word.middle_x + half)
-            # Few words reach all the way down; the others would seem to hang too high in a box that does.
+            # Few words have full descenders; without the factor, the others would look too high in their box.
             ends = (y + word.baseline_y - word.above, y + word.baseline_y + 0.7 * word.below)
-            self._plate(plate, current, x=sides, y=ends, layer=PLATE_LAYER)
-        self._text(CURRENT_LAYER, current, word, self._paint(style.current) + grow, x=x, y=y)
-        self._text(TEXT_LAYER, TimeSpan(current.end_seconds, span.end_seconds), word, rest, x=x, y=y)
+            self._box(box, active_span, x=sides, y=ends, layer=WORD_BOX_LAYER)
+        self._text(ACTIVE_LAYER, active_span, word, self._paint(style.active_color) + grow_tag, x=x, y=y)
+        self._text(TEXT_LAYER, TimeSpan(active_span.end_seconds, span.end_seconds), word, rest, x=x, y=y)
 
     def _sweep(self, word: PlacedWord, span: TimeSpan) -> str:
-        """Filled from left to right while it is said; words of the other direction at once: libass cannot sweep so."""
+        """Fills a word while it is spoken; right-to-left words at once, because libass only sweeps left to right."""
         wait = _centiseconds(word.word.start_seconds) - _centiseconds(span.start_seconds)
         length = _centiseconds(word.word.end_seconds) - _centiseconds(word.word.start_seconds)
-        kind = "k" if word.right_to_left else "kf"
-        before = f"\\2c{_colour(self._style.fill)}"
-        return f"{self._paint(self._style.current)}{before}\\k{wait}\\{kind}{max(1, length)}"
+        karaoke_tag = "k" if word.right_to_left else "kf"
+        unsung_color = f"\\2c{_ass_color(self._style.fill)}"
+        return f"{self._paint(self._style.active_color)}{unsung_color}\\k{wait}\\{karaoke_tag}{max(1, length)}"
 
     def _shadows(self, word: PlacedWord, span: TimeSpan, *, x: float, y: float) -> None:
         for shadow in self._style.shadows:
             alpha = _alpha(shadow.opacity)
-            # Only the shadow is drawn: in one piece, where letters and outline would each have a soft edge.
-            tags = f"\\1a&HFF&\\3a&HFF&\\4a{alpha}\\4c{_colour(BLACK)}\\bord{_number(shadow.grow * self._unit)}"
+            # Draw the shadow only: letters and outline would each get a soft edge.
+            tags = f"\\1a&HFF&\\3a&HFF&\\4a{alpha}\\4c{_ass_color(BLACK)}\\bord{_number(shadow.grow * self._unit)}"
             tags += f"\\xshad0.01\\yshad{_number(max(0.01, shadow.drop * self._unit))}"
             tags += f"\\blur{_number(shadow.blur * self._unit)}"
             self._text(SHADOW_LAYER, span, word, tags + self._pop(), x=x, y=y)
 
     def _paint(self, fill: str, *, opacity: float = 1.0) -> str:
-        tags = f"\\1c{_colour(fill)}\\1a{_alpha(opacity)}"
+        tags = f"\\1c{_ass_color(fill)}\\1a{_alpha(opacity)}"
         if self._style.outline:
-            # A hair of blur keeps the outline from looking cut out.
-            tags += f"\\bord{_number(self._style.outline * self._unit)}\\3c{_colour(BLACK)}\\blur0.8"
+            # Slight blur anti-aliases the outline.
+            tags += f"\\bord{_number(self._style.outline * self._unit)}\\3c{_ass_color(BLACK)}\\blur0.8"
         return tags
 
     def _pop(self) -> str:
@@ -187,19 +185,25 @@ class _Writer:
 
     def _text(self, layer: int, span: TimeSpan, word: PlacedWord, tags: str, *, x: float, y: float) -> None:
         name = self._name(word.font, right_to_left=word.right_to_left)
-        where = f"\\pos({_number(x + word.middle_x)},{_number(y + word.middle_y)})\\fs{_number(word.font_size)}"
-        self._event(layer, span, name, f"{{{where}{tags}}}{escape(word.text)}")
+        position_tags = f"\\pos({_number(x + word.middle_x)},{_number(y + word.middle_y)})\\fs{_number(word.font_size)}"
+        self._event(layer, span, name, f"{{{position_tags}{tags}}}{escape_ass(word.text)}")
 
     def _name(self, font: Font, *, right_to_left: bool) -> str:
         return self._styles.setdefault((font, right_to_left), f"caption{len(self._styles)}")
 
-    def _plate(
-        self, plate: Plate, span: TimeSpan, *, x: tuple[float, float], y: tuple[float, float], layer: int = BLOCK_LAYER
+    def _box(
+        self,
+        box: BackgroundBox,
+        span: TimeSpan,
+        *,
+        x: tuple[float, float],
+        y: tuple[float, float],
+        layer: int = BLOCK_BOX_LAYER,
     ) -> None:
-        pad_y = plate.pad_y * self._unit
-        where = f"\\an7\\pos({_number(x[0])},{_number(y[0] - pad_y)})\\p1"
-        shape = rounded_box(x[1] - x[0], y[1] - y[0] + 2 * pad_y, radius=plate.radius * self._unit)
-        tags = f"{where}\\1c{_colour(plate.colour)}\\1a{_alpha(plate.opacity)}"
+        pad_y = box.pad_y * self._unit
+        position_tags = f"\\an7\\pos({_number(x[0])},{_number(y[0] - pad_y)})\\p1"
+        shape = rounded_box(x[1] - x[0], y[1] - y[0] + 2 * pad_y, radius=box.radius * self._unit)
+        tags = f"{position_tags}\\1c{_ass_color(box.color)}\\1a{_alpha(box.opacity)}"
         self._event(layer, span, self._name(self._font, right_to_left=False), f"{{{tags}}}{shape}")
 
     def _event(self, layer: int, span: TimeSpan, style: str, text: str) -> None:
@@ -208,8 +212,8 @@ class _Writer:
             self._events.append(f"Dialogue: {layer},{_clock(start)},{_clock(end)},{style},,0,0,0,,{text}\n")
 
 
-def spoken_spans(screen: Screen) -> Iterator[TimeSpan]:
-    """How long each word stands out: until the next begins, for a light that goes off between two words flickers."""
+def spoken_spans(screen: CaptionScreen) -> Iterator[TimeSpan]:
+    """Highlighting period of each word: until the next one starts, to avoid flicker between words."""
     words = screen.words
     for word, after in pairwise(words):
         pause = after.start_seconds - word.end_seconds
@@ -218,9 +222,9 @@ def spoken_spans(screen: Screen) -> Iterator[TimeSpan]:
 
 
 def rounded_box(width: float, height: float, *, radius: float) -> str:
-    """A box with round corners, as a drawing of libass."""
+    """A rounded rectangle as an ASS drawing."""
     r = min(radius, width / 2, height / 2)
-    h = r * (1 - _QUARTER_CIRCLE)
+    h = r * (1 - _BEZIER_CIRCLE)
     w, t = width, height
     points = (
         ("m", (r, 0)),
@@ -233,10 +237,10 @@ def rounded_box(width: float, height: float, *, radius: float) -> str:
         ("l", (0, r)),
         ("b", (0, h, h, 0, r, 0)),
     )
-    return " ".join(f"{command} {' '.join(_number(each) for each in at)}" for command, at in points)
+    return " ".join(f"{command} {' '.join(_number(each) for each in coordinates)}" for command, coordinates in points)
 
 
-def _colour(rgb: str) -> str:
+def _ass_color(rgb: str) -> str:
     return f"&H{rgb[4:6]}{rgb[2:4]}{rgb[0:2]}&"
 
 

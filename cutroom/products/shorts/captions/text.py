@@ -1,4 +1,4 @@
-"""What a caption shows of a word: in capitals or not, and written so that libass takes it for text."""
+"""Prepares caption text: capitalization, punctuation and ASS escaping."""
 
 # ruff: noqa: RUF001 (letters of many scripts look alike)
 
@@ -6,43 +6,43 @@ import re
 import unicodedata
 
 from cutroom.media.subtitles import JOINER, clean_text
-from cutroom.products.shorts.captions.looks import Style
-from cutroom.text.writing_systems import bare, base_of
+from cutroom.products.shorts.captions.styles import StyleSpec
+from cutroom.text.writing_systems import primary_language, strip_closing_marks
 
-_DOTTED = frozenset({"tr", "az"})
-_TONOS = "\u0301"  # which Greek leaves out in capitals; the two dots stay
-_STOPS = ".,;:،؛。、，"
+_DOTTED_I_LANGUAGES = frozenset({"tr", "az"})
+_TONOS = "\u0301"  # Greek drops the accent in capitals, and keeps the diaeresis
+_PUNCTUATION = ".,;:،؛。、，"
 _GEORGIAN = re.compile("[\u10d0-\u10ff]+")
-# Marks of direction reach beyond their word, and a caption has the direction of its language anyway.
-_MARKS = re.compile("[\u200e\u200f\u061c]")
+# Direction marks affect text beyond their word, and the base direction is set per style.
+_DIRECTION_MARKS = re.compile("[\u200e\u200f\u061c]")
 
 
-def shown_text(text: str, style: Style, *, language: str) -> str:
-    """The word as this look shows it, not yet escaped."""
-    text = _MARKS.sub("", clean_text(text))
-    if style.drops_stops:
-        kept = text if bare(text).endswith("...") else text.rstrip(_STOPS)
+def display_text(text: str, style: StyleSpec, *, language: str) -> str:
+    """The word as the style displays it, not yet escaped."""
+    text = _DIRECTION_MARKS.sub("", clean_text(text))
+    if style.strips_punctuation:
+        kept = text if strip_closing_marks(text).endswith("...") else text.rstrip(_PUNCTUATION)
         text = kept or text
-    return upper(text, language=language) if style.upper else text
+    return to_upper(text, language=language) if style.uppercase else text
 
 
-def upper(text: str, *, language: str) -> str:
-    """Capitals as the language writes them; scripts without any stay as they are."""
-    base = base_of(language)
-    if base in _DOTTED:
+def to_upper(text: str, *, language: str) -> str:
+    """Language-specific upper case; scripts without case are unchanged."""
+    base = primary_language(language)
+    if base in _DOTTED_I_LANGUAGES:
         text = text.replace("i", "İ").replace("ı", "I")
     if base == "el":
-        apart = unicodedata.normalize("NFD", text)
-        text = unicodedata.normalize("NFC", apart.replace(_TONOS, ""))
+        decomposed = unicodedata.normalize("NFD", text)
+        text = unicodedata.normalize("NFC", decomposed.replace(_TONOS, ""))
     if base == "hy":
         text = text.replace("և", "եվ")
-    # Georgian has capitals for headlines only, which most fonts lack.
+    # Georgian uses capitals for headlines only, and most fonts lack them.
     parts = _GEORGIAN.split(text)
     kept = [*_GEORGIAN.findall(text), ""]
-    return "".join(part.upper() + same for part, same in zip(parts, kept, strict=True))
+    return "".join(part.upper() + kept_part for part, kept_part in zip(parts, kept, strict=True))
 
 
-def escape(text: str) -> str:
-    """The text for an event of an ASS file: nothing in it is run, hidden or broken."""
+def escape_ass(text: str) -> str:
+    """Escapes text for an ASS event, so that nothing is executed, hidden or wrapped."""
     text = clean_text(text).replace("\\", f"\\{JOINER}")
     return text.replace("{", r"\{").replace("}", r"\}")

@@ -1,1 +1,1 @@
-"""Framing: who is seen where, and the windows that follow them calmly."""
+"""Framing: tracks faces and plans crop windows that follow them smoothly."""

@@ -1,4 +1,4 @@
-"""Which words carry a talk: frequent where they stand and rare elsewhere; and how well sentences answer a wish."""
+"""TF-IDF keyword scores of sentences, and matching of sentences against a prompt."""
 
 import math
 from collections import Counter
@@ -7,60 +7,73 @@ from itertools import pairwise
 
 from cutroom.text.vocabulary import stems
 
-BLOCK = 8  # sentences that count as one document
-EVERYWHERE = 0.6  # a word in more than this share of many documents says nothing, whatever the language
-MANY_BLOCKS = 5
-ALIKE_LETTERS = 5  # words that begin with as many same letters are taken for forms of one
+SENTENCES_PER_DOCUMENT = 8
+MAX_DOCUMENT_SHARE = 0.6  # stems in more documents than this are treated as stop words
+MIN_DOCUMENTS = 5
+MIN_COMMON_PREFIX = 5  # words sharing this prefix are treated as forms of one word
 
 
-def rarities(found: Sequence[Sequence[str]]) -> dict[str, float]:
-    """How telling each stem is: the logarithm of in how few parts of the talk it stands."""
-    blocks = [set().union(*map(set, found[at : at + BLOCK])) for at in range(0, len(found), BLOCK)]
-    counts = Counter(stem for block in blocks for stem in block)
-    limit = EVERYWHERE * len(blocks) if len(blocks) >= MANY_BLOCKS else math.inf
-    return {stem: math.log(1 + len(blocks) / count) if count <= limit else 0.0 for stem, count in counts.items()}
+def stem_idf(sentence_stems: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Inverse document frequency of each stem, over blocks of sentences."""
+    documents = [
+        set().union(*map(set, sentence_stems[index : index + SENTENCES_PER_DOCUMENT]))
+        for index in range(0, len(sentence_stems), SENTENCES_PER_DOCUMENT)
+    ]
+    counts = Counter(stem for document in documents for stem in document)
+    limit = MAX_DOCUMENT_SHARE * len(documents) if len(documents) >= MIN_DOCUMENTS else math.inf
+    return {stem: math.log(1 + len(documents) / count) if count <= limit else 0.0 for stem, count in counts.items()}
 
 
-def weights(found: Sequence[Sequence[str]], topics: Sequence[int], *, rarity: dict[str, float]) -> list[float]:
-    """How much of what carries its topic each sentence says, for its length: from 0 to 1, the best sentence 1."""
+def keyword_density(
+    sentence_stems: Sequence[Sequence[str]], topics: Sequence[int], *, idf: dict[str, float]
+) -> list[float]:
+    """Keyword density of each sentence within its topic, scaled so that the best sentence is 1."""
     counts: dict[int, Counter[str]] = {}
-    for own, topic in zip(found, topics, strict=True):
-        counts.setdefault(topic, Counter()).update(_with_pairs(own))
+    for stems_here, topic in zip(sentence_stems, topics, strict=True):
+        counts.setdefault(topic, Counter()).update(_with_pairs(stems_here))
     densities = []
-    for own, topic in zip(found, topics, strict=True):
-        parts = set(_with_pairs(own))
-        worth = sum(rarity.get(part, 1.0) * math.log(counts[topic][part]) for part in parts if counts[topic][part] > 1)
-        densities.append(worth / math.sqrt(len(own) + 4))
-    most = max(densities, default=0.0)
-    return [each / most for each in densities] if most > 0 else densities
+    for stems_here, topic in zip(sentence_stems, topics, strict=True):
+        terms = set(_with_pairs(stems_here))
+        score = sum(idf.get(term, 1.0) * math.log(counts[topic][term]) for term in terms if counts[topic][term] > 1)
+        densities.append(score / math.sqrt(len(stems_here) + 4))
+    highest = max(densities, default=0.0)
+    return [each / highest for each in densities] if highest > 0 else densities
 
 
-def key_stems(found: Sequence[Sequence[str]], *, rarity: dict[str, float], count: int) -> list[str]:
-    """The stems that stand out in a few sentences."""
-    times = Counter(stem for own in found for stem in own)
-    ranked = sorted(times, key=lambda stem: (-times[stem] * rarity.get(stem, 0.0), stem))
-    return [stem for stem in ranked if rarity.get(stem, 0.0) > 0][:count]
+def top_stems(sentence_stems: Sequence[Sequence[str]], *, idf: dict[str, float], count: int) -> list[str]:
+    """The stems with the highest TF-IDF in these sentences."""
+    counts_by_stem = Counter(stem for stems_here in sentence_stems for stem in stems_here)
+    ranked = sorted(counts_by_stem, key=lambda stem: (-counts_by_stem[stem] * idf.get(stem, 0.0), stem))
+    return [stem for stem in ranked if idf.get(stem, 0.0) > 0][:count]
 
 
-def _with_pairs(own: Sequence[str]) -> list[str]:
-    """Stems and neighbouring pairs of them: "solar panel" says more than its two words."""
-    return [*own, *(f"{left} {right}" for left, right in pairwise(own))]
+def _with_pairs(stems_here: Sequence[str]) -> list[str]:
+    """Stems and bigrams: "solar panel" says more than its two words."""
+    return [*stems_here, *(f"{left} {right}" for left, right in pairwise(stems_here))]
 
 
-def wished_stems(
-    text: str, found: Sequence[Sequence[str]], *, language: str, rarity: dict[str, float]
+def prompt_stems(
+    text: str, sentence_stems: Sequence[Sequence[str]], *, language: str, idf: dict[str, float]
 ) -> dict[str, float]:
-    """The words of a wish that can tell sentences apart, with how telling each is."""
-    unknown = max(rarity.values(), default=1.0)
-    wished = dict.fromkeys(stems(text, language=language))
-    return {stem: rarity.get(stem, unknown) for stem in wished if rarity.get(stem, unknown) > 0} if found else {}
+    """Stems of the prompt that discriminate between sentences, with their IDF."""
+    default_idf = max(idf.values(), default=1.0)
+    found = dict.fromkeys(stems(text, language=language))
+    return (
+        {stem: idf.get(stem, default_idf) for stem in found if idf.get(stem, default_idf) > 0} if sentence_stems else {}
+    )
 
 
-def answers(own: Sequence[str], wished: dict[str, float]) -> frozenset[str]:
-    """The words of the wish that a sentence has, in any of their forms."""
-    stems_here = set(own)
-    return frozenset(stem for stem in wished if stem in stems_here or any(_alike(stem, each) for each in stems_here))
+def matching_stems(sentence_stems: Sequence[str], prompt_weights: dict[str, float]) -> frozenset[str]:
+    """Prompt stems that occur in a sentence, in any form."""
+    stems_here = set(sentence_stems)
+    return frozenset(
+        stem for stem in prompt_weights if stem in stems_here or any(_share_prefix(stem, each) for each in stems_here)
+    )
 
 
-def _alike(left: str, right: str) -> bool:
-    return len(left) >= ALIKE_LETTERS and len(right) >= ALIKE_LETTERS and left[:ALIKE_LETTERS] == right[:ALIKE_LETTERS]
+def _share_prefix(left: str, right: str) -> bool:
+    return (
+        len(left) >= MIN_COMMON_PREFIX
+        and len(right) >= MIN_COMMON_PREFIX
+        and left[:MIN_COMMON_PREFIX] == right[:MIN_COMMON_PREFIX]
+    )

@@ -1,38 +1,38 @@
-"""Lets a ranker put moments in order; whatever it answers, the moments are ours and so are their times."""
+"""Reorders moments with an LLM ranker, which can neither add nor change moments."""
 
 from collections.abc import Mapping, Sequence
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.writing.text_ports import Candidate, Ranker
+from cutroom.engines.writing.port import Candidate, Ranker
 from cutroom.products.shorts.moments.talk import Moment, Talk
 
-SHORTLIST = 3  # times as many moments are worth choosing as are wanted, where a ranker has the last word
+SHORTLIST_FACTOR = 3  # candidates per requested output if a ranker makes the final choice
 
 
-def rank_moments(film: Talk, moments: Sequence[Moment], *, ranker: Ranker | None, prompt: str | None) -> list[Moment]:
-    """The moments in the ranker's order, or in ours where there is none or it fails."""
+def rank_moments(talk: Talk, moments: Sequence[Moment], *, ranker: Ranker | None, prompt: str | None) -> list[Moment]:
+    """Moments in the ranker's order, or unchanged without a ranker or if it fails."""
     if ranker is None or len(moments) < 2:
         return list(moments)
     by_id = {f"m{number}": moment for number, moment in enumerate(moments, start=1)}
-    candidates = [Candidate(name, _text(film, moment)) for name, moment in by_id.items()]
+    candidates = [Candidate(name, _text(talk, moment)) for name, moment in by_id.items()]
     try:
         ids = ranker.rank(candidates, prompt=prompt)
     except EngineError:
         return list(moments)
-    return in_order(by_id, ids)
+    return apply_ranking(by_id, ids)
 
 
-def in_order(by_id: Mapping[str, Moment], ids: Sequence[str]) -> list[Moment]:
-    """Unknown ids are dropped, and what was left out follows as it came."""
-    named = [each for each in dict.fromkeys(ids) if each in by_id]
-    return [by_id[each] for each in [*named, *(each for each in by_id if each not in set(named))]]
+def apply_ranking(by_id: Mapping[str, Moment], ids: Sequence[str]) -> list[Moment]:
+    """Ignores unknown ids, and appends moments that were not ranked."""
+    ranked = [each for each in dict.fromkeys(ids) if each in by_id]
+    return [by_id[each] for each in [*ranked, *(each for each in by_id if each not in set(ranked))]]
 
 
-def _text(film: Talk, moment: Moment) -> str:
-    """What is said in a moment, by the times: sentences may have come in any order."""
-    spoken = [
+def _text(talk: Talk, moment: Moment) -> str:
+    """The text of a moment, selected by time because sentences may be unordered."""
+    sentences = [
         each
-        for each in film.sentences
+        for each in talk.sentences
         if each.start_seconds < moment.end_seconds and each.end_seconds > moment.start_seconds
     ]
-    return " ".join(each.text for each in sorted(spoken, key=lambda each: each.start_seconds))
+    return " ".join(each.text for each in sorted(sentences, key=lambda each: each.start_seconds))

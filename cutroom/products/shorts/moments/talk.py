@@ -1,4 +1,4 @@
-"""What is known of a film when moments are chosen from it, and what is chosen."""
+"""Input and output types of moment selection."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.recognition.port import Word
-from cutroom.products.transcripts.sentences import Segment
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Vector
 
 MAX_SENTENCES = 20_000
 MAX_WORDS = 200_000
-_SAME_SECONDS = 0.005  # times of sentences and of their words are rounded apart
+_TOLERANCE_SECONDS = 0.005  # sentence and word times are rounded differently
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """What one speaker says at a stretch."""
+class TalkSentence:
+    """A sentence of one speaker."""
 
     text: str
     start_seconds: float
@@ -29,21 +29,21 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A recording as its transcript and measurements tell it; what was not measured is left empty."""
+    """A recording's transcript and measurements; fields that were not measured are empty."""
 
-    sentences: Sequence[Sentence]
+    sentences: Sequence[TalkSentence]
     words: Sequence[Word]
     duration_seconds: float
     language: str = ""
-    energy: Sequence[float] = ()  # loudness of each second
-    cuts: Sequence[float] = ()  # when shots change
-    laughs: Sequence[float] = ()  # when people laugh
-    vectors: "Vector | None" = None  # a row of length 1 for each sentence
+    energy: Sequence[float] = ()  # loudness per second
+    cuts: Sequence[float] = ()  # times of shot changes
+    laughs: Sequence[float] = ()  # times of laughter
+    vectors: "Vector | None" = None  # one unit vector per sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What moments should be about, in words and, where there is an embedder, as a vector of length 1."""
+class SelectionPrompt:
+    """What moments should be about: text, and a unit vector if an embedder is available."""
 
     text: str
     vector: "Vector | None" = None
@@ -51,7 +51,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A stretch of the film that stands on its own; the range is of sentences, its end is behind the last."""
+    """A self-contained part of the video; `sentence_range` is half-open."""
 
     start_seconds: float
     end_seconds: float
@@ -68,62 +68,62 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Words between which no cut is possible, since they overlap: mostly a single one."""
+    """Overlapping words that cannot be cut apart; usually a single word."""
 
     start_seconds: float
     end_seconds: float
     text: str  # of the word that ends last
 
 
-def sentences_of(segments: Iterable[Segment]) -> list[Sentence]:
-    """The stored segments that have not been deleted and say anything."""
+def to_sentences(segments: Iterable[TranscriptSegment]) -> list[TalkSentence]:
+    """Segments that are not deleted or empty."""
     return [
-        Sentence(each.text, each.start_seconds, each.end_seconds, each.speaker)
+        TalkSentence(each.text, each.start_seconds, each.end_seconds, each.speaker)
         for each in segments
         if not each.deleted and each.text.strip()
     ]
 
 
-def utterances(film: Talk) -> list[Utterance]:
-    """In order, none reaching into the next. Without words the sentences stand for them."""
-    given: Sequence[Word | Sentence] = film.words[:MAX_WORDS] or film.sentences[:MAX_SENTENCES]
+def merge_utterances(talk: Talk) -> list[Utterance]:
+    """Non-overlapping utterances in order; sentences are used if there are no words."""
+    timed_texts: Sequence[Word | TalkSentence] = talk.words[:MAX_WORDS] or talk.sentences[:MAX_SENTENCES]
     spans = sorted(
         (start, end, each.text)
-        for each in given
-        if (start := _inside(each.start_seconds, film)) is not None
-        and (end := _inside(max(each.start_seconds, each.end_seconds), film)) is not None
+        for each in timed_texts
+        if (start := _clamp(each.start_seconds, talk)) is not None
+        and (end := _clamp(max(each.start_seconds, each.end_seconds), talk)) is not None
     )
-    found: list[Utterance] = []
+    result: list[Utterance] = []
     for start, end, text in spans:
-        if found and start < found[-1].end_seconds:
-            last = found.pop()
-            longer = end >= last.end_seconds
-            found.append(Utterance(last.start_seconds, max(end, last.end_seconds), text if longer else last.text))
+        if result and start < result[-1].end_seconds:
+            last = result.pop()
+            ends_later = end >= last.end_seconds
+            result.append(Utterance(last.start_seconds, max(end, last.end_seconds), text if ends_later else last.text))
         else:
-            found.append(Utterance(start, end, text))
-    return found
+            result.append(Utterance(start, end, text))
+    return result
 
 
-def _inside(seconds: float, film: Talk) -> float | None:
-    return min(max(0.0, seconds), film.duration_seconds) if math.isfinite(seconds) else None
+def _clamp(seconds: float, talk: Talk) -> float | None:
+    return min(max(0.0, seconds), talk.duration_seconds) if math.isfinite(seconds) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where each sentence lies among the utterances: the first and the last of its own."""
+class SentenceSpans:
+    """First and last utterance of each sentence."""
 
     first: Sequence[int]
     last: Sequence[int]
 
 
-def places(sentences: Sequence[Sentence], spoken: Sequence[Utterance]) -> Places:
-    starts = [each.start_seconds for each in spoken]
-    ends = [each.end_seconds for each in spoken]
+def sentence_spans(sentences: Sequence[TalkSentence], utterances: Sequence[Utterance]) -> SentenceSpans:
+    starts = [each.start_seconds for each in utterances]
+    ends = [each.end_seconds for each in utterances]
     first, last = [], []
     for sentence in sentences:
-        at = min(bisect_right(ends, sentence.start_seconds + _SAME_SECONDS), len(spoken) - 1)
-        # A word without length ends where it starts.
-        until = bisect_left(starts, max(sentence.end_seconds - _SAME_SECONDS, sentence.start_seconds)) - 1
-        first.append(at)
-        last.append(max(at, until))
-    return Places(first, last)
+        index = min(bisect_right(ends, sentence.start_seconds + _TOLERANCE_SECONDS), len(utterances) - 1)
+        # A zero-length word ends where it starts.
+        until = bisect_left(starts, max(sentence.end_seconds - _TOLERANCE_SECONDS, sentence.start_seconds)) - 1
+        first.append(index)
+        last.append(max(index, until))
+    return SentenceSpans(first, last)

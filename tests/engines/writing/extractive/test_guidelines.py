@@ -1,8 +1,8 @@
-"""What rules can follow of a brand voice."""
+"""Machine-checkable rules of a brand voice are parsed and applied."""
 
 import pytest
 
-from cutroom.engines.writing.extractive.guidelines import Guidelines, guidelines_of, without_emoji
+from cutroom.engines.writing.extractive.guidelines import Guidelines, parse_guidelines, without_emoji
 
 
 @pytest.mark.parametrize(
@@ -24,15 +24,15 @@ from cutroom.engines.writing.extractive.guidelines import Guidelines, guidelines
         ('Always write "GardenPro".', Guidelines(names=("GardenPro",))),
     ],
 )
-def test_rules_are_read(text: str | None, rules: Guidelines) -> None:
-    assert guidelines_of(text) == rules
+def test_rules_are_parsed(text: str | None, rules: Guidelines) -> None:
+    assert parse_guidelines(text) == rules
 
 
-def test_banned_words_are_whole_words() -> None:
+def test_banned_words_match_whole_words() -> None:
     rules = Guidelines(banned=("art",))
-    assert rules.allow("A part of the start")
-    assert not rules.allow("The Art of sailing")
+    assert rules.allows("A part of the start")
+    assert not rules.allows("The Art of sailing")
 
 
-def test_emoji_go_with_their_blanks() -> None:
+def test_emoji_are_removed_with_their_spaces() -> None:
     assert without_emoji("Bread \U0001f35e is good \U0001f600") == "Bread is good"

@@ -1,12 +1,12 @@
-"""Speech is made fit to be read, and says the same as before."""
+"""Quotes are cleaned without changing their meaning."""
 
 import pytest
 
-from cutroom.engines.writing.extractive.quotes import quotable, shortened
+from cutroom.engines.writing.extractive.quotes import clean_quote, shortened
 
 
 @pytest.mark.parametrize(
-    ("language", "said", "read"),
+    ("language", "spoken", "expected"),
     [
         ("en", "So, um, your chain is, uh, dirty.", "Your chain is dirty."),
         ("en", "Then, you know, turn the wheel.", "Turn the wheel."),
@@ -28,17 +28,17 @@ from cutroom.engines.writing.extractive.quotes import quotable, shortened
         ("ja", "えっと、うどんを作ります。", "うどんを作ります。"),
     ],
 )
-def test_what_says_nothing_is_dropped(language: str, said: str, read: str) -> None:
-    assert quotable(said, language=language) == read
+def test_fillers_and_false_starts_are_removed(language: str, spoken: str, expected: str) -> None:
+    assert clean_quote(spoken, language=language) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "limit", "cut"),
+    ("text", "limit", "expected"),
     [
         ("The house of the birds and the bees", 24, "The house of the birds"),
         ("The house of the birds and the bees", 28, "The house of the birds"),
         ("Short enough", 70, "Short enough"),
     ],
 )
-def test_a_cut_is_at_the_end_of_a_word_that_can_end_a_text(text: str, limit: int, cut: str) -> None:
-    assert shortened(text, limit, language="en") == cut
+def test_text_is_shortened_at_a_word_that_can_end_it(text: str, limit: int, expected: str) -> None:
+    assert shortened(text, limit, language="en") == expected

@@ -1,4 +1,4 @@
-"""Captions drawn over a made picture: what the reference pictures show, how they are drawn and how they compare."""
+"""Caption scenes for reference images: rendering, storage and comparison."""
 
 import subprocess
 from collections.abc import Sequence
@@ -12,30 +12,30 @@ import numpy as np
 
 from cutroom.engines.recognition.port import Word
 from cutroom.media.captions import captions_filter
-from cutroom.media.sandbox import Sandbox, ffmpeg, inside
+from cutroom.media.sandbox import Sandbox, ffmpeg, input_url
 from cutroom.products.shorts.captions.ass import CaptionTrack, write_captions
-from cutroom.products.shorts.captions.lines import group_words
-from cutroom.products.shorts.captions.looks import Look
-from cutroom.products.shorts.captions.zones import Position
+from cutroom.products.shorts.captions.safe_zones import CaptionPosition
+from cutroom.products.shorts.captions.screens import group_into_screens
+from cutroom.products.shorts.captions.styles import CaptionStyle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Picture = NDArray[np.uint8]
+    Image = NDArray[np.uint8]
 
-FOLDER = Path(__file__).parent / "pictures"
-SHRINK = 3  # of stored pictures
-AT_ONCE = 8
+REFERENCE_DIR = Path(__file__).parent / "reference_images"
+DOWNSCALE = 3  # of stored images
+BATCH_SIZE = 8
 SECONDS_PER_WORD = 0.3
-TOLD = 8  # levels from which a pixel counts as drawn upon
-# Of the range, on average where either picture is drawn upon; a full-size pixel to the side makes 0.03 to 0.05.
-CLOSE = 0.03
+MIN_DRAWN_LEVEL = 8  # minimum difference for a pixel to count as drawn
+# Mean difference over drawn pixels, as a fraction of the range; a shift by one full-size pixel gives 0.03 to 0.05.
+MAX_DISTANCE = 0.03
 
 ENGLISH = "So here is the little trick that changed everything for me."
 
 
 class Size(TypedDict):
-    """Of a picture, in pixels."""
+    """Frame size in pixels."""
 
     width: int
     height: int
@@ -45,12 +45,12 @@ PORTRAIT: Size = {"width": 1080, "height": 1920}
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """One picture: words evenly spoken, seen at a moment."""
+class CaptionScene:
+    """One reference image: evenly spoken words at a moment."""
 
     name: str
-    look: Look
-    position: Position = Position.BOTTOM
+    caption_style: CaptionStyle
+    position: CaptionPosition = CaptionPosition.BOTTOM
     text: str = ENGLISH
     language: str = "en"
     width: int = 1080
@@ -58,125 +58,147 @@ class Scene:
     seconds: float = 1.35
 
 
-_MOMENTS = {Position.TOP: 0.75, Position.MIDDLE: 1.35, Position.BOTTOM: 1.35}
-LOOKS_AND_POSITIONS = tuple(
-    Scene(f"{look}-{position}", look, position, seconds=1.4 if look is Look.KARAOKE else _MOMENTS[position])
-    for look in Look
-    for position in Position
+_MOMENTS = {CaptionPosition.TOP: 0.75, CaptionPosition.MIDDLE: 1.35, CaptionPosition.BOTTOM: 1.35}
+STYLES_AND_POSITIONS = tuple(
+    CaptionScene(
+        f"{caption_style}-{position}",
+        caption_style,
+        position,
+        seconds=1.4 if caption_style is CaptionStyle.KARAOKE else _MOMENTS[position],
+    )
+    for caption_style in CaptionStyle
+    for position in CaptionPosition
 )
 SCRIPTS = (
-    Scene("arabic-highlight", Look.HIGHLIGHT, text="هذه هي الحيلة التي غيرت كل شيء!", language="ar", seconds=0.75),
-    Scene("arabic-karaoke", Look.KARAOKE, text="شاهد TV HD الآن", language="ar", seconds=0.5),
-    Scene("hebrew-modern", Look.MODERN, text="זה הטריק ששינה לי את הכול, באמת!", language="he", seconds=0.45),
-    Scene(
+    CaptionScene(
+        "arabic-highlight", CaptionStyle.HIGHLIGHT, text="هذه هي الحيلة التي غيرت كل شيء!", language="ar", seconds=0.75
+    ),
+    CaptionScene("arabic-karaoke", CaptionStyle.KARAOKE, text="شاهد TV HD الآن", language="ar", seconds=0.5),
+    CaptionScene(
+        "hebrew-modern", CaptionStyle.MODERN, text="זה הטריק ששינה לי את הכול, באמת!", language="he", seconds=0.45
+    ),
+    CaptionScene(
         "japanese-highlight",
-        Look.HIGHLIGHT,
+        CaptionStyle.HIGHLIGHT,
         text="この 小さな コツ で 人生 が 変わり ました。",
         language="ja",
         seconds=0.45,
     ),
-    Scene("japanese-impact", Look.IMPACT, text="人 生 が 変わり ました", language="ja", seconds=0.45),
-    Scene("thai-default", Look.DEFAULT, text="เคล็ด ลับ นี้ เปลี่ยน ทุก อย่าง ใน ชีวิต ผม", language="th", seconds=0.45),
-    Scene("hindi-modern", Look.MODERN, text="इस छोटी तरकीब ने सब बदल दिया", language="hi", seconds=0.45),
-    Scene("russian-impact", Look.IMPACT, text="Щёлкни", language="ru", seconds=0.15),
-    Scene("greek-default", Look.DEFAULT, text="Αυτό το μικρό κόλπο άλλαξε τα πάντα", language="el", seconds=0.6),
-    Scene("turkish-modern", Look.MODERN, text="İşte her şeyi değiştiren küçük ipucu", language="tr", seconds=0.75),
+    CaptionScene("japanese-impact", CaptionStyle.IMPACT, text="人 生 が 変わり ました", language="ja", seconds=0.45),
+    CaptionScene(
+        "thai-default", CaptionStyle.DEFAULT, text="เคล็ด ลับ นี้ เปลี่ยน ทุก อย่าง ใน ชีวิต ผม", language="th", seconds=0.45
+    ),
+    CaptionScene("hindi-modern", CaptionStyle.MODERN, text="इस छोटी तरकीब ने सब बदल दिया", language="hi", seconds=0.45),
+    CaptionScene("russian-impact", CaptionStyle.IMPACT, text="Щёлкни", language="ru", seconds=0.15),
+    CaptionScene(
+        "greek-default", CaptionStyle.DEFAULT, text="Αυτό το μικρό κόλπο άλλαξε τα πάντα", language="el", seconds=0.6
+    ),
+    CaptionScene(
+        "turkish-modern", CaptionStyle.MODERN, text="İşte her şeyi değiştiren küçük ipucu", language="tr", seconds=0.75
+    ),
 )
 SHAPES = (
-    *(Scene(f"wide-{look}", look, width=1920, height=1080) for look in (Look.DEFAULT, Look.SUBTLE, Look.HIGHLIGHT)),
-    Scene("square-pro_highlight", Look.PRO_HIGHLIGHT, width=1080, height=1080),
-    Scene("square-karaoke", Look.KARAOKE, width=1080, height=1080, position=Position.TOP),
+    *(
+        CaptionScene(f"wide-{caption_style}", caption_style, width=1920, height=1080)
+        for caption_style in (CaptionStyle.DEFAULT, CaptionStyle.SUBTLE, CaptionStyle.HIGHLIGHT)
+    ),
+    CaptionScene("square-pro_highlight", CaptionStyle.PRO_HIGHLIGHT, width=1080, height=1080),
+    CaptionScene("square-karaoke", CaptionStyle.KARAOKE, width=1080, height=1080, position=CaptionPosition.TOP),
 )
-SCENES = (*LOOKS_AND_POSITIONS, *SCRIPTS, *SHAPES)
+SCENES = (*STYLES_AND_POSITIONS, *SCRIPTS, *SHAPES)
 
 
-def spoken(text: str, *, start_seconds: float = 0.0, seconds_per_word: float = SECONDS_PER_WORD) -> list[Word]:
-    """The words of a text, one after the other."""
-    starts = [round(start_seconds + at * seconds_per_word, 3) for at in range(len(text.split()))]
+def evenly_spoken(text: str, *, start_seconds: float = 0.0, seconds_per_word: float = SECONDS_PER_WORD) -> list[Word]:
+    """The words of a text, evenly timed."""
+    starts = [round(start_seconds + index * seconds_per_word, 3) for index in range(len(text.split()))]
     return [
         Word(word, start, round(start + seconds_per_word, 3), 1.0)
         for word, start in zip(text.split(), starts, strict=True)
     ]
 
 
-def track_of(scene: Scene) -> CaptionTrack:
-    words = spoken(scene.text)
+def caption_track(scene: CaptionScene) -> CaptionTrack:
+    words = evenly_spoken(scene.text)
     size: Size = {"width": scene.width, "height": scene.height}
-    screens = group_words(words, look=scene.look, language=scene.language, **size)
-    return write_captions(screens, look=scene.look, position=scene.position, language=scene.language, **size)
+    screens = group_into_screens(words, caption_style=scene.caption_style, language=scene.language, **size)
+    return write_captions(
+        screens, caption_style=scene.caption_style, position=scene.position, language=scene.language, **size
+    )
 
 
 @cache
-def background(width: int, height: int) -> "Picture":
-    """Dark on the left and bright on the right, in bands that compress well, with a round and an angular shape."""
+def background(width: int, height: int) -> "Image":
+    """A gradient in bands that compress well, with a round and two rectangular shapes."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     across = np.floor((x / width * 0.85 + y / height * 0.15) * 14) / 14
-    picture = np.stack([30 + 215 * across, 42 + 200 * across, 74 + 160 * across], axis=-1)
+    image = np.stack([30 + 215 * across, 42 + 200 * across, 74 + 160 * across], axis=-1)
     unit = min(width, height)
     round_ = (x - 0.72 * width) ** 2 + (y - 0.72 * height) ** 2 < (0.2 * unit) ** 2
-    picture[round_] = (232, 96, 60)
+    image[round_] = (232, 96, 60)
     corner = (abs(x - 0.28 * width) < 0.16 * unit) & (abs(y - 0.5 * height) < 0.1 * unit)
-    picture[corner] = (250, 248, 240)
+    image[corner] = (250, 248, 240)
     light = (abs(x - 0.3 * width) < 0.2 * unit) & (abs(y - 0.15 * height) < 0.12 * unit)
-    picture[light] = (120, 190, 90)
-    return picture.astype(np.uint8)
+    image[light] = (120, 190, 90)
+    return image.astype(np.uint8)
 
 
-async def draw(files: Sequence[tuple[str, float]], *, width: int, height: int) -> "list[Picture]":
-    """Caption files over the background, each at a moment, by one ffmpeg in the sandbox; at full size."""
+async def render_captions(files: Sequence[tuple[str, float]], *, width: int, height: int) -> "list[Image]":
+    """Renders caption files over the background with one ffmpeg run in the sandbox, at full size."""
     with TemporaryDirectory() as name:
-        below, out = Path(name, "below.ppm"), Path(name, "out")
-        below.write_bytes(f"P6 {width} {height} 255\n".encode() + background(width, height).tobytes())
+        background_path, out = Path(name, "below.ppm"), Path(name, "out")
+        background_path.write_bytes(f"P6 {width} {height} 255\n".encode() + background(width, height).tobytes())
         out.mkdir()
-        arguments = ["-f", "image2", "-c:v", "ppm", "-i", inside("below")]
-        for at, (ass, seconds) in enumerate(files):
-            (out / f"{at}.ass").write_text(ass, encoding="utf-8")
-            graph = f"setpts=PTS+{seconds}/TB,{captions_filter(f'{at}.ass')}"
-            arguments += ["-vf", graph, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", f"{at}.rgb"]
-        await ffmpeg(Sandbox(), arguments, inputs={"below": below}, output=out)
-        raw = [(out / f"{at}.rgb").read_bytes() for at in range(len(files))]
+        arguments = ["-f", "image2", "-c:v", "ppm", "-i", input_url("below")]
+        for index, (ass, seconds) in enumerate(files):
+            (out / f"{index}.ass").write_text(ass, encoding="utf-8")
+            graph = f"setpts=PTS+{seconds}/TB,{captions_filter(f'{index}.ass')}"
+            arguments += ["-vf", graph, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", f"{index}.rgb"]
+        await ffmpeg(Sandbox(), arguments, inputs={"below": background_path}, output=out)
+        raw = [(out / f"{index}.rgb").read_bytes() for index in range(len(files))]
     return [np.frombuffer(each, np.uint8).reshape(height, width, 3) for each in raw]
 
 
-async def see(scenes: Sequence[Scene]) -> "dict[str, Picture]":
-    """Scenes by their names, at full size; a program's start takes longer than a picture, so many are drawn at once."""
-    seen: dict[str, Picture] = {}
+async def render_scenes(scenes: Sequence[CaptionScene]) -> "dict[str, Image]":
+    """Renders scenes at full size, in batches because starting ffmpeg is slower than rendering."""
+    rendered: dict[str, Image] = {}
     for size in sorted({(scene.width, scene.height) for scene in scenes}):
-        alike = [scene for scene in scenes if (scene.width, scene.height) == size]
-        for at in range(0, len(alike), AT_ONCE):
-            part = alike[at : at + AT_ONCE]
-            files = [(track_of(scene).ass, scene.seconds) for scene in part]
-            pictures = await draw(files, width=size[0], height=size[1])
-            seen |= {scene.name: picture for scene, picture in zip(part, pictures, strict=True)}
-    return seen
+        same_size = [scene for scene in scenes if (scene.width, scene.height) == size]
+        for index in range(0, len(same_size), BATCH_SIZE):
+            batch = same_size[index : index + BATCH_SIZE]
+            files = [(caption_track(scene).ass, scene.seconds) for scene in batch]
+            images = await render_captions(files, width=size[0], height=size[1])
+            rendered |= {scene.name: image for scene, image in zip(batch, images, strict=True)}
+    return rendered
 
 
-def shrunk(picture: "Picture", times: int = SHRINK) -> "Picture":
-    """Each pixel the mean of those it stands for."""
-    height, width, _ = picture.shape
-    parts = picture.reshape(height // times, times, width // times, times, 3)
-    means: Picture = np.round(parts.mean(axis=(1, 3))).astype(np.uint8)
+def downscale(image: "Image", times: int = DOWNSCALE) -> "Image":
+    """Box-filter downscaling."""
+    height, width, _ = image.shape
+    parts = image.reshape(height // times, times, width // times, times, 3)
+    means: Image = np.round(parts.mean(axis=(1, 3))).astype(np.uint8)
     return means
 
 
-def distance(one: "Picture", other: "Picture", below: "Picture") -> float:
-    """How different two stored pictures look, from 0 to 1, where either of them differs from the background.
+def distance(one: "Image", other: "Image", below: "Image") -> float:
+    """Mean difference of two stored images from 0 to 1, over pixels where either differs from the background.
 
-    Halved once more, so that a letter's edge half a pixel away, as from another version of a library, hardly counts.
+    Halved once more, so that subpixel differences between library versions hardly count.
     """
-    first, second, ground = (shrunk(each, 2).astype(np.float32) for each in (one, other, below))
-    drawn = (abs(first - ground).max(axis=-1) > TOLD) | (abs(second - ground).max(axis=-1) > TOLD)
-    return float(abs(first - second)[drawn].mean() / 255) if drawn.any() else 0.0
+    first, second, background_image = (downscale(each, 2).astype(np.float32) for each in (one, other, below))
+    is_drawn = (abs(first - background_image).max(axis=-1) > MIN_DRAWN_LEVEL) | (
+        abs(second - background_image).max(axis=-1) > MIN_DRAWN_LEVEL
+    )
+    return float(abs(first - second)[is_drawn].mean() / 255) if is_drawn.any() else 0.0
 
 
-def save(picture: "Picture", path: Path) -> None:
-    height, width, _ = picture.shape
+def save(image: "Image", path: Path) -> None:
+    height, width, _ = image.shape
     command = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{width}x{height}", "-i", "pipe:0", "-compression_level", "9", "-pred", "mixed", str(path)]
-    subprocess.run(command, input=picture.tobytes(), check=True, timeout=60)
+    subprocess.run(command, input=image.tobytes(), check=True, timeout=60)
 
 
-def load(path: Path, *, width: int, height: int) -> "Picture":
+def load(path: Path, *, width: int, height: int) -> "Image":
     command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"]
     raw = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
     return np.frombuffer(raw, np.uint8).reshape(height, width, 3)

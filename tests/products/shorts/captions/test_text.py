@@ -1,11 +1,11 @@
-"""Text stays text, in the capitals of its language."""
+"""Tests for caption text: capitalization and escaping."""
 
 # ruff: noqa: RUF001 (letters of many scripts look alike)
 
 import pytest
 
-from cutroom.products.shorts.captions.looks import STYLES, Look
-from cutroom.products.shorts.captions.text import escape, shown_text, upper
+from cutroom.products.shorts.captions.styles import STYLES, CaptionStyle
+from cutroom.products.shorts.captions.text import display_text, escape_ass, to_upper
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from cutroom.products.shorts.captions.text import escape, shown_text, upper
         ("สวัสดี", "th", "สวัสดี"),
     ],
 )
-def test_capitals_follow_the_language(text: str, language: str, expected: str) -> None:
-    assert upper(text, language=language) == expected
+def test_uppercase_follows_the_language(text: str, language: str, expected: str) -> None:
+    assert to_upper(text, language=language) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,20 @@ def test_capitals_follow_the_language(text: str, language: str, expected: str) -
         ("plain, text", "plain, text"),
     ],
 )
-def test_nothing_in_a_text_is_run(text: str, expected: str) -> None:
-    assert escape(text) == expected
+def test_text_is_escaped(text: str, expected: str) -> None:
+    assert escape_ass(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "look", "expected"),
+    ("text", "caption_style", "expected"),
     [
-        ("everything,", Look.IMPACT, "EVERYTHING"),
-        ("really?", Look.IMPACT, "REALLY?"),
-        ("...", Look.IMPACT, "..."),
-        ("wait...", Look.IMPACT, "WAIT..."),
-        ("everything,", Look.DEFAULT, "EVERYTHING,"),
-        ("Everything,", Look.SUBTLE, "Everything,"),
+        ("everything,", CaptionStyle.IMPACT, "EVERYTHING"),
+        ("really?", CaptionStyle.IMPACT, "REALLY?"),
+        ("...", CaptionStyle.IMPACT, "..."),
+        ("wait...", CaptionStyle.IMPACT, "WAIT..."),
+        ("everything,", CaptionStyle.DEFAULT, "EVERYTHING,"),
+        ("Everything,", CaptionStyle.SUBTLE, "Everything,"),
     ],
 )
-def test_what_a_look_shows_of_a_word(text: str, look: Look, expected: str) -> None:
-    assert shown_text(text, STYLES[look], language="en") == expected
+def test_display_text_follows_the_style(text: str, caption_style: CaptionStyle, expected: str) -> None:
+    assert display_text(text, STYLES[caption_style], language="en") == expected

@@ -1,4 +1,4 @@
-"""What of each shot is shown, and that windows behave whatever they follow."""
+"""Tests for crop planning: layouts per shot, and bounds on window movement."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -9,100 +9,100 @@ from hypothesis import strategies as st
 
 from cutroom.engines.types import Box, TimeSpan
 from cutroom.engines.vision.port import Face
-from cutroom.media.crop_plan import CropPlan, Fit
-from cutroom.products.shorts.framing.measures import face_share, reversals, worst_speed
+from cutroom.media.crop_plan import CropPlan, SceneFit
 from cutroom.products.shorts.framing.paths import MAX_SPEED
-from cutroom.products.shorts.framing.planner import Source, plan_crops
+from cutroom.products.shorts.framing.planner import CropSource, plan_crops
+from cutroom.products.shorts.framing.quality import face_coverage, max_speed, reversals
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
 
-UPRIGHT = Source(1920, 1080, 25.0, (9, 16))
-RATE = 5  # samples a second
+UPRIGHT = CropSource(1920, 1080, 25.0, (9, 16))
+RATE = 5  # samples per second
 
 
-def face(middle: float, *, height: float = 0.3, score: float = 0.9, y: float = 0.2) -> Face:
-    width = height * 0.45  # as shares of 16:9
-    return Face(Box(middle - width / 2, y, width, height), score)
+def face(center: float, *, height: float = 0.3, score: float = 0.9, y: float = 0.2) -> Face:
+    width = height * 0.45  # as fractions of 16:9
+    return Face(Box(center - width / 2, y, width, height), score)
 
 
 def sampled(
-    seconds: float, faces: Callable[[float], Sequence[Face]], *, interest: float = 0.5, screen: bool = False
+    seconds: float, faces: Callable[[float], Sequence[Face]], *, saliency: float = 0.5, screen: bool = False
 ) -> list[FrameAnalysis]:
-    times = [at / RATE for at in range(int(seconds * RATE))]
-    return [FrameAnalysis(time, tuple(faces(time)), interest, screen) for time in times]
+    times = [index / RATE for index in range(int(seconds * RATE))]
+    return [FrameAnalysis(time, tuple(faces(time)), saliency, screen) for time in times]
 
 
 def plan(
-    seen: Sequence[FrameAnalysis],
+    frames: Sequence[FrameAnalysis],
     seconds: float,
     *,
     cuts: Sequence[float] = (),
-    talking: Sequence[tuple[TimeSpan, str]] = (),
-    source: Source = UPRIGHT,
+    turns: Sequence[tuple[TimeSpan, str]] = (),
+    source: CropSource = UPRIGHT,
 ) -> CropPlan:
-    return plan_crops(seen, source, cuts=cuts, clip_seconds=seconds, talking=talking)
+    return plan_crops(frames, source, cuts=cuts, clip_seconds=seconds, turns=turns)
 
 
-def middle_at(made: CropPlan, seconds: float, pane: int = 0) -> float:
-    """Of a window, as a share of the picture."""
-    shown = made.scene_at(seconds).panes[pane]
-    return (shown.at(seconds)[0] + shown.width / 2) / made.source_width
+def center_at(planned: CropPlan, seconds: float, pane: int = 0) -> float:
+    """Center of a window, as a fraction of the frame width."""
+    pane_at = planned.scene_at(seconds).panes[pane]
+    return (pane_at.at(seconds)[0] + pane_at.width / 2) / planned.source_width
 
 
-def test_a_face_that_stays_is_met_by_a_window_that_stands() -> None:
-    seen = sampled(8, lambda time: [face(0.6 + 0.02 * (int(time * 5) % 3 - 1))])
-    made = plan(seen, 8)
-    [scene] = made.scenes
-    assert (scene.start_seconds, scene.end_seconds, scene.fit) == (0, 8, Fit.CROP)
+def test_static_face_gets_a_static_window() -> None:
+    frames = sampled(8, lambda time: [face(0.6 + 0.02 * (int(time * 5) % 3 - 1))])
+    planned = plan(frames, 8)
+    [scene] = planned.scenes
+    assert (scene.start_seconds, scene.end_seconds, scene.fit) == (0, 8, SceneFit.CROP)
     [pane] = scene.panes
     assert (pane.width, pane.height, len(pane.path)) == (606, 1080, 1)
-    assert middle_at(made, 4) == pytest.approx(0.6, abs=0.001)
+    assert center_at(planned, 4) == pytest.approx(0.6, abs=0.001)
 
 
-def test_a_face_that_walks_is_followed_gently() -> None:
+def test_moving_face_is_followed_smoothly() -> None:
     def walk(time: float) -> list[Face]:
         return [face(0.25 + 0.5 * min(max((time - 4) / 8, 0), 1))]
 
-    seen = sampled(16, walk)
-    made = plan(seen, 16)
-    assert face_share(made, seen) == 1.0
-    assert reversals(made) == 0
-    assert 0 < worst_speed(made) <= MAX_SPEED
-    # Still before and after, one move between.
-    assert middle_at(made, 0) == pytest.approx(middle_at(made, 2.5), abs=0.001)
-    assert middle_at(made, 14) == pytest.approx(middle_at(made, 16), abs=0.001)
-    assert middle_at(made, 0) == pytest.approx(0.25, abs=0.05)
-    assert middle_at(made, 16) == pytest.approx(0.75, abs=0.05)
+    frames = sampled(16, walk)
+    planned = plan(frames, 16)
+    assert face_coverage(planned, frames) == 1.0
+    assert reversals(planned) == 0
+    assert 0 < max_speed(planned) <= MAX_SPEED
+    # At rest before and after, with one move in between.
+    assert center_at(planned, 0) == pytest.approx(center_at(planned, 2.5), abs=0.001)
+    assert center_at(planned, 14) == pytest.approx(center_at(planned, 16), abs=0.001)
+    assert center_at(planned, 0) == pytest.approx(0.25, abs=0.05)
+    assert center_at(planned, 16) == pytest.approx(0.75, abs=0.05)
 
 
-def test_a_face_that_is_too_fast_is_given_up_for_as_short_as_can_be() -> None:
-    seen = sampled(16, lambda time: [face(0.2 if time < 6 else 0.6)])
-    made = plan(seen, 16)
-    assert worst_speed(made) <= MAX_SPEED
-    assert face_share(made, seen) > 0.75  # the way takes some 4 s, the face's own width spares a few
-    never = plan(sampled(4, lambda time: [face(0.1 if time < 2.5 else 0.9)]), 4)
-    assert middle_at(never, 4) == pytest.approx(middle_at(never, 0), abs=0.05)
+def test_fast_face_is_dropped_briefly() -> None:
+    frames = sampled(16, lambda time: [face(0.2 if time < 6 else 0.6)])
+    planned = plan(frames, 16)
+    assert max_speed(planned) <= MAX_SPEED
+    assert face_coverage(planned, frames) > 0.75  # the move takes about 4 s
+    unreachable = plan(sampled(4, lambda time: [face(0.1 if time < 2.5 else 0.9)]), 4)
+    assert center_at(unreachable, 4) == pytest.approx(center_at(unreachable, 0), abs=0.05)
 
 
-def test_swaying_to_and_fro_does_not_sway_the_window() -> None:
-    seen = sampled(10, lambda time: [face(0.5 + (0.12 if int(time * 2.5) % 2 else -0.12), height=0.4)])
-    made = plan(seen, 10)
-    assert reversals(made) == 0
-    assert worst_speed(made) <= MAX_SPEED
+def test_oscillating_face_does_not_move_the_window() -> None:
+    frames = sampled(10, lambda time: [face(0.5 + (0.12 if int(time * 2.5) % 2 else -0.12), height=0.4)])
+    planned = plan(frames, 10)
+    assert reversals(planned) == 0
+    assert max_speed(planned) <= MAX_SPEED
 
 
-def test_windows_jump_only_with_a_cut_and_on_a_frame() -> None:
-    seen = sampled(6, lambda time: [face(0.2 if time < 2.6 else 0.8)])
-    made = plan(seen, 6, cuts=[2.61])
-    first, second = made.scenes
+def test_windows_jump_only_at_cuts_on_frames() -> None:
+    frames = sampled(6, lambda time: [face(0.2 if time < 2.6 else 0.8)])
+    planned = plan(frames, 6, cuts=[2.61])
+    first, second = planned.scenes
     assert first.end_seconds == second.start_seconds == pytest.approx(65 / 25)
-    assert middle_at(made, 2.56) == pytest.approx(0.2, abs=0.01)
-    assert middle_at(made, 2.6) == pytest.approx(0.8, abs=0.01)
-    assert face_share(made, seen) == 1.0
+    assert center_at(planned, 2.56) == pytest.approx(0.2, abs=0.01)
+    assert center_at(planned, 2.6) == pytest.approx(0.8, abs=0.01)
+    assert face_coverage(planned, frames) == 1.0
 
 
-def test_cuts_outside_and_too_near_make_no_scene() -> None:
-    made = plan(sampled(4, lambda _: []), 4, cuts=[-1, 0, 0.04, 2, 2.01, 2.04, 3.99, 4, 9])
-    assert [scene.start_seconds for scene in made.scenes] == [0, 2]
+def test_invalid_cuts_are_ignored() -> None:
+    planned = plan(sampled(4, lambda _: []), 4, cuts=[-1, 0, 0.04, 2, 2.01, 2.04, 3.99, 4, 9])
+    assert [scene.start_seconds for scene in planned.scenes] == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -113,16 +113,16 @@ def test_cuts_outside_and_too_near_make_no_scene() -> None:
         pytest.param(lambda _: [face(0.9, height=0.03)], id="tiny"),
     ],
 )
-def test_what_is_no_face_moves_nothing(noise: Callable[[float], list[Face]]) -> None:
-    made = plan(sampled(6, lambda time: [face(0.3), *noise(time)]), 6)
-    assert middle_at(made, 2) == pytest.approx(0.3, abs=0.001)
-    assert made.scenes[0].fit is Fit.CROP
+def test_false_detections_are_ignored(noise: Callable[[float], list[Face]]) -> None:
+    planned = plan(sampled(6, lambda time: [face(0.3), *noise(time)]), 6)
+    assert center_at(planned, 2) == pytest.approx(0.3, abs=0.001)
+    assert planned.scenes[0].fit is SceneFit.CROP
 
 
-def test_a_face_that_turns_away_for_a_moment_stays_the_same() -> None:
-    seen = sampled(8, lambda time: [] if 3 < time < 3.8 else [face(0.3)])
-    made = plan(seen, 8, cuts=[])
-    assert middle_at(made, 3.4) == pytest.approx(0.3, abs=0.001)
+def test_short_gaps_are_bridged() -> None:
+    frames = sampled(8, lambda time: [] if 3 < time < 3.8 else [face(0.3)])
+    planned = plan(frames, 8, cuts=[])
+    assert center_at(planned, 3.4) == pytest.approx(0.3, abs=0.001)
 
 
 LEFT, RIGHT = 0.2, 0.8
@@ -132,48 +132,48 @@ def both(_: float) -> list[Face]:
     return [face(LEFT), face(RIGHT, height=0.34)]
 
 
-def test_two_that_fit_are_shown_together() -> None:
-    seen = sampled(6, lambda _: [face(0.45, height=0.2), face(0.6, height=0.2)])
-    made = plan(seen, 6)
-    [scene] = made.scenes
-    assert scene.fit is Fit.CROP
-    assert middle_at(made, 3) == pytest.approx(0.525, abs=0.01)
+def test_two_faces_that_fit_share_a_window() -> None:
+    frames = sampled(6, lambda _: [face(0.45, height=0.2), face(0.6, height=0.2)])
+    planned = plan(frames, 6)
+    [scene] = planned.scenes
+    assert scene.fit is SceneFit.CROP
+    assert center_at(planned, 3) == pytest.approx(0.525, abs=0.01)
 
 
 @pytest.mark.parametrize(
-    ("talking", "fit"),
+    ("turns", "fit"),
     [
-        pytest.param([], Fit.SPLIT, id="nobody knows who speaks"),
-        pytest.param([(TimeSpan(0, 4), "a"), (TimeSpan(4, 8), "b")], Fit.SPLIT, id="both speak"),
-        pytest.param([(TimeSpan(0, 8), "a")], Fit.CROP, id="one speaks"),
-        pytest.param([(TimeSpan(0, 7.6), "a"), (TimeSpan(7.6, 8), "b")], Fit.CROP, id="the other says a word"),
+        pytest.param([], SceneFit.SPLIT, id="nobody knows who speaks"),
+        pytest.param([(TimeSpan(0, 4), "a"), (TimeSpan(4, 8), "b")], SceneFit.SPLIT, id="both speak"),
+        pytest.param([(TimeSpan(0, 8), "a")], SceneFit.CROP, id="one speaks"),
+        pytest.param([(TimeSpan(0, 7.6), "a"), (TimeSpan(7.6, 8), "b")], SceneFit.CROP, id="the other says a word"),
     ],
 )
-def test_two_that_do_not_fit_share_the_picture_if_both_speak(talking: list[tuple[TimeSpan, str]], fit: Fit) -> None:
-    seen = sampled(8, both)
-    made = plan(seen, 8, talking=talking)
-    [scene] = made.scenes
+def test_split_screen_requires_two_speakers(turns: list[tuple[TimeSpan, str]], fit: SceneFit) -> None:
+    frames = sampled(8, both)
+    planned = plan(frames, 8, turns=turns)
+    [scene] = planned.scenes
     assert scene.fit is fit
-    assert face_share(made, seen) == 1.0
-    if fit is Fit.CROP:
-        assert middle_at(made, 4) == pytest.approx(RIGHT, abs=0.05)  # the larger one
+    assert face_coverage(planned, frames) == 1.0
+    if fit is SceneFit.CROP:
+        assert center_at(planned, 4) == pytest.approx(RIGHT, abs=0.05)  # the larger one
     else:
         top, bottom = scene.panes
         assert (top.width, top.height) == (bottom.width, bottom.height)
         assert top.width / top.height == pytest.approx(9 / 8, abs=0.01)
-        assert middle_at(made, 4, 0) == pytest.approx(LEFT, abs=0.02)
-        assert middle_at(made, 4, 1) == pytest.approx(RIGHT, abs=0.05)
+        assert center_at(planned, 4, 0) == pytest.approx(LEFT, abs=0.02)
+        assert center_at(planned, 4, 1) == pytest.approx(RIGHT, abs=0.05)
 
 
-def test_a_square_is_split_side_by_side() -> None:
-    made = plan(sampled(8, lambda _: [face(0.1), face(0.9)]), 8, source=Source(1920, 1080, 25.0, (1, 1)))
-    [scene] = made.scenes
-    assert scene.fit is Fit.SPLIT
+def test_square_output_is_split_side_by_side() -> None:
+    planned = plan(sampled(8, lambda _: [face(0.1), face(0.9)]), 8, source=CropSource(1920, 1080, 25.0, (1, 1)))
+    [scene] = planned.scenes
+    assert scene.fit is SceneFit.SPLIT
     assert scene.panes[0].width / scene.panes[0].height == pytest.approx(1 / 2, abs=0.01)
 
 
-def test_who_speaks_is_told_by_who_is_seen_when() -> None:
-    """Close shots of each while they speak, from the places that they have in the wide shot as well."""
+def test_speaker_is_inferred_from_visibility() -> None:
+    """Close-ups of each speaker, at the positions that they also have in the wide shot."""
 
     def faces(time: float) -> list[Face]:
         if time < 6:
@@ -182,45 +182,45 @@ def test_who_speaks_is_told_by_who_is_seen_when() -> None:
             return [face(RIGHT, height=0.34)]
         return both(time)
 
-    talking = [(TimeSpan(0, 6), "a"), (TimeSpan(6, 12), "b"), (TimeSpan(12, 16), "a")]
-    made = plan(sampled(16, faces), 16, cuts=[6, 12], talking=talking)
-    assert [scene.fit for scene in made.scenes] == [Fit.CROP] * 3
-    assert middle_at(made, 14) == pytest.approx(LEFT, abs=0.05)  # the smaller one, who speaks
+    turns = [(TimeSpan(0, 6), "a"), (TimeSpan(6, 12), "b"), (TimeSpan(12, 16), "a")]
+    planned = plan(sampled(16, faces), 16, cuts=[6, 12], turns=turns)
+    assert [scene.fit for scene in planned.scenes] == [SceneFit.CROP] * 3
+    assert center_at(planned, 14) == pytest.approx(LEFT, abs=0.05)  # the smaller one, who speaks
 
 
-def test_a_far_smaller_face_does_not_share_the_picture() -> None:
-    made = plan(sampled(8, lambda _: [face(LEFT, height=0.1), face(RIGHT, height=0.4)]), 8)
-    assert made.scenes[0].fit is Fit.CROP
-    assert middle_at(made, 4) > 0.7
+def test_much_smaller_face_gets_no_split_screen() -> None:
+    planned = plan(sampled(8, lambda _: [face(LEFT, height=0.1), face(RIGHT, height=0.4)]), 8)
+    assert planned.scenes[0].fit is SceneFit.CROP
+    assert center_at(planned, 4) > 0.7
 
 
 @pytest.mark.parametrize(
     ("faces", "fit"),
     [
-        pytest.param([], Fit.WHOLE, id="a screen"),
-        pytest.param([face(0.9, height=0.15)], Fit.WHOLE, id="a screen and a small picture of who speaks"),
-        pytest.param([face(0.5, height=0.4)], Fit.CROP, id="somebody before a screen"),
+        pytest.param([], SceneFit.CONTAIN, id="a screen"),
+        pytest.param([face(0.9, height=0.15)], SceneFit.CONTAIN, id="a screen and a small picture of who speaks"),
+        pytest.param([face(0.5, height=0.4)], SceneFit.CROP, id="somebody before a screen"),
     ],
 )
-def test_screens_are_shown_whole(faces: list[Face], fit: Fit) -> None:
+def test_screens_are_not_cropped(faces: list[Face], fit: SceneFit) -> None:
     [scene] = plan(sampled(5, lambda _: faces, screen=True), 5).scenes
     assert scene.fit is fit
-    if fit is Fit.WHOLE:
+    if fit is SceneFit.CONTAIN:
         assert (scene.panes[0].width, scene.panes[0].height) == (1920, 1080)
 
 
-def test_without_faces_the_window_is_where_most_happens() -> None:
-    made = plan(sampled(5, lambda _: [], interest=0.7), 5)
-    assert middle_at(made, 2) == pytest.approx(0.7, abs=0.01)
-    assert middle_at(plan([], 5), 2) == pytest.approx(0.5, abs=0.01)
+def test_window_follows_saliency_without_faces() -> None:
+    planned = plan(sampled(5, lambda _: [], saliency=0.7), 5)
+    assert center_at(planned, 2) == pytest.approx(0.7, abs=0.01)
+    assert center_at(plan([], 5), 2) == pytest.approx(0.5, abs=0.01)
 
 
-def test_interest_that_wanders_far_is_followed() -> None:
-    seen = [FrameAnalysis(at / RATE, (), 0.2 + 0.6 * at / 100, is_screen=False) for at in range(100)]
-    made = plan(seen, 20)
-    assert middle_at(made, 1) < 0.35
-    assert middle_at(made, 19) > 0.65
-    assert worst_speed(made) <= MAX_SPEED
+def test_moving_saliency_is_followed() -> None:
+    frames = [FrameAnalysis(index / RATE, (), 0.2 + 0.6 * index / 100, is_screen=False) for index in range(100)]
+    planned = plan(frames, 20)
+    assert center_at(planned, 1) < 0.35
+    assert center_at(planned, 19) > 0.65
+    assert max_speed(planned) <= MAX_SPEED
 
 
 @pytest.mark.parametrize(
@@ -232,35 +232,35 @@ def test_interest_that_wanders_far_is_followed() -> None:
         (1080, 1920, (16, 9), (1080, 606)),
         (1080, 1920, (1, 1), (1080, 1080)),
         (640, 480, (9, 16), (270, 480)),
-        (480, 1080, (9, 16), (480, 852)),  # narrower than wanted
+        (480, 1080, (9, 16), (480, 852)),  # narrower than the aspect ratio
         (641, 361, (9, 16), (202, 360)),
         (641, 361, (16, 9), (640, 360)),
     ],
 )
-def test_windows_are_even_and_as_large_as_they_can(
+def test_windows_are_even_and_as_large_as_possible(
     width: int, height: int, aspect: tuple[int, int], window: tuple[int, int]
 ) -> None:
-    seen = sampled(4, lambda _: [face(0.3, height=0.2)])
-    made = plan(seen, 4, source=Source(width, height, 30.0, aspect))
-    [pane] = made.scenes[0].panes
+    frames = sampled(4, lambda _: [face(0.3, height=0.2)])
+    planned = plan(frames, 4, source=CropSource(width, height, 30.0, aspect))
+    [pane] = planned.scenes[0].panes
     assert (pane.width, pane.height) == window
-    assert face_share(made, seen) == 1.0
+    assert face_coverage(planned, frames) == 1.0
 
 
-def test_a_screen_that_has_the_wanted_shape_is_not_framed() -> None:
-    [scene] = plan(sampled(4, lambda _: [], screen=True), 4, source=Source(1920, 1080, 25.0, (16, 9))).scenes
-    assert scene.fit is Fit.CROP
+def test_screen_with_the_output_aspect_is_cropped() -> None:
+    [scene] = plan(sampled(4, lambda _: [], screen=True), 4, source=CropSource(1920, 1080, 25.0, (16, 9))).scenes
+    assert scene.fit is SceneFit.CROP
 
 
-faces_drawn = st.builds(
+arbitrary_faces = st.builds(
     lambda x, y, height, score: Face(Box(x, y, min(height * 0.5, 1 - x), min(height, 1 - y)), score),
     st.floats(0, 0.9),
     st.floats(0, 0.9),
     st.floats(0.02, 0.9),
     st.floats(0.3, 1),
 )
-sources_drawn = st.builds(
-    Source,
+arbitrary_sources = st.builds(
+    CropSource,
     st.integers(64, 2000),
     st.integers(64, 2000),
     st.sampled_from([10.0, 23.976, 25.0, 30000 / 1001, 60.0]),
@@ -268,34 +268,35 @@ sources_drawn = st.builds(
 )
 
 
-def require_good(made: CropPlan, clip_seconds: float) -> None:
-    assert worst_speed(made) <= MAX_SPEED
-    assert reversals(made) == 0
-    assert made.scenes[0].start_seconds == 0
-    assert made.scenes[-1].end_seconds == pytest.approx(clip_seconds)
-    assert all(one.end_seconds == two.start_seconds for one, two in pairwise(made.scenes))
-    assert CropPlan.from_json(made.to_json()) == made  # which checks that every window is even and inside
+def require_valid(planned: CropPlan, clip_seconds: float) -> None:
+    assert max_speed(planned) <= MAX_SPEED
+    assert reversals(planned) == 0
+    assert planned.scenes[0].start_seconds == 0
+    assert planned.scenes[-1].end_seconds == pytest.approx(clip_seconds)
+    assert all(one.end_seconds == two.start_seconds for one, two in pairwise(planned.scenes))
+    assert CropPlan.from_json(planned.to_json()) == planned  # also validates every window
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.tuples(st.lists(faces_drawn, max_size=3), st.floats(0, 1), st.booleans()), max_size=40),
-    sources_drawn,
+    st.lists(st.tuples(st.lists(arbitrary_faces, max_size=3), st.floats(0, 1), st.booleans()), max_size=40),
+    arbitrary_sources,
     st.lists(st.floats(-1, 12), max_size=4),
     st.lists(st.tuples(st.floats(0, 8), st.floats(0, 4), st.sampled_from("abc")), max_size=5),
 )
-def test_whatever_is_seen_windows_are_inside_slow_and_steady(
+def test_windows_are_always_inside_slow_and_without_reversals(
     drawn: list[tuple[list[Face], float, bool]],
-    source: Source,
+    source: CropSource,
     cuts: list[float],
-    said: list[tuple[float, float, str]],
+    spoken_spans: list[tuple[float, float, str]],
 ) -> None:
-    seen = [
-        FrameAnalysis(at / RATE, tuple(faces), interest, screen) for at, (faces, interest, screen) in enumerate(drawn)
+    frames = [
+        FrameAnalysis(index / RATE, tuple(faces), saliency, screen)
+        for index, (faces, saliency, screen) in enumerate(drawn)
     ]
     seconds = max(0.2, len(drawn) / RATE)
-    talking = [(TimeSpan(start, start + length), label) for start, length, label in said]
-    require_good(plan_crops(seen, source, cuts=cuts, clip_seconds=seconds, talking=talking), seconds)
+    turns = [(TimeSpan(start, start + length), label) for start, length, label in spoken_spans]
+    require_valid(plan_crops(frames, source, cuts=cuts, clip_seconds=seconds, turns=turns), seconds)
 
 
 @settings(max_examples=150, deadline=None)
@@ -307,17 +308,17 @@ def test_whatever_is_seen_windows_are_inside_slow_and_steady(
     st.floats(0.08, 0.5),
     st.sampled_from([24.0, 25.0, 30.0]),
 )
-def test_a_face_that_is_no_faster_than_a_window_never_leaves_it(
+def test_slow_face_never_leaves_the_window(
     legs: list[tuple[float, float]], start: float, height: float, fps: float
 ) -> None:
-    source = Source(1920, 1080, fps, (9, 16))
-    fastest = 0.8 * MAX_SPEED * fps * source.window()[0] / source.width  # shares of the picture in a second
+    source = CropSource(1920, 1080, fps, (9, 16))
+    max_face_speed = 0.8 * MAX_SPEED * fps * source.window()[0] / source.width  # fractions of the frame per second
     corners = [(0.0, start)]
     for length, speed in legs:
-        time, place = corners[-1]
-        corners.append((time + length, min(max(place + speed * fastest * length, 0.05), 0.95)))
+        time, position = corners[-1]
+        corners.append((time + length, min(max(position + speed * max_face_speed * length, 0.05), 0.95)))
 
-    def place_at(time: float) -> float:
+    def position_at(time: float) -> float:
         for (since, one), (until, two) in pairwise(corners):
             if time <= until:
                 return one + (two - one) * (time - since) / (until - since)
@@ -326,15 +327,15 @@ def test_a_face_that_is_no_faster_than_a_window_never_leaves_it(
     seconds = corners[-1][0]
     width = height * 0.45
 
-    def seen_at(time: float) -> FrameAnalysis:
-        middle = min(max(place_at(time), width / 2), 1 - width / 2)
-        return FrameAnalysis(time, (face(middle, height=height),), 0.5, is_screen=False)
+    def frame_at(time: float) -> FrameAnalysis:
+        center = min(max(position_at(time), width / 2), 1 - width / 2)
+        return FrameAnalysis(time, (face(center, height=height),), 0.5, is_screen=False)
 
-    looks = [seen_at(at / RATE) for at in range(int(seconds * RATE) + 1)]
-    made = plan_crops(looks, source, cuts=[], clip_seconds=seconds)
-    require_good(made, seconds)
-    assert face_share(made, looks[:-1]) == 1.0
-    # A face that turns between two looks may have been a little farther than anybody saw, for a frame or so.
-    every_frame = [seen_at(at / fps) for at in range(int(seconds * fps))]
-    missed = round((1 - face_share(made, every_frame)) * len(every_frame))
+    samples = [frame_at(index / RATE) for index in range(int(seconds * RATE) + 1)]
+    planned = plan_crops(samples, source, cuts=[], clip_seconds=seconds)
+    require_valid(planned, seconds)
+    assert face_coverage(planned, samples[:-1]) == 1.0
+    # A face that turns between two samples may briefly be farther out than either of them.
+    every_frame = [frame_at(index / fps) for index in range(int(seconds * fps))]
+    missed = round((1 - face_coverage(planned, every_frame)) * len(every_frame))
     assert missed <= max(0.02 * len(every_frame), len(corners))

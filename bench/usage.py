@@ -1,0 +1,129 @@
+"""What a stretch of work used: processor time by part, memory at its peak, bytes stored, and steps of Temporal."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import obstore
+import psutil
+
+from cutroom.entrypoints.worker import RECURRING
+from cutroom.platform.clock import system_clock
+from cutroom.platform.storage.objects import Storage
+from cutroom.platform.temporal import connect
+from dev.services import control
+from tests.support.stage import Stage
+
+SAMPLE_SECONDS = 0.2
+SETTLE_SECONDS = 6.0  # the end of a job is told before its last row is written
+SWEEPS = frozenset(each.workflow for each in RECURRING)  # they run whether anything is made or not
+MIB = 1024 * 1024
+
+
+@dataclass
+class Usage:
+    """By one stretch of work."""
+
+    cpu_seconds: dict[str, float] = field(default_factory=dict)  # by part: worker, api, postgres, ...
+    wall_seconds: float = 0.0
+    peak_mib: float = 0.0  # of the worker and the programs that it runs
+    stored_bytes: int = 0
+    row_bytes: int = 0
+    workflows: int = 0
+    transitions: int = 0  # state transitions of Temporal: what its cluster is sized by
+    history_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UsageMeter:
+    """Of one stage on running services."""
+
+    stage: Stage
+    storage: Storage
+
+    @asynccontextmanager
+    async def measure(self) -> AsyncIterator[Usage]:
+        usage = Usage()
+        before, steps_before = await self._state(), await self._steps()
+        began = system_clock()
+        peak = _Peak(self.stage.worker.pid)
+        peak.start()
+        try:
+            yield usage
+        finally:
+            usage.peak_mib = peak.stop()
+        await asyncio.sleep(SETTLE_SECONDS)
+        after = await self._state()
+        usage.wall_seconds = (system_clock() - began).total_seconds()
+        usage.cpu_seconds = {part: round(after[0][part] - before[0][part], 3) for part in after[0]}
+        usage.stored_bytes, usage.row_bytes = after[1] - before[1], after[2] - before[2]
+        for run, (transitions, size) in (await self._steps()).items():
+            had = steps_before.get(run, (0, 0))  # a transcript's workflow begins with its import
+            usage.workflows += run not in steps_before
+            usage.transitions += transitions - had[0]
+            usage.history_bytes += size - had[1]
+
+    async def _state(self) -> tuple[Mapping[str, float], int, int]:
+        processes = {"worker": self.stage.worker.pid, "api": self.stage.api.pid}
+        processes |= {name: pid for name in control.NAMES if (pid := control.look(name).pid) is not None}
+        cpu = {name: cpu_seconds(psutil.Process(pid)) for name, pid in processes.items()}
+        prefix = f"libraries/{self.stage.person.library_id}/"
+        stored = sum([each["size"] async for batch in obstore.list(self.storage.store, prefix) for each in batch])
+        rows = await self.stage.accounts.connection.fetchval("SELECT pg_database_size(current_database())")
+        return cpu, stored, int(rows)
+
+    async def _steps(self) -> dict[str, tuple[int, int]]:
+        """State transitions and bytes of history, by run; the namespace has nobody else's."""
+        client = await connect(self.stage.settings)
+        steps = {}
+        async for found in client.list_workflows(""):
+            if found.workflow_type in SWEEPS:
+                continue
+            description = await client.get_workflow_handle(found.id, run_id=found.run_id).describe()
+            info = description.raw_description.workflow_execution_info
+            steps[found.run_id] = (info.state_transition_count, info.history_size_bytes)
+        return steps
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    """Of a process, those it has now, and those that it had and waited for."""
+    total = 0.0
+    for each in (process, *process.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = each.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return float(total)
+
+
+class _Peak:
+    """Looks at a process and its children again and again; pages that they share count once for each."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._ended = threading.Event()
+        self._peak = 0
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> float:
+        self._ended.set()
+        self._thread.join()
+        return round(self._peak / MIB, 1)
+
+    def _look(self) -> None:
+        while not self._ended.wait(SAMPLE_SECONDS):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found = (self._process, *self._process.children(recursive=True))
+                self._peak = max(self._peak, sum(_resident(each) for each in found))
+
+
+def _resident(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0

@@ -1,0 +1,44 @@
+"""Publishes a worker's capabilities every few minutes while it runs."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import asyncpg
+
+from cutroom.capabilities.service import publish_routes, publish_voices
+from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.synthesis.port import SpeechSynthesizer
+from cutroom.engines.translation.port import Translator
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+
+PUBLISH_INTERVAL = timedelta(minutes=5)
+
+_log = logging.getLogger(__name__)
+
+
+async def publish_capabilities(
+    database: Database,
+    *,
+    translators: Callable[[], Sequence[Translator]] | None,
+    synthesizer: Callable[[], SpeechSynthesizer] | None,
+    clock: Clock,
+) -> None:
+    """Runs until cancelled; an engine factory that is None belongs to a queue that this worker does not serve."""
+    while translators is not None or synthesizer is not None:
+        try:
+            if translators is not None:
+                engines = await asyncio.to_thread(translators)
+                async with database.connection() as connection, connection.transaction():
+                    await publish_routes(connection, engines, now=clock())
+            if synthesizer is not None:
+                engine = await asyncio.to_thread(synthesizer)
+                async with database.connection() as connection, connection.transaction():
+                    await publish_voices(connection, engine, now=clock())
+        except EngineUnavailableError as error:
+            _log.warning("engine unavailable", extra={"error": str(error)})
+        except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            _log.exception("capability publishing failed")
+        await asyncio.sleep(PUBLISH_INTERVAL.total_seconds())

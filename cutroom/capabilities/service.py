@@ -1,0 +1,143 @@
+"""Stores what workers advertise, and answers which languages and voices can be used now."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import asyncpg
+
+from cutroom.capabilities.rules import (
+    AdvertisedTranslator,
+    AvailableVoice,
+    spoken_languages,
+    stock_voice_id,
+    target_languages,
+    with_voice,
+)
+from cutroom.engines.synthesis.port import SpeechSynthesizer
+from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.errors import invalid_fields
+from cutroom.platform.db import Connection
+from cutroom.text.language_tags import language_of, serves
+
+ROUTE_TTL = timedelta(minutes=30)
+VOICE_TTL = timedelta(days=1)
+
+_VOICE_COLUMNS = "id, engine, name, title, language, gender, age"
+
+
+async def advertised_translators(connection: Connection, *, now: datetime) -> list[Translator]:
+    rows = await connection.fetch(
+        "SELECT engine, source, target, quality, via FROM translation_routes WHERE seen_at > $1", now - ROUTE_TTL
+    )
+    routes: dict[str, list[Route]] = defaultdict(list)
+    for row in rows:
+        route = Route(row["source"], row["target"], Quality(row["quality"]), tuple(row["via"]))
+        routes[row["engine"]].append(route)
+    return [AdvertisedTranslator(name, tuple(advertised)) for name, advertised in routes.items()]
+
+
+async def available_voices(connection: Connection, *, now: datetime) -> list[AvailableVoice]:
+    rows = await connection.fetch(
+        f"SELECT {_VOICE_COLUMNS} FROM stock_voices WHERE seen_at > $1 ORDER BY language, title, id",  # noqa: S608
+        now - VOICE_TTL,
+    )
+    return [_voice(row) for row in rows]
+
+
+async def find_stock_voice(connection: Connection, voice_id: str) -> AvailableVoice | None:
+    """Finds a stock voice even if no worker has advertised it recently: started work may still use it."""
+    row = await connection.fetchrow(
+        f"SELECT {_VOICE_COLUMNS} FROM stock_voices WHERE id = $1",  # noqa: S608
+        voice_id,
+    )
+    return None if row is None else _voice(row)
+
+
+def _voice(row: asyncpg.Record) -> AvailableVoice:
+    return AvailableVoice(**dict(row))
+
+
+async def caption_languages(connection: Connection, *, source: str | None, now: datetime) -> list[str]:
+    """Languages that captions can be made in."""
+    return target_languages(await advertised_translators(connection, now=now), source=source)
+
+
+async def dub_languages(connection: Connection, *, source: str | None, now: datetime) -> list[str]:
+    """Languages that can be both translated into and spoken."""
+    languages = await caption_languages(connection, source=source, now=now)
+    return with_voice(languages, await available_voices(connection, now=now))
+
+
+async def require_translations(
+    connection: Connection,
+    languages: Sequence[str],
+    *,
+    source: str | None,
+    now: datetime,
+    field: str = "languages",
+) -> None:
+    """Raises INVALID_ARGUMENT for languages that no route reaches."""
+    available = await caption_languages(connection, source=source, now=now)
+    missing = [at for at, language in enumerate(languages) if not any(serves(code, language) for code in available)]
+    if missing:
+        error = invalid_fields([(f"{field}.{at}", "There is no translation into this.") for at in missing])
+        error.details["available"] = available
+        raise error
+
+
+async def require_voices(connection: Connection, languages: Sequence[str], *, now: datetime) -> None:
+    """Raises INVALID_ARGUMENT for languages that no voice speaks."""
+    available = spoken_languages(await available_voices(connection, now=now))
+    spoken = {language_of(code) for code in available}
+    missing = [at for at, language in enumerate(languages) if language_of(language) not in spoken]
+    if missing:
+        error = invalid_fields([(f"languages.{at}", "No voice speaks this language.") for at in missing])
+        error.details["available"] = available
+        raise error
+
+
+async def publish_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:
+    """Upserts the routes of a worker's translation engines and returns their number."""
+    rows = [
+        (each.name, route.source, route.target, route.quality.value, list(route.via), now)
+        for each in translators
+        for route in each.routes()
+    ]
+    await connection.executemany(
+        """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
+           VALUES ($1, $2, $3, $4, $5, $6)
+           ON CONFLICT (engine, source, target) DO UPDATE
+               SET quality = excluded.quality, via = excluded.via,
+                   seen_at = greatest(translation_routes.seen_at, excluded.seen_at)""",
+        sorted(rows),  # every worker locks rows in the same order: no deadlocks
+    )
+    await connection.execute("DELETE FROM translation_routes WHERE seen_at < $1", now - ROUTE_TTL)
+    return len(rows)
+
+
+async def publish_voices(connection: Connection, synthesizer: SpeechSynthesizer, *, now: datetime) -> int:
+    """Upserts the stock voices of a worker's speech engine and returns their number."""
+    rows = [
+        (
+            stock_voice_id(synthesizer.name, voice.name),
+            synthesizer.name,
+            voice.name,
+            voice.title,
+            voice.language,
+            voice.gender.value,
+            voice.age,
+            now,
+        )
+        for voice in synthesizer.voices()
+    ]
+    await connection.executemany(
+        """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           ON CONFLICT (id) DO UPDATE SET
+               title = excluded.title, language = excluded.language, gender = excluded.gender, age = excluded.age,
+               seen_at = greatest(stock_voices.seen_at, excluded.seen_at)""",
+        sorted(rows),  # every worker locks rows in the same order: no deadlocks
+    )
+    await connection.execute("DELETE FROM stock_voices WHERE seen_at < $1", now - VOICE_TTL)
+    return len(rows)

@@ -1,0 +1,87 @@
+"""Linguistic patterns per language, for cleaning quotes and recognizing nouns, steps and topics."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cutroom.text.writing_systems import primary_language
+
+# Words of all languages that reverse or generalize what follows.
+NEGATIONS = frozenset(
+    {"no", "not", "nobody", "never", "none", "don't", "não", "nunca", "ninguém", "nadie", "pas", "jamais", "ne"}
+    | {"kein", "keine", "nicht", "nie", "non", "mai", "always", "sempre", "siempre", "toujours", "immer"}
+)
+_MATCHES_NOTHING = re.compile(r"(?!)")
+_PATTERNS = (
+    "housekeeping",
+    "greetings",
+    "section",
+    "how",
+    "about",
+    "lively",
+    "danger",
+    "mystery",
+    "strong",
+    "why",
+    "obligation",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPatterns:
+    """Words and patterns of one language, documented in `speech_patterns.toml`; empty for other languages."""
+
+    hesitations: frozenset[str] = frozenset()
+    asides: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    openers: frozenset[str] = frozenset()
+    comma_openers: frozenset[str] = frozenset()
+    articles: frozenset[str] = frozenset()
+    before_noun: frozenset[str] = frozenset()
+    before_verb: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    connectors: frozenset[str] = frozenset()
+    measures: frozenset[str] = frozenset()
+    sequence: frozenset[str] = frozenset()
+    subordinators: frozenset[str] = frozenset()
+    imperatives: frozenset[str] = frozenset()
+    imperative_endings: frozenset[str] = frozenset()
+    contractions: frozenset[tuple[str, str]] = frozenset()
+    joiner: str = ""
+    head_first: bool = False
+    housekeeping: re.Pattern[str] = _MATCHES_NOTHING
+    greetings: re.Pattern[str] = _MATCHES_NOTHING
+    section: re.Pattern[str] = _MATCHES_NOTHING
+    how: re.Pattern[str] = _MATCHES_NOTHING
+    about: re.Pattern[str] = _MATCHES_NOTHING
+    lively: re.Pattern[str] = _MATCHES_NOTHING
+    danger: re.Pattern[str] = _MATCHES_NOTHING
+    mystery: re.Pattern[str] = _MATCHES_NOTHING
+    strong: re.Pattern[str] = _MATCHES_NOTHING
+    why: re.Pattern[str] = _MATCHES_NOTHING
+    obligation: re.Pattern[str] = _MATCHES_NOTHING
+
+
+def speech_patterns(language: str) -> SpeechPatterns:
+    return _all().get(primary_language(language), SpeechPatterns())
+
+
+@cache
+def _all() -> dict[str, SpeechPatterns]:
+    tables = tomllib.loads(Path(__file__).with_name("speech_patterns.toml").read_text(encoding="utf-8"))
+    return {language: _parse(table) for language, table in tables.items()}
+
+
+def _parse(table: dict[str, Any]) -> SpeechPatterns:
+    fields: dict[str, Any] = {name: re.compile(table[name], re.IGNORECASE) for name in _PATTERNS}
+    fields |= {name: tuple(table[name]) for name in ("asides", "corrections")}
+    fields["contractions"] = frozenset(tuple(pair.split("=")) for pair in table["contractions"].split())
+    # In space-separated lists, an underscore stands for a space.
+    words = {name: text.split() for name, text in table.items() if name not in fields and isinstance(text, str)}
+    fields |= {
+        name: frozenset(each.replace("_", " ") for each in text) for name, text in words.items() if name != "and"
+    }
+    return SpeechPatterns(**fields, joiner=table["and"], head_first=table["head_first"])

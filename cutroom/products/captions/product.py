@@ -1,0 +1,18 @@
+"""Declares the captions product."""
+
+from cutroom.credits.pricing import Action
+from cutroom.jobs.ids import JobType
+from cutroom.products.captions import routes, worker
+from cutroom.products.captions.workflow import CaptionsWorkflow
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+
+PRODUCT = Product(
+    name="captions",
+    worker=worker.register,
+    jobs=(JobSpec(JobType.CAPTIONS, workflow=CaptionsWorkflow, prices=frozenset({Action.CAPTIONS})),),
+    routers=(routes.router,),
+    owns=Ownership(tables=("captions",)),
+    depends_on=(TRANSCRIPTS,),
+    panels=(ConsolePanel("Captions", template="products/captions.html"),),
+)

@@ -1,0 +1,55 @@
+"""What a product declares about itself; the worker, API, console and price checks are built from the declarations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fastapi import APIRouter
+
+from cutroom.credits.pricing import Action
+from cutroom.jobs.ids import JobKind
+from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.temporal import RecurringWorkflow
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """One type of job: the workflow that runs it, and the actions of the price list that it may be charged for."""
+
+    type: JobKind
+    workflow: type
+    prices: frozenset[Action] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Tables that only this product writes, and the object prefixes under a video or library that it fills."""
+
+    tables: tuple[str, ...] = ()
+    object_prefixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolePanel:
+    """The product's form on the console's video page."""
+
+    title: str
+    template: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product. `depends_on` names the products whose services it calls."""
+
+    name: str
+    worker: Callable[[WorkerContext], Activities]
+    jobs: tuple[JobSpec, ...] = ()
+    workflows: tuple[type, ...] = ()  # beside those of jobs: sweeps and helpers
+    recurring: tuple[RecurringWorkflow, ...] = ()
+    routers: tuple[APIRouter, ...] = ()
+    owns: Ownership = field(default_factory=Ownership)
+    depends_on: tuple["Product", ...] = ()
+    panels: tuple[ConsolePanel, ...] = ()
+
+    @property
+    def all_workflows(self) -> tuple[type, ...]:
+        return (*(job.workflow for job in self.jobs), *self.workflows)

@@ -1,0 +1,17 @@
+"""Declares the downloads product."""
+
+from cutroom.jobs.ids import JobType
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.downloads import routes, worker
+from cutroom.products.downloads.workflow import DownloadWorkflow
+from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+
+PRODUCT = Product(
+    name="downloads",
+    worker=worker.register,
+    jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow),),
+    routers=(routes.router,),
+    owns=Ownership(object_prefixes=("downloads/",)),
+    depends_on=(TRANSCRIPTS,),
+    panels=(ConsolePanel("Download", template="products/download.html"),),
+)

@@ -1,0 +1,21 @@
+"""Declares the packaging product."""
+
+from cutroom.jobs.ids import JobType
+from cutroom.products.declaration import ConsolePanel, JobSpec, Product
+from cutroom.products.packaging import routes, worker
+from cutroom.products.packaging.workflow import PackagingWorkflow, ResumePackagingWorkflow
+from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
+from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+
+PRODUCT = Product(
+    name="packaging",
+    worker=worker.register,
+    jobs=(JobSpec(JobType.PACKAGING, workflow=PackagingWorkflow),),
+    workflows=(ResumePackagingWorkflow,),
+    routers=(routes.router,),
+    depends_on=(THUMBNAILS, TRANSCRIPTS),
+    panels=(
+        ConsolePanel("Title", template="products/title.html"),
+        ConsolePanel("Description", template="products/description.html"),
+    ),
+)

@@ -1,0 +1,24 @@
+"""Declares the shorts product."""
+
+from cutroom.credits.pricing import Action
+from cutroom.jobs.ids import JobType
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.shorts import routes, worker
+from cutroom.products.shorts.workflow import ShortsWorkflow
+from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+
+PRODUCT = Product(
+    name="shorts",
+    worker=worker.register,
+    jobs=(
+        JobSpec(
+            JobType.SHORTS,
+            workflow=ShortsWorkflow,
+            prices=frozenset({Action.SHORTS_CLIP, Action.PROMO, Action.LONGCLIP}),
+        ),
+    ),
+    routers=(routes.router,),
+    owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
+    depends_on=(TRANSCRIPTS,),
+    panels=(ConsolePanel("Shorts and clips", template="products/shorts.html"),),
+)

@@ -1,0 +1,23 @@
+"""Declares the speech product."""
+
+from datetime import timedelta
+
+from cutroom.credits.pricing import Action
+from cutroom.jobs.ids import InternalJobType
+from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.speech import routes, worker
+from cutroom.products.speech.workflow import PurgeSpeechWorkflow, SpeechSynthesisWorkflow, VoiceCloneWorkflow
+
+PRODUCT = Product(
+    name="speech",
+    worker=worker.register,
+    jobs=(
+        JobSpec(InternalJobType.VOICE, workflow=VoiceCloneWorkflow),
+        JobSpec(InternalJobType.SPEECH, workflow=SpeechSynthesisWorkflow, prices=frozenset({Action.SPEECH})),
+    ),
+    workflows=(PurgeSpeechWorkflow,),
+    recurring=(RecurringWorkflow(workflow="purge-speech", every=timedelta(hours=1)),),
+    routers=(routes.router, routes.search_router),
+    owns=Ownership(tables=("voices", "voice_consents", "syntheses"), object_prefixes=("voices/", "speech/")),
+)

@@ -1,0 +1,15 @@
+"""Declares the transcripts product."""
+
+from cutroom.credits.pricing import Action
+from cutroom.jobs.ids import JobType
+from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.transcripts import routes, worker
+from cutroom.products.transcripts.workflow import TranscriptWorkflow
+
+PRODUCT = Product(
+    name="transcripts",
+    worker=worker.register,
+    jobs=(JobSpec(JobType.TRANSCRIPT, workflow=TranscriptWorkflow, prices=frozenset({Action.TRANSCRIPT})),),
+    routers=(routes.router,),
+    owns=Ownership(tables=("transcripts",), object_prefixes=("subtitles/",)),
+)

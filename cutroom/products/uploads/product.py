@@ -1,0 +1,19 @@
+"""Declares the uploads product."""
+
+from datetime import timedelta
+
+from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.products.declaration import Ownership, Product
+from cutroom.products.ingest.product import PRODUCT as INGEST
+from cutroom.products.uploads import routes, worker
+from cutroom.products.uploads.workflow import SweepUploadsWorkflow
+
+PRODUCT = Product(
+    name="uploads",
+    worker=worker.register,
+    workflows=(SweepUploadsWorkflow,),
+    recurring=(RecurringWorkflow(workflow="sweep-uploads", every=timedelta(minutes=1)),),
+    routers=(routes.router,),
+    owns=Ownership(tables=("upload_sessions", "upload_parts"), object_prefixes=("uploads/",)),
+    depends_on=(INGEST,),
+)

@@ -1,0 +1,10 @@
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT outbox_pkey PRIMARY KEY,
+    library_id text COLLATE "C" NOT NULL,
+    workflow text NOT NULL,
+    workflow_id text NOT NULL,
+    queue text NOT NULL,
+    argument jsonb NOT NULL,
+    is_job boolean NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);

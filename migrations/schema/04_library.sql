@@ -1,0 +1,66 @@
+CREATE TABLE videos (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    status text NOT NULL CONSTRAINT videos_status_check
+        CHECK (status IN ('queued', 'processing', 'ready', 'failed')),
+    title text,
+    description text,
+    duration_seconds double precision,
+    provider text,
+    media_type text CONSTRAINT videos_media_type_check CHECK (media_type IN ('video', 'audio')),
+    default_language_code text,
+    folder_ids text[] NOT NULL DEFAULT '{}',
+    import_status text CONSTRAINT videos_import_status_check
+        CHECK (import_status IN ('queued', 'processing', 'ready', 'failed')),
+    import_language text,
+    transcript_status text CONSTRAINT videos_transcript_status_check
+        CHECK (transcript_status IN ('queued', 'processing', 'ready', 'failed')),
+    transcript_language text,
+    created_at timestamptz NOT NULL,
+    poster_path text,
+    playback_languages text[],
+    hosted_url text,
+    CONSTRAINT videos_pkey PRIMARY KEY (library_id, id)
+);
+
+CREATE TABLE folders (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    parent_id text COLLATE "C",
+    name text NOT NULL CONSTRAINT folders_name_check CHECK (char_length(name) BETWEEN 1 AND 120),
+    depth smallint NOT NULL CONSTRAINT folders_depth_check CHECK (depth BETWEEN 1 AND 3),
+    created_at timestamptz NOT NULL,
+    CONSTRAINT folders_pkey PRIMARY KEY (library_id, id),
+    CONSTRAINT folders_parent_fkey FOREIGN KEY (library_id, parent_id) REFERENCES folders (library_id, id),
+    CONSTRAINT folders_root_check CHECK ((parent_id IS NULL) = (depth = 1))
+);
+
+CREATE TABLE characters (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    created_at timestamptz NOT NULL,
+    CONSTRAINT characters_pkey PRIMARY KEY (library_id, id)
+);
+
+CREATE TABLE character_images (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    character_id text COLLATE "C" NOT NULL,
+    storage_path text NOT NULL,
+    CONSTRAINT character_images_pkey PRIMARY KEY (library_id, id),
+    CONSTRAINT character_images_character_fkey FOREIGN KEY (library_id, character_id)
+        REFERENCES characters (library_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX character_images_character_idx ON character_images (library_id, character_id, id);
+
+CREATE TABLE brand_voices (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    guidelines text NOT NULL,
+    colors text[],
+    created_at timestamptz NOT NULL,
+    CONSTRAINT brand_voices_pkey PRIMARY KEY (library_id, id)
+);

@@ -1,0 +1,81 @@
+CREATE TABLE jobs (
+    library_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL CONSTRAINT jobs_status_check
+        CHECK (status IN ('queued', 'processing', 'ready', 'failed')),
+    video_id text COLLATE "C",
+    language text,
+    product text,
+    automation_type text,
+    principal_id text COLLATE "C",
+    attempt smallint NOT NULL,
+    plan jsonb NOT NULL,
+    depends_on text[] NOT NULL,
+    stage text,
+    progress smallint NOT NULL CONSTRAINT jobs_progress_check CHECK (progress BETWEEN 0 AND 100),
+    result jsonb,
+    error_code text,
+    error_message text,
+    error_details jsonb,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    finished_at timestamptz,
+    charge jsonb,
+    CONSTRAINT jobs_pkey PRIMARY KEY (library_id, id),
+    CONSTRAINT jobs_error_check CHECK ((status = 'failed') = (error_code IS NOT NULL)),
+    CONSTRAINT jobs_finished_check CHECK ((status IN ('ready', 'failed')) = (finished_at IS NOT NULL))
+);
+
+CREATE INDEX jobs_video_idx ON jobs (library_id, video_id, created_at DESC, id DESC);
+
+CREATE INDEX jobs_unfinished_idx ON jobs (library_id, status) WHERE status IN ('queued', 'processing');
+
+CREATE INDEX jobs_principal_idx ON jobs (library_id, principal_id) WHERE status IN ('queued', 'processing');
+
+CREATE INDEX jobs_stale_idx ON jobs (updated_at) WHERE status IN ('queued', 'processing');
+
+-- Oldest workflow starts, with each library's running jobs kept under the cap; rows stay locked until commit.
+CREATE FUNCTION claim_outbox_rows(at_most integer, running_cap integer)
+RETURNS TABLE (id bigint, library_id text, workflow text, workflow_id text, queue text, argument jsonb,
+               is_job boolean)
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH ranked AS (
+        SELECT o.id, o.library_id, o.is_job,
+               row_number() OVER (PARTITION BY o.library_id, o.is_job ORDER BY o.id) AS place
+          FROM (SELECT * FROM outbox ORDER BY outbox.id LIMIT 20000) o
+    ), running AS (
+        SELECT j.library_id, count(*) AS jobs FROM jobs j
+         WHERE j.status = 'processing' AND j.library_id IN (SELECT r.library_id FROM ranked r WHERE r.is_job)
+         GROUP BY j.library_id
+    ), allowed AS (
+        SELECT r.id FROM ranked r LEFT JOIN running ON running.library_id = r.library_id
+         WHERE NOT r.is_job OR r.place <= running_cap - coalesce(running.jobs, 0)
+         ORDER BY r.place, r.id LIMIT at_most
+    )
+    SELECT o.id, o.library_id, o.workflow, o.workflow_id, o.queue, o.argument, o.is_job
+      FROM outbox o JOIN allowed USING (id) FOR UPDATE OF o SKIP LOCKED
+$$;
+
+-- Marks the jobs as processing in the same statement, so that the concurrency cap counts them immediately.
+CREATE FUNCTION delete_outbox_rows(ids bigint[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH gone AS (DELETE FROM outbox WHERE id = ANY (ids) RETURNING library_id, argument, is_job)
+    UPDATE jobs j SET status = 'processing', updated_at = now() FROM gone
+     WHERE gone.is_job AND j.library_id = gone.library_id AND j.id = gone.argument ->> 'job_id'
+       AND j.attempt = (gone.argument ->> 'attempt')::smallint AND j.status = 'queued'
+$$;
+
+-- Jobs with unmet dependencies use a longer threshold, so that they do not crowd out the others.
+CREATE FUNCTION stale_jobs(since timestamptz, waiting_since timestamptz, at_most integer)
+RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, depends_on text[],
+               updated_at timestamptz, in_outbox boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.depends_on, j.updated_at,
+           EXISTS (SELECT FROM outbox o WHERE o.is_job AND o.library_id = j.library_id
+                      AND o.argument ->> 'job_id' = j.id)
+      FROM jobs j
+     WHERE j.status IN ('queued', 'processing') AND j.updated_at < since
+       AND (cardinality(j.depends_on) = 0 OR j.updated_at < waiting_since)
+     ORDER BY j.updated_at LIMIT at_most
+$$;

@@ -1,0 +1,9 @@
+CREATE TABLE captions (
+    library_id text COLLATE "C" NOT NULL,
+    video_id text COLLATE "C" NOT NULL,
+    language text NOT NULL,
+    segments jsonb NOT NULL,
+    quality text NOT NULL CONSTRAINT captions_quality_check CHECK (quality IN ('good', 'draft')),
+    created_at timestamptz NOT NULL,
+    CONSTRAINT captions_pkey PRIMARY KEY (library_id, video_id, language)
+);

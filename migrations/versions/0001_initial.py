@@ -1,0 +1,126 @@
+"""The whole schema: tables and functions by owner, row-level security, and the application's privileges."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+SCHEMA = Path(__file__).parents[1] / "schema"
+
+# Rows are visible only inside the library that the transaction has entered.
+LIBRARY_TABLES = {
+    "members": "SELECT, INSERT, UPDATE, DELETE",
+    "api_keys": "SELECT, INSERT, UPDATE",
+    "oauth_tokens": "SELECT, INSERT, UPDATE",
+    "videos": "SELECT, INSERT, UPDATE, DELETE",
+    "folders": "SELECT, INSERT, UPDATE, DELETE",
+    "characters": "SELECT, INSERT, UPDATE, DELETE",
+    "character_images": "SELECT, INSERT, UPDATE, DELETE",
+    "brand_voices": "SELECT, INSERT, UPDATE, DELETE",
+    "webhook_endpoints": "SELECT, INSERT, UPDATE",
+    "idempotency_records": "SELECT, INSERT, UPDATE, DELETE",
+    "ledger_balances": "SELECT",
+    "ledger_transactions": "SELECT",
+    "ledger_entries": "SELECT",
+    "jobs": "SELECT, INSERT, UPDATE",
+    "outbox": "INSERT",
+    "sources": "SELECT, INSERT, UPDATE",
+    "upload_sessions": "SELECT, INSERT, UPDATE, DELETE",
+    "upload_parts": "SELECT, INSERT, UPDATE, DELETE",
+    "events": "SELECT, INSERT",
+    "delivery_attempts": "SELECT, INSERT",
+    "escrow_lines": "SELECT, INSERT, UPDATE (holder, state, ended_at)",
+    "transcripts": "SELECT, INSERT, UPDATE, DELETE",
+    "captions": "SELECT, INSERT, UPDATE, DELETE",
+    "voices": "SELECT, INSERT, UPDATE, DELETE",
+    "voice_consents": "SELECT, INSERT",
+    "syntheses": "SELECT, INSERT, UPDATE, DELETE",
+    "dubs": "SELECT, INSERT, UPDATE, DELETE",
+    "shorts_outputs": "SELECT, INSERT, UPDATE, DELETE",
+    "thumbnail_requests": "SELECT, INSERT, UPDATE, DELETE",
+    "thumbnails": "SELECT, INSERT, UPDATE, DELETE",
+    "playbacks": "SELECT, INSERT, UPDATE, DELETE",
+    "playback_tracks": "SELECT, INSERT, UPDATE, DELETE",
+    "hostings": "SELECT, INSERT, UPDATE, DELETE",
+    "invitations": "SELECT, INSERT, UPDATE",
+    "oauth_grants": "SELECT, INSERT, UPDATE",
+    "oauth_refresh_tokens": "SELECT, INSERT, UPDATE",
+}
+# Reached only through SECURITY DEFINER functions.
+CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")
+# Shared by all libraries: what workers advertise.
+SHARED_TABLES = ("translation_routes", "stock_voices")
+
+# SECURITY DEFINER functions look across libraries; each returns no more than its caller needs.
+APPLICATION_FUNCTIONS = (
+    "authenticate_key(bytea)",
+    "authenticate_token(bytea, timestamptz)",
+    "touch_keys(text[], timestamptz[])",
+    "webhook_endpoint_exists(text)",
+    "purge_idempotency_records(timestamptz, integer)",
+    "claim_outbox_rows(integer, integer)",
+    "delete_outbox_rows(bigint[])",
+    "stale_jobs(timestamptz, timestamptz, integer)",
+    "stale_uploads(timestamptz, integer)",
+    "purge_events(timestamptz, integer)",
+    "pending_uploads(integer)",
+    "move_credits(text, text, text, text, bigint, timestamptz)",
+    "check_ledger(text, timestamptz)",
+    "ledgers_to_check(timestamptz, integer)",
+    "voices_to_purge(timestamptz, integer)",
+    "syntheses_to_purge(timestamptz, integer)",
+    "find_password(text)",
+    "set_password(text, text, timestamptz)",
+    "create_account(text, text, text, text, text, text, timestamptz)",
+    "create_workspace(text, text, text, text, timestamptz)",
+    "create_session(text, text, bytea, text, timestamptz, timestamptz)",
+    "authenticate_session(bytea, timestamptz, interval)",
+    "select_library(bytea, text)",
+    "list_libraries(text)",
+    "end_session(bytea)",
+    "authenticate_invitation(bytea, timestamptz)",
+    "oauth_client(text)",
+    "list_oauth_clients(text)",
+    "create_oauth_client(text, text, text[], text, timestamptz)",
+    "revoke_oauth_client(text, text, timestamptz)",
+    "authenticate_code(bytea)",
+    "authenticate_refresh_token(bytea)",
+)
+OWNER_FUNCTIONS = (
+    "post_movement(text, text, text, text, bigint, timestamptz)",
+    "ledger_faults(text)",
+    "ledger_job_faults(text)",
+    "ledger_entry_faults(text)",
+)
+
+
+def upgrade() -> None:
+    for path in sorted(SCHEMA.glob("*.sql")):
+        for statement in path.read_text().strip().split("\n\n"):  # the driver takes one statement at a time
+            op.execute(statement)
+    library = "current_setting('cutroom.library_id', true)"
+    for table, privileges in LIBRARY_TABLES.items():
+        _confine(table, privileges, f"library_id = {library}")
+    _confine("libraries", "SELECT", f"id = {library}")
+    _confine("users", "SELECT", "EXISTS (SELECT FROM members m WHERE m.user_id = users.id)")
+    for table in CLOSED_TABLES:
+        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    for table in SHARED_TABLES:
+        op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO cutroom_app")
+    for function in (*APPLICATION_FUNCTIONS, *OWNER_FUNCTIONS):
+        op.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC")
+    for function in APPLICATION_FUNCTIONS:
+        op.execute(f"GRANT EXECUTE ON FUNCTION {function} TO cutroom_app")
+    op.execute("GRANT SELECT ON alembic_version TO cutroom_app")
+
+
+def _confine(table: str, privileges: str, condition: str) -> None:
+    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    op.execute(f"CREATE POLICY own_library ON {table} USING ({condition}) WITH CHECK ({condition})")
+    op.execute(f"GRANT {privileges} ON {table} TO cutroom_app")
+
+
+def downgrade() -> None:
+    raise RuntimeError("The initial migration cannot be undone: drop the database instead.")

@@ -1,0 +1,249 @@
+"""Checks each promise against the running service, by kind."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutroom.platform.ids import new_id
+from proofs.contract.behaviors import BEHAVIORS, is_replay, keyed
+from proofs.contract.fields import check_query, check_request_field
+from proofs.contract.preflight import send_unreachable_source
+from proofs.contract.requests import check_call, parse_call
+from proofs.contract.responses import check_code, check_header, check_response_field
+from proofs.contract.samples import SAMPLES, UNREADY_VOICE, Sample, send
+from proofs.contract.speech_behaviors import check_behavior
+from proofs.contract.stage import ApiResponse, Stage
+from tests.contract.promises import Promise, kind_of, read_promises
+
+UNREADABLE = b"{"
+JSON = {"Content-Type": "application/json"}
+BAD_QUERIES = {
+    "GET /videos": {"limit": "0"},
+    "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
+    "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
+    "GET /voices": {"status": "nonsense"},
+}
+MISSING = {
+    "POST /videos": {"source": {"type": "upload"}, "folderId": "gone"},
+    "POST /folders": {"name": "x", "parentId": "gone"},
+}
+SCOPES = {promise.operation: promise.expected for promise in read_promises() if promise.aspect == "scope"}
+SKIPPED = {
+    "POST /videos/{videoId}/professional-hosting | response reason": "a caller with a reason is rejected, and "
+    "the details contain it; GET returns the field",
+}
+
+
+@dataclass
+class Outcome:
+    """Failed and skipped promises."""
+
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+async def check_success(stage: Stage, promise: Promise) -> str | None:
+    expected = int(promise.expected)
+    samples = [sample for sample in SAMPLES[promise.operation] if sample.status == expected]
+    if not samples:
+        return "no sample"
+    for sample in samples:
+        response = await send(stage, promise.operation, sample)
+        if response.status != expected:
+            return f"{sample} got {response}"
+    return None
+
+
+async def check_scope(stage: Stage, promise: Promise) -> str | None:
+    """All other scopes together are not sufficient, and this one alone is."""
+    sample = _fast_sample(promise.operation)
+    refused = await send(stage, promise.operation, sample, caller=stage.lacking[promise.expected])
+    expected = {"code": "INSUFFICIENT_SCOPE", "details": {"required": [promise.expected]}}
+    error = refused.document["error"] if refused.code is not None else {}
+    if refused.status != 403 or {name: error.get(name) for name in expected} != expected:
+        return f"without the scope: {refused}"
+    passed = await send(stage, promise.operation, sample, caller=stage.only[promise.expected])
+    return f"with the scope alone: {passed}" if passed.status in {401, 403} else None
+
+
+def _fast_sample(operation: str) -> Sample:
+    """A request with an immediate response."""
+    sample = SAMPLES[operation][0]
+    return Sample(sample.body, of=UNREADY_VOICE) if operation.startswith("POST /text-to-speech") else sample
+
+
+async def check_error(stage: Stage, promise: Promise) -> str | None:
+    status, operation = int(promise.expected), promise.operation
+    responses = await _PROVOKE_ERROR[status](stage, operation)
+    wrong = [response for response in responses if response.status != status or response.code is None]
+    return f"got {wrong[0]}" if wrong else None
+
+
+async def _invalid(stage: Stage, operation: str) -> list[ApiResponse]:
+    if operation in BAD_QUERIES:
+        return [await stage.call(operation, query=BAD_QUERIES[operation])]
+    return [await stage.call(operation, content=UNREADABLE, headers=JSON)]
+
+
+async def _unauthenticated(stage: Stage, operation: str) -> list[ApiResponse]:
+    sample = _fast_sample(operation)
+    return [await send(stage, operation, sample, caller=caller) for caller in ("anonymous", "an invalid key")]
+
+
+async def _insufficient_scope(stage: Stage, operation: str) -> list[ApiResponse]:
+    return [await send(stage, operation, _fast_sample(operation), caller=stage.lacking[SCOPES[operation]])]
+
+
+async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
+    if operation in MISSING:
+        return [await stage.call(operation, MISSING[operation])]
+    names = ("videoId", "folderId", "jobId", "endpointId", "voice_id", "shortsRequestId", "thumbnailRequestId")
+    ids = dict.fromkeys((*names, "downloadRequestId"), new_id())
+    return [await stage.call(operation, SAMPLES[operation][0].body, ids=ids)]
+
+
+async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
+    if operation.startswith("POST /text-to-speech"):
+        return [await send(stage, operation, _fast_sample(operation))]
+    key = new_id()
+    await send(stage, operation, _fast_sample(operation), headers={"Idempotency-Key": key})
+    return [await keyed(stage, operation, {"another": key}, key)]
+
+
+async def _unprocessable(stage: Stage, operation: str) -> list[ApiResponse]:
+    if operation.startswith("GET /shorts"):
+        return [await stage.call(operation, ids=stage.states["failed shorts"])]
+    if operation == "POST /videos":
+        return await send_unreachable_source(stage)
+    return [await stage.call(operation, {"dubs": [{"languages": ["pt"]}]}, ids=stage.states["waiting"])]
+
+
+async def _rate_limited(stage: Stage, operation: str) -> list[ApiResponse]:
+    """One request per minute is allowed, so at least one of three is rejected."""
+    responses = [
+        await send(stage, operation, _fast_sample(operation), caller="a rate-limited caller") for _ in range(3)
+    ]
+    return [response for response in responses if response.status == 429][:1] or responses
+
+
+async def _internal_error(stage: Stage, operation: str) -> list[ApiResponse]:
+    return [await send(stage, operation, Sample(_fast_sample(operation).body))]
+
+
+_PROVOKE_ERROR: dict[int, Callable[[Stage, str], Awaitable[list[ApiResponse]]]] = {
+    400: _invalid,
+    401: _unauthenticated,
+    403: _insufficient_scope,
+    404: _not_found,
+    409: _conflict,
+    422: _unprocessable,
+    429: _rate_limited,
+    500: _internal_error,
+}
+
+
+async def check_replay(stage: Stage, promise: Promise) -> str | None:
+    """A repeated key replays the response, except for speech."""
+    operation, key = promise.operation, new_id()
+    sample = _fast_sample(operation)
+    headers = {"Idempotency-Key": key}
+    ids = {} if not sample.fresh else {"ids": {"videoId": await stage.rows.video()}}
+    body = sample.body
+    if "$" in json.dumps(body):
+        body = json.loads(json.dumps(body).replace("$UNIQUE", key).replace("$SHORT", key[-11:]))
+    sent: dict[str, Any] = {"body": body, "headers": headers, **ids}
+    if sample.of == "an upload":
+        made = await stage.call("POST /videos", {"source": {"type": "upload"}})
+        sent["ids"] = {"videoId": made.document["videoId"]}
+    first, again = [await send(stage, operation, sample, **sent) for _ in range(2)]
+    if promise.expected == "absent":
+        return "replayed" if is_replay(again) else None
+    same = (first.status, first.document) == (again.status, again.document)
+    return None if is_replay(again) and same else f"{first}, then {again}"
+
+
+async def check_path(stage: Stage, promise: Promise) -> str | None:
+    """A one-character id is valid but unknown."""
+    response = await stage.call(promise.operation, ids={promise.aspect.split(" ")[1]: "x"})
+    return None if response.code == "NOT_FOUND" else str(response)
+
+
+async def check_open(stage: Stage, promise: Promise) -> str | None:
+    response = await stage.call(promise.operation, caller="anonymous")
+    return None if response.status == 200 else str(response)
+
+
+async def _check_response_field(stage: Stage, promise: Promise) -> str | None:
+    return check_response_field(stage, promise)
+
+
+async def _check_code(stage: Stage, promise: Promise) -> str | None:
+    return check_code(stage, promise)
+
+
+async def _check_header(stage: Stage, promise: Promise) -> str | None:
+    return check_header(stage, promise)
+
+
+_KINDS: dict[str, Callable[[Stage, Promise], Awaitable[str | None]]] = {
+    "open": check_open,
+    "scope": check_scope,
+    "success": check_success,
+    "error": check_error,
+    "header": check_replay,
+    "query": check_query,
+    "path": check_path,
+    "request": check_request_field,
+    "call": check_call,
+    "behavior": check_behavior,
+    "response": _check_response_field,
+    "code": _check_code,
+    "includes": _check_header,
+}
+# Requests come before checks of all responses; provoked internal errors come last.
+_ORDER = ("success", "call", "behavior", "open", "scope", "header", "query", "path", "request", "error", "response")
+
+
+def _rank(promise: Promise) -> tuple[int, bool]:
+    kind = kind_of(promise)
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), promise.expected == "500"
+
+
+async def check_rows(stage: Stage, promises: list[Promise], outcome: Outcome) -> None:
+    """Check promises in order of kind."""
+    for promise in sorted(promises, key=_rank):
+        if reason := _skipped(promise):
+            outcome.skipped.append(f"line {promise.number}: {promise}: {reason}")
+            continue
+        if violation := await _KINDS[kind_of(promise)](stage, promise):
+            outcome.failed.append(f"line {promise.number}: {promise}: {violation}")
+
+
+def _skipped(promise: Promise) -> str | None:
+    return next((reason for row, reason in SKIPPED.items() if str(promise).startswith(row)), None)
+
+
+def needs_breakage(promise: Promise) -> bool:
+    return kind_of(promise) == "error" and promise.expected == "500"
+
+
+def needs_worker(promise: Promise) -> bool:
+    return str(promise).startswith("POST /videos | error | 422")
+
+
+def needs_all_responses(promise: Promise) -> bool:
+    return promise.operation == "any" and kind_of(promise) != "behavior"
+
+
+def require_complete(promises: Sequence[Promise]) -> None:
+    """Every promised behavior has a check, every promised operation a sample, and every call can be parsed."""
+    behaviors = {promise.expected for promise in promises if kind_of(promise) == "behavior"}
+    if unmatched := behaviors ^ set(BEHAVIORS):
+        raise ValueError(f"promised behaviors and their checks differ: {sorted(unmatched)}")
+    operations = {promise.operation for promise in promises if kind_of(promise) == "success"}
+    if unmatched := operations ^ set(SAMPLES):
+        raise ValueError(f"promised operations and their samples differ: {sorted(unmatched)}")
+    for promise in promises:
+        if kind_of(promise) == "call":
+            parse_call(promise)
