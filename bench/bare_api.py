@@ -1,4 +1,4 @@
-"""The yardstick: the least code that answers `GET /videos/{id}` with a key lookup (Starlette and asyncpg)."""
+"""The baseline: minimal code for `GET /videos/{id}` with a key lookup (Starlette and asyncpg)."""
 
 import hmac
 import os
@@ -26,7 +26,7 @@ FIELDS = {
 
 
 def build(database_url: str, hash_key: bytes) -> Starlette:
-    """Two queries, no limits, no envelope, no log."""
+    """Two queries; no limits, error envelope or log."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -40,8 +40,8 @@ def build(database_url: str, hash_key: bytes) -> Starlette:
             hashed = hmac.digest(hash_key, key.encode(), "sha256")
             caller = await connection.fetchrow("SELECT * FROM authenticate_key($1)", hashed)
             row = await connection.fetchrow(GET_VIDEO, caller["library_id"], request.path_params["id"])
-        response = {name: row[column] for name, column in FIELDS.items()}
-        return JSONResponse({**response, "createdAt": row["created_at"].isoformat()})
+        video = {name: row[column] for name, column in FIELDS.items()}
+        return JSONResponse({**video, "createdAt": row["created_at"].isoformat()})
 
     return Starlette(routes=[Route("/v1/videos/{id}", get_video)], lifespan=lifespan)
 

@@ -1,4 +1,4 @@
-"""A worker whose processor time can be read, with all that its programs use."""
+"""A worker whose CPU time can be read, including its subprocesses."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -14,21 +14,21 @@ SETTLE_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class CpuMeter:
-    """A running worker."""
+    """Reads the CPU time of a running worker."""
 
     process: psutil.Process
 
     def cpu_seconds(self) -> float:
-        """Seconds of the processor so far: its own, and those of the programs that have ended."""
+        """CPU seconds so far, including finished subprocesses."""
         times = self.process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)
 
 
 @asynccontextmanager
 async def metered_worker(stage: Stage, variables: Mapping[str, str] | None = None) -> AsyncIterator[CpuMeter]:
-    """In place of the stage's own worker. It begins with no engine loaded.
+    """Replace the stage's worker with a new one that has no engine loaded.
 
-    Its programs run without walls: bubblewrap hides from the kernel's books what runs inside it.
+    The sandbox is off, because bubblewrap hides the CPU time of its children from the kernel's accounting.
     """
     stage.worker.stop()
     worker = WorkerProcess({**stage.worker.environment, **(variables or {}), "CUTROOM_SANDBOX": "off"})

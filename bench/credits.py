@@ -1,9 +1,8 @@
-"""Reserve and capture per second, on one hot wallet and over many, beside the same statements sent bare by asyncpg.
+"""Holds and captures per second, on one hot wallet and over many, compared with the same SQL sent by bare asyncpg.
 
-Our way is the product's below HTTP: a price is held in one transaction and captured in a second. What statements
-that makes is recorded from it; the bare way sends these, with arguments prepared beforehand, through a pool of the
-same size and nothing of ours around them. Both run on the event loop that the API runs on. Rounds alternate, so that
-whatever else the machine does weighs on both alike.
+The product's side holds a price in one transaction and captures it in a second, without HTTP. Its statements are
+recorded; the bare side sends the same ones, with arguments prepared in advance, through a pool of the same size.
+Both run on uvloop. Rounds alternate, so that other load on the machine affects both equally.
 """
 
 import argparse
@@ -36,32 +35,32 @@ from dev.scratch import Accounts, scratch
 from dev.services import control
 
 GOAL = 0.5
-CLIENTS = 16  # at once, on as many connections
+CLIENTS = 16  # concurrent, one connection each
 WALLETS = 200
 MILLICREDITS = 1_000_000_000
 BILL = Charge((BillableItem(Action.SPEECH, "speech"),), is_subscriber=True)
-APPLICATION = "bench-ours"  # the name of our connections
+APPLICATION = "bench-ours"  # application_name of the product's connections
 SAMPLE_SECONDS = 0.02
 WAITS = """SELECT CASE WHEN state = 'active' THEN coalesce(wait_event_type || ' ' || wait_event, 'running')
-                       WHEN state IS NULL THEN 'unseen' ELSE 'waits for the client' END AS what
+                       WHEN state IS NULL THEN 'unknown' ELSE 'waiting for the client' END AS what
            FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"""
-# Plans made while the tables were empty would read them whole, until the server looks by itself, some minute.
+# Plans made for empty tables would use sequential scans until autovacuum analyzes them.
 ANALYZE = "ANALYZE ledger_balances, ledger_transactions, ledger_entries, escrow_lines"
 
-Statement = tuple[str, str, tuple[Any, ...]]  # the method of a connection, the SQL, its arguments
+Statement = tuple[str, str, tuple[Any, ...]]  # connection method, SQL, arguments
 Cycle = list[Statement]
 
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """One round one way."""
+    """Throughput and CPU time of one round."""
 
     per_second: float
-    cpu_us: float  # of this process, for one reserve and capture
+    cpu_us: float  # of this process, per hold and capture
 
 
 async def pay(database: Database, library_id: str) -> None:
-    """Hold and capture, as the job envelope does: two transactions."""
+    """Hold and capture in two transactions, as jobs do."""
     holder, prices = new_id(), load_prices()
     async with database.transaction(library_id) as connection:
         now = system_clock()
@@ -71,15 +70,15 @@ async def pay(database: Database, library_id: str) -> None:
 
 
 class RecordingConnection(asyncpg.Connection):
-    """Keeps what it is asked to send."""
+    """Records its statements."""
 
-    recorded: Cycle = []  # noqa: RUF012 (one for all: asyncpg makes the connections)
+    recorded: Cycle = []  # noqa: RUF012 (shared: asyncpg creates the connections)
 
     def _record(self, method: str, sql: str, arguments: Sequence[Any]) -> None:
-        if "pg_advisory_unlock_all" not in sql:  # a pool's own question, asked by every pool
+        if "pg_advisory_unlock_all" not in sql:  # sent by every asyncpg pool
             self.recorded.append((method, sql, tuple(arguments)))
 
-    async def execute(self, query: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 (as the class above)
+    async def execute(self, query: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 (as in the base class)
         self._record("execute", query, args)
         return await super().execute(query, *args, **named)
 
@@ -97,7 +96,7 @@ class RecordingConnection(asyncpg.Connection):
 
 
 async def record(settings: Settings, library_id: str) -> Cycle:
-    """The statements of one reserve and capture."""
+    """The statements of one hold and capture."""
     pool = await asyncpg.create_pool(
         settings.database_url.get_secret_value(),
         min_size=1,
@@ -112,10 +111,10 @@ async def record(settings: Settings, library_id: str) -> Cycle:
 
 
 def rewrite_ids(cycle: Cycle, library_id: str, *, of: str) -> Cycle:
-    """The same statements for another payment, in this library: every id in them is new."""
+    """The same statements for another payment in this library, with new ids."""
     ids = {of: library_id}
 
-    def new(value: Any) -> Any:  # noqa: ANN401 (whatever SQL takes)
+    def new(value: Any) -> Any:  # noqa: ANN401 (any SQL argument)
         if isinstance(value, str) and is_id(value):
             return ids.setdefault(value, new_id())
         if isinstance(value, list | tuple):
@@ -126,7 +125,7 @@ def rewrite_ids(cycle: Cycle, library_id: str, *, of: str) -> Cycle:
 
 
 async def send(pool: "asyncpg.Pool[asyncpg.Record]", cycle: Cycle) -> None:
-    """Bare: the two transactions, each on a connection of the pool."""
+    """Send both transactions, each on a connection of the pool."""
     middle = next(number for number, (_, sql, _) in enumerate(cycle) if sql.startswith("COMMIT")) + 1
     for transaction in (cycle[:middle], cycle[middle:]):
         async with pool.acquire() as connection:
@@ -135,7 +134,7 @@ async def send(pool: "asyncpg.Pool[asyncpg.Record]", cycle: Cycle) -> None:
 
 
 class PaymentBench:
-    """Both ways, on the same libraries."""
+    """Runs rounds of both sides on the same libraries."""
 
     def __init__(
         self, database: Database, pool: "asyncpg.Pool[asyncpg.Record]", libraries: list[str], *, cycle: Cycle
@@ -146,7 +145,7 @@ class PaymentBench:
         self.cycle = cycle
 
     def _payments(self, wallets: int, count: int, *, ours: bool) -> list[Callable[[], Awaitable[None]]]:
-        """What a round consists of; its arguments are made before the clock runs."""
+        """The payments of a round, with arguments prepared before timing starts."""
         chosen = [self.libraries[number % wallets] for number in range(count)]
         random.shuffle(chosen)
         if ours:
@@ -167,11 +166,11 @@ class PaymentBench:
         return RoundResult(count / seconds, cpu / count * 1e6)
 
     async def sample_waits(self, wallets: int, count: int) -> str:
-        """What our connections are found waiting for, in a round that is not counted."""
+        """Wait events of the product's connections, sampled in a round that is not counted."""
         seen: Counter[str] = Counter()
 
         async def sample() -> None:
-            async with self.pool.acquire() as connection:  # of the same role: others are not told
+            async with self.pool.acquire() as connection:  # same role: other roles cannot see wait events
                 while True:
                     seen.update(row["what"] for row in await connection.fetch(WAITS, APPLICATION))
                     await asyncio.sleep(SAMPLE_SECONDS)
@@ -200,7 +199,7 @@ Rounds = dict[int, list[tuple[RoundResult, RoundResult]]]
 
 
 async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], int]:
-    """For one wallet and for many: rounds both ways, what ours waits for, and the statements of a payment."""
+    """Rounds for one wallet and for many, wait events, and the number of statements per payment."""
     control.start_all()
     settings = await scratch("bench_credits")
     accounts = await Accounts.open(settings)
@@ -213,7 +212,7 @@ async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], i
     measured: Rounds = {1: [], WALLETS: []}
     sample_waits = {}
     try:
-        for wallets in measured:  # statements are prepared and code paths warm before the first round
+        for wallets in measured:  # warms up prepared statements and code paths
             await bench.round(wallets, count // 2, ours=True)
             await bench.round(wallets, count // 2, ours=False)
         await accounts.connection.execute(ANALYZE)
@@ -224,10 +223,10 @@ async def measure(*, rounds: int, count: int) -> tuple[Rounds, dict[int, str], i
                 found.append((first, second) if number % 2 == 0 else (second, first))
         for wallets in measured:
             sample_waits[wallets] = await bench.sample_waits(wallets, count)
-        # Only the money: no job stands behind what is paid here.
+        # Ledger only: these payments have no jobs.
         faults = [await accounts.connection.fetch("SELECT * FROM ledger_entry_faults($1)", each) for each in libraries]
         if any(faults):
-            raise RuntimeError(f"the books are wrong afterwards: {faults}")
+            raise RuntimeError(f"ledger faults: {faults}")
     finally:
         await database.close()
         await pool.close()

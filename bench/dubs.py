@@ -1,8 +1,8 @@
-"""The processor time of a dub beside that of the bare engines, asked for the same things in the same run.
+"""CPU time of a dub compared with the bare engines doing the same work.
 
-Ours is all that the worker and its programs use from the moment a dub is asked for until it is ready. The bare way
-loads the same engines, and makes the calls that the dub made: translate its sentences, part its sound, speak its
-lines, stretch them, hear them again, and encode the track. Nothing is stored, laid out or reported on that side.
+The product's side is all CPU time of the worker and its subprocesses from request to ready. The bare side loads the
+same engines and makes the same calls: translate, separate, synthesize, adjust tempo, transcribe and encode. It stores,
+schedules and reports nothing.
 """
 
 import argparse
@@ -46,7 +46,7 @@ async def measure(seconds: float) -> tuple[float, dict[str, float]]:
             synthesizer = await asyncio.to_thread(Engines(stage.settings).synthesizer)
             video = await asyncio.to_thread(lambda: make_dialogue_video(folder, synthesizer, seconds=seconds))
             video_id = await upload_and_transcribe(stage, video.path)
-            # A new worker, so that the engines are loaded for the dub, as they are on the other side.
+            # A new worker, so that loading the engines counts on both sides.
             async with metered_worker(stage) as worker:
                 before = worker.cpu_seconds()
                 (dubbed,) = await dub(stage, video_id, ["pt"])
@@ -71,7 +71,9 @@ def _bare(stage: Stage, video: Path, dubbed: FinishedDub, folder: Path) -> dict[
 
     def synthesize() -> None:
         for each in dubbed.segments:
-            speech = engines.synthesizer().synthesize(each["text"], voice=voices[each["speaker"]]["voice"], language="pt")
+            speech = engines.synthesizer().synthesize(
+                each["text"], voice=voices[each["speaker"]]["voice"], language="pt"
+            )
             lines.append(resample_speech(speech, LINE_RATE))
 
     def adjust_tempo() -> None:
@@ -89,7 +91,7 @@ def _bare(stage: Stage, video: Path, dubbed: FinishedDub, folder: Path) -> dict[
     def encode() -> None:
         track = folder / "track.m4a"
         track.write_bytes(dubbed.track)
-        command_ = [
+        command = [
             "ffmpeg",
             "-v",
             "error",
@@ -102,13 +104,13 @@ def _bare(stage: Stage, video: Path, dubbed: FinishedDub, folder: Path) -> dict[
             "192k",
             str(folder / "again.m4a"),
         ]
-        subprocess.run(command_, check=True)
+        subprocess.run(command, check=True)
 
     return {step.__name__: _cpu(step) for step in (translate, separate, synthesize, adjust_tempo, transcribe, encode)}
 
 
 def _minutes(lines: "list[AudioSamples]") -> "list[AudioSamples]":
-    """Lines behind each other, in recordings of about a minute."""
+    """Concatenate lines into recordings of about a minute."""
     import numpy as np  # noqa: PLC0415 - an extra
 
     found: list[list[AudioSamples]] = [[]]
@@ -120,7 +122,7 @@ def _minutes(lines: "list[AudioSamples]") -> "list[AudioSamples]":
 
 
 def _cpu(step: Callable[[], None]) -> float:
-    """Of this process and the programs that it ran."""
+    """CPU seconds of this process and its subprocesses during a step."""
 
     def usage() -> float:
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -133,16 +135,16 @@ def _cpu(step: Callable[[], None]) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a film of one minute instead of three")
+    parser.add_argument("--short", action="store_true", help="a video of one minute instead of three")
     short = parser.parse_args().short
     control.start_all()
     ours, bare = asyncio.run(measure(62.0 if short else 185.0))
     total = sum(bare.values())
-    table = Table("what", "CPU seconds")
+    table = Table("step", "CPU seconds")
     for name, seconds in bare.items():
         table.add_row(f"bare: {name}", f"{seconds:.1f}")
-    table.add_row("bare, in all", f"{total:.1f}")
-    table.add_row("the dub", f"{ours:.1f}")
+    table.add_row("bare, total", f"{total:.1f}")
+    table.add_row("dub job", f"{ours:.1f}")
     Console().print(table)
     ratio = round(ours / total, 2)
     figures = {"ratio": ratio, "cpu_seconds": round(ours, 1), "bare_cpu_seconds": round(total, 1)}

@@ -1,8 +1,8 @@
-"""The processor time of making a film playable beside that of one bare ffmpeg command and one run of the packager.
+"""CPU time of the playback workflow compared with one bare ffmpeg command and one packager run.
 
-Ours is all that the worker and its programs use from the moment the workflow starts until the video has its URL:
-fetching, pieces, joints, segments and lists. The bare commands encode the whole file at once with the same settings,
-package all tracks in one run, and store nothing.
+The product's side is all CPU time of the worker and its subprocesses from the start of the workflow until the video
+has its URL: download, chunk encoding, joining, segments and playlists. The bare commands encode the whole file with the
+same settings, package all tracks in one run, and store nothing.
 """
 
 import argparse
@@ -32,7 +32,7 @@ GOAL = 1.15
 
 
 async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Processor and wall time of ours and of the bare commands."""
+    """CPU and wall time of the workflow and of the bare commands."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         video = await asyncio.to_thread(make_video, folder / "video.mp4", seconds, size="1280x720")
@@ -45,7 +45,7 @@ async def measure(seconds: int) -> tuple[tuple[float, float], tuple[float, float
 
 
 async def _ours(stage: Stage, video_id: str) -> tuple[float, float]:
-    """A worker that does nothing else."""
+    """Measure with a worker that does nothing else."""
     variables = {"CUTROOM_PLAYBACK": "on", "CUTROOM_WORKER_QUEUES": "control,media"}
     async with metered_worker(stage, variables) as worker:
         client = await connect(stage.settings)
@@ -57,28 +57,43 @@ async def _ours(stage: Stage, video_id: str) -> tuple[float, float]:
 
 
 async def _bare(video: Path, folder: Path) -> tuple[float, float]:
-    rungs = plan_ladder(await probe(video, sandbox=Sandbox()))
+    renditions = plan_ladder(await probe(video, sandbox=Sandbox()))
     chain, filters = "[0:v]null", []
-    for rung, smaller in zip(rungs, [*rungs[1:], None], strict=True):
-        filters.append(f"{chain}[{rung.name}]" if smaller is None else f"{chain},split=2[{rung.name}][x{rung.name}]")
-        chain = f"[x{rung.name}]scale={smaller.width}:{smaller.height}:flags=bicubic" if smaller is not None else ""
+    for rendition, smaller in zip(renditions, [*renditions[1:], None], strict=True):
+        filters.append(
+            f"{chain}[{rendition.name}]" if smaller is None else f"{chain},split=2[{rendition.name}][x{rendition.name}]"
+        )
+        chain = (
+            f"[x{rendition.name}]scale={smaller.width}:{smaller.height}:flags=bicubic" if smaller is not None else ""
+        )
     encode = ["ffmpeg", "-v", "error", "-y", "-i", str(video), "-filter_complex", ";".join(filters)]
-    for rung in rungs:
-        encode += ["-map", f"[{rung.name}]", "-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-threads", "2"]
+    for rendition in renditions:
+        encode += [
+            "-map",
+            f"[{rendition.name}]",
+            "-c:v",
+            "libx264",
+            "-preset",
+            "veryfast",
+            "-crf",
+            "23",
+            "-threads",
+            "2",
+        ]
         encode += [
             "-maxrate",
-            f"{rung.kilobits}k",
+            f"{rendition.max_kbps}k",
             "-bufsize",
-            f"{2 * rung.kilobits}k",
+            f"{2 * rendition.max_kbps}k",
             "-g",
             "50",
             "-keyint_min",
             "50",
         ]
-        encode += ["-sc_threshold", "0", f"bare-{rung.name}.mp4"]
+        encode += ["-sc_threshold", "0", f"bare-{rendition.name}.mp4"]
     encode += ["-map", "0:a", "-c:a", "aac", "-b:a", "160k", "bare.m4a"]
     package = [str(find_packager(None))]
-    for kind, name in [*(("video", f"bare-{rung.name}.mp4") for rung in rungs), ("audio", "bare.m4a")]:
+    for kind, name in [*(("video", f"bare-{rendition.name}.mp4") for rendition in renditions), ("audio", "bare.m4a")]:
         package.append(f"in={name},stream={kind},init_segment={name}.d/init.mp4,segment_template={name}.d/$Number$.m4s")
     package += ["--segment_duration", str(SEGMENT_SECONDS), "--hls_master_playlist_output", "bare.m3u8"]
     package += ["--mpd_output", "bare.mpd", "--generate_static_live_mpd"]
@@ -92,13 +107,13 @@ async def _bare(video: Path, folder: Path) -> tuple[float, float]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=120, help="length of the film, in whole minutes")
+    parser.add_argument("--seconds", type=int, default=120, help="video duration in seconds, whole minutes")
     seconds = parser.parse_args().seconds
     control.start_all()
     (ours, wall), (bare, bare_wall) = asyncio.run(measure(seconds))
     ratio = round(ours / bare, 2)
-    table = Table("", "processor, s", "wall, s", title=f"A ladder of a film of {seconds} s in 720p")
-    table.add_row("the workflow", f"{ours:.1f}", f"{wall:.1f}")
+    table = Table("", "CPU, s", "wall, s", title=f"Encoding ladder of a 720p video of {seconds} s")
+    table.add_row("workflow", f"{ours:.1f}", f"{wall:.1f}")
     table.add_row("bare ffmpeg and packager", f"{bare:.1f}", f"{bare_wall:.1f}")
     table.add_row("ratio", f"{ratio} (goal {GOAL})", f"{wall / bare_wall:.2f}")
     Console().print(table)

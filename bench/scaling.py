@@ -1,9 +1,8 @@
-"""What every product costs for a minute of media: processor time, memory, bytes and steps of Temporal.
+"""Resource usage of every product per minute of media: CPU time, memory, bytes and Temporal state transitions.
 
-One worker makes one product after another out of one film, with real engines. Processor time is what the kernel
-wrote down for each process, so a machine that others use too tells the same. Programs that are loaded for the first
-time are counted with the product that needed them, which is on the careful side. The figures are the ground of
-docs/scaling.md: `--write` puts them into docs/figures/scaling.json.
+One worker runs one product after another on the same video, with real engines. CPU time is measured per process, so
+other load on the machine does not count. Loading an engine counts for the first product that needs it, which
+overestimates. docs/scaling.md is based on these figures: `--write` saves them to docs/figures/scaling.json.
 """
 
 import argparse
@@ -20,34 +19,34 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.usage import SETTLE_SECONDS, UsageMeter, Usage
+from bench.usage import SETTLE_SECONDS, Usage, UsageMeter
 from cutroom.platform.clock import system_clock
 from cutroom.platform.storage.objects import Storage
 from dev.environment import PROJECT
 from dev.services import control
 from tests.recording.examples import Recorder, request_core_services, write
-from tests.support.product_walk import STEPS, Step, ProductWalk, ingest, open_walk, configure_worker, transcripts
+from tests.support.product_walk import STEPS, ProductWalk, Step, configure_worker, ingest, open_walk, transcripts
 from tests.support.shorts_video import make_video
 
 FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
-UNMEASURED = frozenset({"quotes", "subtitles"})  # one request each: no more than any other
+UNMEASURED = frozenset({"quotes", "subtitles"})  # a single request each
 READS, WRITES = 300, 100
-CORE_STEP = "house"  # what is asked beside the products
+CORE_STEP = "core"  # requests to core services
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to measure."""
+    """Command-line options."""
 
-    video: Path | None  # one's own, instead of the one that is made here
+    video: Path | None  # None to generate one
     short: bool
-    save: bool  # the figures, after each product
-    record: bool  # requests and answers too
-    only: frozenset[str] = frozenset()  # these products; the others stay as they were measured before
+    save: bool  # save the figures after each product
+    record: bool  # also record requests and responses
+    only: frozenset[str] = frozenset()  # measure only these products and keep the saved figures of the others
 
     @property
     def steps(self) -> Sequence[Step]:
-        """A product needs a film that has come in, with its transcript."""
+        """The selected products, and the import and transcript that they need."""
         names = {*self.only, ingest.__name__, transcripts.__name__}
         return [step for step in STEPS if not self.only or step.__name__ in names]
 
@@ -65,11 +64,11 @@ async def measure(options: Options) -> dict[str, Any]:
             meter = UsageMeter(walk.stage, Storage.connect(walk.stage.settings))
             recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
             walk.client.event_hooks["response"].append(recorder.listen)
-            figures: dict[str, Any] = {"machine": _machine(), "film": {}, "products": {}, "requests": {}}
+            figures: dict[str, Any] = {"machine": _machine(), "video": {}, "products": {}, "requests": {}}
             for step in options.steps:
                 recorder.begin(step.__name__)
                 await _measure_step(walk, meter, step, figures)
-                figures["film"] |= {"bytes": video.stat().st_size}
+                figures["video"] |= {"bytes": video.stat().st_size}
                 save(figures, recorder, options)
             recorder.begin(CORE_STEP)
             await request_core_services(walk.client, walk.video_id)
@@ -88,21 +87,21 @@ async def _measure_step(walk: ProductWalk, meter: UsageMeter, step: Step, figure
         await step(walk)
     name = step.__name__
     if name == "ingest":
-        figures["film"]["minutes"] = round(walk.notes["minutes"], 4)
+        figures["video"]["minutes"] = round(walk.notes["minutes"], 4)
     if name not in UNMEASURED:
-        minutes = walk.notes.get("minutes", figures["film"]["minutes"])
+        minutes = walk.notes.get("minutes", figures["video"]["minutes"])
         figures["products"][name] = {**_per_minute(usage, minutes, walk.notes), "polls": walk.polls}
         _print_step(name, figures["products"][name])
 
 
 def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> None:
-    """Whatever was asked to be kept, after each product, so that a run that ends early was not for nothing."""
+    """Save figures and recordings if requested; called after each product, so that an aborted run keeps some."""
     if options.save:
         merged = {**figures}
         if options.only:
             known = json.loads(FIGURES.read_text())
-            measured = {name: description for name, description in figures["products"].items() if options.is_selected(name)}
-            merged = {**known, "products": {**known["products"], **measured}}
+            selected = {name: each for name, each in figures["products"].items() if options.is_selected(name)}
+            merged = {**known, "products": {**known["products"], **selected}}
         FIGURES.parent.mkdir(exist_ok=True)
         FIGURES.write_text(json.dumps(merged, indent=2) + "\n")
     if options.record:
@@ -110,7 +109,7 @@ def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> No
 
 
 def _per_minute(usage: Usage, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
-    cpu = {part: round(seconds / minutes, 3) for part, seconds in usage.cpu_seconds.items()}
+    cpu = {process: round(seconds / minutes, 3) for process, seconds in usage.cpu_seconds.items()}
     return {
         "minutes": round(minutes, 3),
         "wall_seconds": round(usage.wall_seconds, 1),
@@ -126,7 +125,7 @@ def _per_minute(usage: Usage, minutes: float, notes: Mapping[str, float]) -> dic
 
 
 async def _requests(walk: ProductWalk, meter: UsageMeter) -> dict[str, Any]:
-    """Processor time of a read and of a write, over the API and what stands behind it."""
+    """CPU time of a read and of a write, in the API and the services behind it."""
     async with meter.measure() as idle:
         await asyncio.sleep(SETTLE_SECONDS)
     found = {}
@@ -137,7 +136,9 @@ async def _requests(walk: ProductWalk, meter: UsageMeter) -> dict[str, Any]:
                     await walk.get(f"/v1/videos/{walk.video_id}")
                 else:
                     await walk.post("/v1/folders", {"name": f"Folder {number}"})
-        found[name] = {part: round(usage.cpu_seconds[part] / count, 6) for part in ("api", "postgres", "redis")}
+        found[name] = {
+            process: round(usage.cpu_seconds[process] / count, 6) for process in ("api", "postgres", "redis")
+        }
     return {"cpu_seconds": found, "idle": asdict(idle)}
 
 
@@ -152,35 +153,43 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _print_step(name: str, description: Mapping[str, Any]) -> None:
-    worker, seconds = description["cpu_seconds_a_minute"]["worker"], description["wall_seconds"]
+def _print_step(name: str, product: Mapping[str, Any]) -> None:
+    worker, seconds = product["cpu_seconds_a_minute"]["worker"], product["wall_seconds"]
     Console(stderr=True).print(
-        f"{name}: {worker:.1f} s of processor a minute, {description['peak_mib']:.0f} MiB, in {seconds:.0f} s", highlight=False
+        f"{name}: {worker:.1f} CPU s per minute, {product['peak_mib']:.0f} MiB, in {seconds:.0f} s", highlight=False
     )
 
 
 def _show(figures: Mapping[str, Any]) -> None:
-    table = Table("product", "CPU s a minute", "of it the house", "peak MiB", "stored KiB a minute", "transitions")
-    for name, description in figures["products"].items():
-        cpu = description["cpu_seconds_a_minute"]
-        total, stored = sum(cpu.values()), description["stored_bytes_a_minute"] / 1024
-        row = (f"{total:.1f}", f"{total - cpu['worker']:.2f}", f"{description['peak_mib']:.0f}", f"{stored:.0f}")
-        table.add_row(name, *row, str(description["transitions"]))
+    table = Table("product", "CPU s per minute", "of it services", "peak MiB", "stored KiB per minute", "transitions")
+    for name, product in figures["products"].items():
+        cpu = product["cpu_seconds_a_minute"]
+        total, stored = sum(cpu.values()), product["stored_bytes_a_minute"] / 1024
+        row = (f"{total:.1f}", f"{total - cpu['worker']:.2f}", f"{product['peak_mib']:.0f}", f"{stored:.0f}")
+        table.add_row(name, *row, str(product["transitions"]))
     Console().print(table)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a film of about one minute instead of about three")
-    parser.add_argument("--film", type=Path, help="a film of your own")
-    parser.add_argument("--write", action="store_true", help="keep the figures for docs/scaling.md")
-    parser.add_argument("--record", action="store_true", help="also keep the requests and answers for the guides")
-    parser.add_argument("--only", nargs="+", default=(), metavar="PRODUCT", help="these; the others stay as they are")
-    description = parser.parse_args()
-    if unknown := set(description.only) - {step.__name__ for step in STEPS}:
-        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    parser.add_argument("--short", action="store_true", help="a video of about one minute instead of about three")
+    parser.add_argument("--video", type=Path, help="use this video instead of a generated one")
+    parser.add_argument("--write", action="store_true", help="save the figures for docs/scaling.md")
+    parser.add_argument("--record", action="store_true", help="also record the requests and responses for the guides")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="PRODUCT", help="measure only these and keep the others"
+    )
+    arguments = parser.parse_args()
+    if unknown := set(arguments.only) - {step.__name__ for step in STEPS}:
+        parser.error(f"unknown products: {', '.join(sorted(unknown))}")
     control.start_all()
-    options = Options(description.video, description.short, save=description.write, record=description.record, only=frozenset(description.only))
+    options = Options(
+        arguments.video,
+        arguments.short,
+        save=arguments.write,
+        record=arguments.record,
+        only=frozenset(arguments.only),
+    )
     figures = asyncio.run(measure(options))
     _show(figures)
     products = figures["products"].items()

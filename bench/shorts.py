@@ -1,8 +1,7 @@
-"""The processor time of one vertical short beside that of one bare ffmpeg command that makes the same file.
+"""CPU time of one vertical short compared with one bare ffmpeg command that produces the same file.
 
-Ours is all that the worker and its programs use from the moment a short is asked for until it is ready: choosing the
-moment, looking at it, planning, levelling the sound and encoding. The bare command has been told everything: where to
-cut, which filters to apply, which captions to draw and how loud to be.
+The product's side is all CPU time of the worker and its subprocesses from request to ready: moment selection, visual
+analysis, planning, loudness and encoding. The bare command is given the cut, the filters, the captions and the gain.
 """
 
 import argparse
@@ -31,7 +30,7 @@ GOAL = 1.35
 
 
 async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, float], RenderedOutput]:
-    """Processor and wall time of ours and of the bare command, and what was made."""
+    """CPU and wall time of the job and of the bare command, and the short."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         video = await asyncio.to_thread(make_video, folder, long=True)
@@ -40,7 +39,9 @@ async def measure(seconds: float) -> tuple[tuple[float, float], tuple[float, flo
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
                 user = await upload_and_transcribe(stage, client, video.path)
                 async with metered_worker(stage) as worker:
-                    await user.wait(await user.create_shorts(numClips=1, maxDuration=20))  # engines are loaded, files are here
+                    await user.wait(
+                        await user.create_shorts(numClips=1, maxDuration=20)
+                    )  # loads engines and caches files
                     await asyncio.sleep(SETTLE_SECONDS)
                     before, started = worker.cpu_seconds(), time.monotonic()
                     options = await user.create_shorts(
@@ -76,8 +77,8 @@ def main() -> int:
     control.start_all()
     (ours, wall), (bare, bare_wall), made = asyncio.run(measure(seconds))
     ratio = round(ours / bare, 2)
-    table = Table("", "processor, s", "wall, s", title=f"One short of {made.seconds:.1f} s")
-    table.add_row("the job", f"{ours:.1f}", f"{wall:.1f}")
+    table = Table("", "CPU, s", "wall, s", title=f"One short of {made.seconds:.1f} s")
+    table.add_row("job", f"{ours:.1f}", f"{wall:.1f}")
     table.add_row("one bare ffmpeg command", f"{bare:.1f}", f"{bare_wall:.1f}")
     table.add_row("ratio", f"{ratio} (goal {GOAL})", f"{wall / bare_wall:.2f}")
     Console().print(table)

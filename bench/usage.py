@@ -1,4 +1,4 @@
-"""What a stretch of work used: processor time by part, memory at its peak, bytes stored, and steps of Temporal."""
+"""Measures resource usage: CPU time by process, peak memory, stored bytes and Temporal state transitions."""
 
 import asyncio
 import contextlib
@@ -18,28 +18,28 @@ from dev.services import control
 from tests.support.stage import Stage
 
 SAMPLE_SECONDS = 0.2
-SETTLE_SECONDS = 6.0  # the end of a job is told before its last row is written
-SWEEPS = frozenset(each.workflow for each in RECURRING)  # they run whether anything is made or not
+SETTLE_SECONDS = 6.0  # a job is reported as finished before its last row is written
+SWEEPS = frozenset(each.workflow for each in RECURRING)  # recurring workflows run regardless of the measured work
 MIB = 1024 * 1024
 
 
 @dataclass
 class Usage:
-    """By one stretch of work."""
+    """Resources used by a measured operation."""
 
-    cpu_seconds: dict[str, float] = field(default_factory=dict)  # by part: worker, api, postgres, ...
+    cpu_seconds: dict[str, float] = field(default_factory=dict)  # by process: worker, api, postgres, ...
     wall_seconds: float = 0.0
-    peak_mib: float = 0.0  # of the worker and the programs that it runs
+    peak_mib: float = 0.0  # of the worker and its subprocesses
     stored_bytes: int = 0
     row_bytes: int = 0
     workflows: int = 0
-    transitions: int = 0  # state transitions of Temporal: what its cluster is sized by
+    transitions: int = 0  # Temporal state transitions, by which a cluster is sized
     history_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class UsageMeter:
-    """Of one stage on running services."""
+    """Measures one stage and the services it runs on."""
 
     stage: Stage
     storage: Storage
@@ -58,17 +58,17 @@ class UsageMeter:
         await asyncio.sleep(SETTLE_SECONDS)
         after = await self._state()
         usage.wall_seconds = (system_clock() - began).total_seconds()
-        usage.cpu_seconds = {part: round(after[0][part] - before[0][part], 3) for part in after[0]}
+        usage.cpu_seconds = {process: round(after[0][process] - before[0][process], 3) for process in after[0]}
         usage.stored_bytes, usage.row_bytes = after[1] - before[1], after[2] - before[2]
         for run, (transitions, size) in (await self._steps()).items():
-            had = steps_before.get(run, (0, 0))  # a transcript's workflow begins with its import
+            had = steps_before.get(run, (0, 0))  # a transcript's workflow starts with its import
             usage.workflows += run not in steps_before
             usage.transitions += transitions - had[0]
             usage.history_bytes += size - had[1]
 
     async def _state(self) -> tuple[Mapping[str, float], int, int]:
         processes = {"worker": self.stage.worker.pid, "api": self.stage.api.pid}
-        processes |= {name: pid for name in control.NAMES if (pid := control.look(name).pid) is not None}
+        processes |= {name: pid for name in control.NAMES if (pid := control.status(name).pid) is not None}
         cpu = {name: cpu_seconds(psutil.Process(pid)) for name, pid in processes.items()}
         prefix = f"libraries/{self.stage.person.library_id}/"
         stored = sum([each["size"] async for batch in obstore.list(self.storage.store, prefix) for each in batch])
@@ -76,7 +76,7 @@ class UsageMeter:
         return cpu, stored, int(rows)
 
     async def _steps(self) -> dict[str, tuple[int, int]]:
-        """State transitions and bytes of history, by run; the namespace has nobody else's."""
+        """State transitions and history bytes by workflow run; the namespace belongs to this stage."""
         client = await connect(self.stage.settings)
         steps = {}
         async for found in client.list_workflows(""):
@@ -89,7 +89,7 @@ class UsageMeter:
 
 
 def cpu_seconds(process: psutil.Process) -> float:
-    """Of a process, those it has now, and those that it had and waited for."""
+    """CPU seconds of a process, its current children, and those it has waited for."""
     total = 0.0
     for each in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -99,13 +99,13 @@ def cpu_seconds(process: psutil.Process) -> float:
 
 
 class _Peak:
-    """Looks at a process and its children again and again; pages that they share count once for each."""
+    """Samples the resident memory of a process and its children; shared pages count once per process."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
         self._ended = threading.Event()
         self._peak = 0
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -115,7 +115,7 @@ class _Peak:
         self._thread.join()
         return round(self._peak / MIB, 1)
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         while not self._ended.wait(SAMPLE_SECONDS):
             with contextlib.suppress(psutil.NoSuchProcess):
                 found = (self._process, *self._process.children(recursive=True))

@@ -51,5 +51,6 @@ def end_child(process: subprocess.Popen[bytes] | None, number: signal.Signals, *
 
 def interrupt_on_termination() -> None:
     """Treat SIGTERM and SIGHUP like Ctrl-C, so that `finally` blocks run and stop what they started."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs of a shell script
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))

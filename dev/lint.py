@@ -1,5 +1,4 @@
-"""Checks the files that no Python tool reads: shell scripts, the Dockerfile, compose.yaml and the manifests for
-Kubernetes; needs no network."""
+"""Checks shell scripts, the Dockerfile, compose.yaml and the Kubernetes manifests, without network access."""
 
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from dev.probe import program_beside_python
 SHELL_SCRIPTS = ("dev/bootstrap", ".ci/run")
 MANIFESTS = "deploy/kubernetes"
 KUBERNETES = "1.34"
-COMPOSE_SCHEMA = "vendor.compose-spec"  # comes with check-jsonschema
+COMPOSE_SCHEMA = "vendor.compose-spec"  # bundled with check-jsonschema
 
 
 def main() -> int:
@@ -25,7 +24,7 @@ def commands() -> Iterator[tuple[str, ...]]:
     yield (_tool("hadolint"), "--failure-threshold", "info", "Dockerfile")
     yield (_tool("check-jsonschema"), "--quiet", "--builtin-schema", COMPOSE_SCHEMA, "compose.yaml")
     manifests = sorted(path.relative_to(PROJECT).as_posix() for path in (PROJECT / MANIFESTS).glob("*.yaml"))
-    # It carries the schemas of every version of Kubernetes; strict refuses names that it does not know.
+    # Schemas of all Kubernetes versions are bundled; --strict rejects unknown fields.
     yield (_tool("kubernetes-validate"), "--strict", "--quiet", "-k", KUBERNETES, *manifests)
 
 

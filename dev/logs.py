@@ -1,4 +1,4 @@
-"""Renders the JSON log lines of Cutroom's processes for human eyes."""
+"""Renders JSON log lines as readable text."""
 
 import json
 from dataclasses import dataclass
@@ -6,28 +6,28 @@ from typing import Any
 
 RESET = "\033[0m"
 DIM = "\033[2m"
-LEVEL_COLOURS = {"DEBUG": "\033[2m", "WARNING": "\033[33m", "ERROR": "\033[31m", "CRITICAL": "\033[1;31m"}
-PROCESS_COLOURS = {"api": "\033[36m", "worker": "\033[35m"}
-HIDDEN = frozenset({"color_message"})  # uvicorn says everything twice
+LEVEL_COLORS = {"DEBUG": "\033[2m", "WARNING": "\033[33m", "ERROR": "\033[31m", "CRITICAL": "\033[1;31m"}
+PROCESS_COLORS = {"api": "\033[36m", "worker": "\033[35m"}
+HIDDEN = frozenset({"color_message"})  # uvicorn repeats the message in it
 PREFIX_WIDTH = 7
 TIME_OF_DAY = slice(11, 23)  # of an ISO 8601 time with milliseconds
 
 
 @dataclass(frozen=True)
 class Renderer:
-    """Writes the lines of one process behind its name."""
+    """Renders the log lines of one process, prefixed with its name."""
 
     process: str
-    coloured: bool
+    colored: bool
 
     def render(self, line: str) -> str:
-        """Return the line as time, level, message and key=value; a line that is not ours as it is."""
+        """Formats a JSON line as time, level, message and key=value pairs; other lines are unchanged."""
         fields = _parse(line)
-        text = line if fields is None else self._sentence(fields)
-        prefix = self._paint(f"{self.process:<{PREFIX_WIDTH}}", PROCESS_COLOURS.get(self.process, ""))
+        text = line if fields is None else self._format(fields)
+        prefix = self._paint(f"{self.process:<{PREFIX_WIDTH}}", PROCESS_COLORS.get(self.process, ""))
         return "\n".join(f"{prefix} {part}" for part in text.splitlines() or [""])
 
-    def _sentence(self, fields: dict[str, Any]) -> str:
+    def _format(self, fields: dict[str, Any]) -> str:
         time = str(fields.pop("time", ""))[TIME_OF_DAY]
         level = str(fields.pop("level", "")).upper()
         message, exception = fields.pop("message"), fields.pop("exception", None)
@@ -35,15 +35,15 @@ class Renderer:
         values = " ".join(f"{name}={_value(value)}" for name, value in shown.items())
         parts = (
             self._paint(time, DIM),
-            self._paint(f"{level:<7}", LEVEL_COLOURS.get(level, "")),
+            self._paint(f"{level:<7}", LEVEL_COLORS.get(level, "")),
             str(message),
             self._paint(values, DIM),
         )
-        sentence = " ".join(part for part in parts if part)
-        return f"{sentence}\n{exception}" if exception else sentence
+        text = " ".join(part for part in parts if part)
+        return f"{text}\n{exception}" if exception else text
 
-    def _paint(self, text: str, colour: str) -> str:
-        return f"{colour}{text}{RESET}" if self.coloured and colour and text else text
+    def _paint(self, text: str, color: str) -> str:
+        return f"{color}{text}{RESET}" if self.colored and color and text else text
 
 
 def _parse(line: str) -> dict[str, Any] | None:
@@ -55,7 +55,7 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 
 def _value(value: object) -> str:
-    """A word stands as it is; anything that would not be one word is quoted."""
+    """Single words are printed bare; other values are JSON-encoded."""
     if isinstance(value, str) and value and not any(character.isspace() or character in '"=' for character in value):
         return value
     return json.dumps(value, ensure_ascii=False)

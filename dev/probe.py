@@ -1,4 +1,4 @@
-"""Finding a program of this environment, and asking an address."""
+"""Finds programs of this virtual environment and probes local HTTP endpoints."""
 
 import sys
 import urllib.request
@@ -9,14 +9,14 @@ TIMEOUT_SECONDS = 2.0
 
 
 def program_beside_python(name: str) -> Path:
-    """Return a program that a Python package put into this environment."""
+    """Returns the path of a program installed by a Python package."""
     return Path(sys.executable).parent / name
 
 
 def fetch(url: str) -> bytes | None:
-    """Return the body of a successful answer."""
+    """Returns the body of a successful response, else None."""
     try:
-        # No proxy of the caller's environment may stand between us and the loopback address.
+        # Bypass proxies configured in the environment.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(url, timeout=TIMEOUT_SECONDS) as response:
             return bytes(response.read())

@@ -15,7 +15,7 @@ from dev.services import control
 from dev.services.process import ServiceError
 
 PROGRAMS = {"api": "cutroom.entrypoints.api", "worker": "cutroom.entrypoints.worker"}
-STOP_SECONDS = 40.0  # both let work under way finish for 30 s
+STOP_SECONDS = 40.0  # both have a graceful shutdown of 30 s
 LINE_LIMIT_BYTES = 1024 * 1024
 
 
@@ -26,12 +26,12 @@ class Child:
     renderer: Renderer
 
     async def relay(self) -> None:
-        """Print what it says until it ends."""
+        """Prints its output until it exits."""
         assert self.process.stdout is not None
         while True:
             try:
                 line = await self.process.stdout.readline()
-            except ValueError:  # asyncio's word for a line over the limit, which it has thrown away
+            except ValueError:  # raised for a line over the limit, which is discarded
                 line = f"(a line over {LINE_LIMIT_BYTES} bytes)\n".encode()
             if not line:
                 break
@@ -58,20 +58,20 @@ def main() -> int:
 
 
 async def run(programs: Mapping[str, str], variables: Mapping[str, str]) -> int:
-    """Run every program until one ends or the user asks to stop; then stop the rest."""
+    """Runs the programs until one exits or the user interrupts; then stops the rest."""
     interrupts: asyncio.Queue[None] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, interrupts.put_nowait, None)
     children = [await start(name, module, variables) for name, module in programs.items()]
     relays = [asyncio.create_task(child.relay()) for child in children]
-    asked = asyncio.create_task(interrupts.get())
-    await asyncio.wait([asked, *relays], return_when=asyncio.FIRST_COMPLETED)
-    died = [child for child, relay in zip(children, relays, strict=True) if relay.done()]
-    for child in died:
-        print(f"{child.name} ended with code {child.process.returncode}: stopping the rest", flush=True)
-    asked.cancel()
+    interrupted = asyncio.create_task(interrupts.get())
+    await asyncio.wait([interrupted, *relays], return_when=asyncio.FIRST_COMPLETED)
+    exited = [child for child, relay in zip(children, relays, strict=True) if relay.done()]
+    for child in exited:
+        print(f"{child.name} exited with code {child.process.returncode}: stopping the rest", flush=True)
+    interrupted.cancel()
     await stop(children, relays, interrupts=interrupts)
-    return 1 if died else 0
+    return 1 if exited else 0
 
 
 async def start(name: str, module: str, variables: Mapping[str, str]) -> Child:
@@ -82,28 +82,28 @@ async def start(name: str, module: str, variables: Mapping[str, str]) -> Child:
         stdout=PIPE,
         stderr=STDOUT,
         limit=LINE_LIMIT_BYTES,
-        start_new_session=True,  # else Ctrl-C would reach it beside us, and twice
+        start_new_session=True,  # otherwise Ctrl-C would also be sent to the child
     )
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return Child(name, process, renderer=Renderer(name, coloured=coloured))
+    colored = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return Child(name, process, renderer=Renderer(name, colored=colored))
 
 
 async def stop(
     children: Sequence[Child], relays: Sequence[asyncio.Task[None]], *, interrupts: asyncio.Queue[None]
 ) -> None:
-    """Ask every child to end; end at once those that do not in time, or at a second Ctrl-C."""
+    """Terminates the children; kills them after a timeout or a second Ctrl-C."""
     for child in children:
         child.send(signal.SIGTERM)
-    impatience = asyncio.create_task(interrupts.get())
-    finished = asyncio.create_task(_all_of(relays))
-    await asyncio.wait([impatience, finished], timeout=STOP_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    second_interrupt = asyncio.create_task(interrupts.get())
+    finished = asyncio.create_task(_gather(relays))
+    await asyncio.wait([second_interrupt, finished], timeout=STOP_SECONDS, return_when=asyncio.FIRST_COMPLETED)
     for child in children:
         child.send(signal.SIGKILL)
     await finished
-    impatience.cancel()
+    second_interrupt.cancel()
 
 
-async def _all_of(relays: Sequence[asyncio.Task[None]]) -> None:
+async def _gather(relays: Sequence[asyncio.Task[None]]) -> None:
     await asyncio.gather(*relays)
 
 

@@ -1,4 +1,4 @@
-"""For tests, proofs and benchmarks: a fresh database on the running services, and people with keys in it."""
+"""Scratch databases and accounts for tests, proofs and benchmarks, on the running services."""
 
 import hashlib
 import json
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 from google.protobuf.duration_pb2 import Duration
+from pydantic import SecretStr
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -36,7 +37,7 @@ GENEROUS_PLANS = PROJECT / "dev" / "generous_plans.toml"
 
 
 async def scratch(name: str) -> Settings:
-    """Settings of a new, migrated, empty database; an earlier one of the same name is dropped."""
+    """Creates an empty, migrated database, replacing one of the same name; returns its settings."""
     variables = control.environment()
     owner_url = variables["CUTROOM_OWNER_DATABASE_URL"]
     template = await _template(owner_url)
@@ -52,19 +53,19 @@ async def scratch(name: str) -> Settings:
     number = 1 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:2]) % REDIS_DATABASES
     variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
-    variables["CUTROOM_PREFLIGHT_SECONDS"] = "0"  # most tests have no worker that could look
-    variables["CUTROOM_PLAYBACK"] = "off"  # a ladder beside every import would be measured with everything else
+    variables["CUTROOM_PREFLIGHT_SECONDS"] = "0"  # most tests run no worker for the preflight check
+    variables["CUTROOM_PLAYBACK"] = "off"  # packaging every import would distort measurements
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):
         del variables[variable]
     variables["CUTROOM_TEMPORAL_NAMESPACE"] = await _namespace(variables["CUTROOM_TEMPORAL_ADDRESS"], database)
     given = {key.removeprefix("CUTROOM_").lower(): value for key, value in variables.items()}
-    # What is not given is its default, and not what the caller's environment says of the development server.
+    # Use defaults for everything else, not the caller's environment.
     defaults = {name: field.default for name, field in Settings.model_fields.items() if not field.is_required()}
     return Settings.model_validate({**defaults, **given})
 
 
 async def drop_scratch(name: str) -> None:
-    """Remove a scratch database; its Temporal namespace is left, for a namespace costs nothing."""
+    """Drops a scratch database; keeps its Temporal namespace, which costs nothing."""
     connection = await asyncpg.connect(control.environment()["CUTROOM_OWNER_DATABASE_URL"])
     try:
         await _drop(connection, f"cutroom_{name}")
@@ -75,24 +76,24 @@ async def drop_scratch(name: str) -> None:
 async def _drop(connection: "asyncpg.Connection[asyncpg.Record]", database: str) -> None:
     try:
         await connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
-    except asyncpg.InsufficientPrivilegeError as error:  # the application's own connections are not ours to end
-        message = f"an API or a worker of an earlier run still uses the database {database}: end it, and try again"
+    except asyncpg.InsufficientPrivilegeError as error:  # cannot terminate connections of another role
+        message = f"an API or worker from an earlier run still uses the database {database}: stop it and try again"
         raise RuntimeError(message) from error
 
 
 async def _namespace(address: str, name: str) -> str:
-    """A Temporal namespace of its own, so that no other worker takes its tasks."""
+    """Registers a separate Temporal namespace, so that no other worker polls its tasks."""
     client = await Client.connect(address)
-    wanted = RegisterNamespaceRequest(
+    request = RegisterNamespaceRequest(
         namespace=name, workflow_execution_retention_period=Duration(seconds=NAMESPACE_RETENTION_SECONDS)
     )
-    with suppress(RPCError):  # it exists from an earlier run; anything worse shows at once when it is used
-        await client.workflow_service.register_namespace(wanted)
+    with suppress(RPCError):  # it may exist from an earlier run; other errors surface on first use
+        await client.workflow_service.register_namespace(request)
     return name
 
 
 def write_plans(path: Path, *, free: Mapping[str, int]) -> Path:
-    """Plans without practical limits but for the free one, which is changed as given."""
+    """Writes plans without practical limits, except for the given limits of the free plan."""
     plans = tomllib.loads(GENEROUS_PLANS.read_text())
     plans["free"].update(free)
     lines = []
@@ -103,18 +104,24 @@ def write_plans(path: Path, *, free: Mapping[str, int]) -> Path:
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
-    """The settings as variables, for a process of its own."""
+    """The settings as environment variables, for a subprocess."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith("CUTROOM_")}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
         if value is not None:
-            plain = value.get_secret_value() if hasattr(value, "get_secret_value") else value
-            variables[f"CUTROOM_{name.upper()}"] = str(plain)
+            variables[f"CUTROOM_{name.upper()}"] = _variable_text(value)
     return variables
 
 
+def _variable_text(value: object) -> str:
+    """Formats a setting as its environment variable."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 async def _template(owner_url: str) -> str:
-    """A migrated database to copy from, made once for each state of the migrations."""
+    """Name of a migrated template database, created once per version of the migrations."""
     digest = hashlib.sha256()
     for path in sorted(each for each in (PROJECT / "migrations").rglob("*") if each.suffix in {".py", ".sql"}):
         digest.update(path.read_bytes())
@@ -160,7 +167,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """A key as its holder knows it."""
+    """An API key with its secret."""
 
     id: str
     secret: str
@@ -172,7 +179,7 @@ class Keyring:
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """Makes people, workspaces and keys, as the operator would."""
+    """Creates users, workspaces and keys, as an operator would."""
 
     settings: Settings
     connection: "asyncpg.Connection[asyncpg.Record]"
@@ -203,11 +210,11 @@ class Accounts:
         )
 
     async def key(self, person: Person, *, library_id: str | None = None, scopes: Iterable[Scope] = ()) -> Keyring:
-        minter = service.KeyIssuer(
+        issuer = service.KeyIssuer(
             secret_box=SecretBox(self.settings.secret_key.get_secret_value()),
             plans=load_plans(self.settings.plans_file),
         )
-        made = await minter.create_key(
+        made = await issuer.create_key(
             self.connection,
             library_id or person.library_id,
             user_id=person.user_id,

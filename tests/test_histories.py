@@ -1,4 +1,4 @@
-"""Every workflow replays from the histories of real runs: a change that would break runs under way fails here."""
+"""Workflows replay recorded histories, so that incompatible changes fail here."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ EVERY = [workflow for workflows in WORKFLOWS.values() for workflow in workflows]
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=[path.stem for path in HISTORIES])
-async def test_a_recorded_history_replays(path: Path) -> None:
+async def test_recorded_history_replays(path: Path) -> None:
     history = WorkflowHistory.from_json(path.stem, path.read_text())
     await Replayer(workflows=EVERY).replay_workflow(history)
 

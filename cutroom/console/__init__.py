@@ -1,1 +1,1 @@
-"""The web app: pages for people, made on the server from the same operations as the API."""
+"""The web app: server-rendered pages on top of the API operations."""

@@ -1,11 +1,11 @@
-"""All pages in one list, and the files they are made of."""
+"""Collects the console's routes and serves its static files."""
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from cutroom.console.framework.page_context import PageContext, go, page
+from cutroom.console.framework.page_context import PageContext, page, redirect
 from cutroom.console.framework.rendering import STATIC
 from cutroom.console.pages import (
     billing,
@@ -26,8 +26,8 @@ from cutroom.console.pages import (
 )
 
 
-class Files(StaticFiles):
-    """Our own files; their addresses change with their content, so browsers keep them."""
+class ImmutableStaticFiles(StaticFiles):
+    """Static files with a content hash in the URL, cached by browsers without revalidation."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
@@ -36,14 +36,14 @@ class Files(StaticFiles):
         return response
 
 
-async def front_door(_visit: PageContext) -> Response:
-    return go("/library")
+async def redirect_home(_context: PageContext) -> Response:
+    return redirect("/library")
 
 
 def console_routes() -> list[BaseRoute]:
-    """What stands beside /v1. None of it is in the OpenAPI document."""
+    """Routes served next to /v1; none of them is in the OpenAPI document."""
     return [
-        page("/", front_door),
+        page("/", redirect_home),
         *library.ROUTES,
         *video.ROUTES,
         *publishing.ROUTES,
@@ -59,5 +59,5 @@ def console_routes() -> list[BaseRoute]:
         *webhooks.ROUTES,
         *billing.ROUTES,
         *workspaces.ROUTES,
-        Mount("/static", Files(directory=STATIC), name="console-files"),
+        Mount("/static", ImmutableStaticFiles(directory=STATIC), name="console-static"),
     ]

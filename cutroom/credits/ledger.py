@@ -121,3 +121,18 @@ def _refusal(balances: AccountBalances, required: int) -> CutroomError:
         "shortfall": to_credits(required - balances.available),
     }
     return CutroomError(Code.INSUFFICIENT_CREDITS, details=details)
+
+
+async def set_overdraft(connection: Connection, library_id: str, *, millicredits: int) -> None:
+    """Sets how far below zero the wallet may go; 0 turns usage billing off."""
+    await connection.execute(
+        """INSERT INTO ledger_balances (library_id, overdraft) VALUES ($1, $2)
+           ON CONFLICT (library_id) DO UPDATE SET overdraft = excluded.overdraft""",
+        library_id,
+        millicredits,
+    )
+
+
+async def unfreeze(connection: Connection, library_id: str) -> None:
+    """Allows holds again after a failed ledger check was resolved."""
+    await connection.execute("UPDATE ledger_balances SET frozen_at = NULL WHERE library_id = $1", library_id)

@@ -65,8 +65,7 @@ class Engines:
 
     def recognizer(self) -> SpeechRecognizer:
         """Tries the configured ASR engines in order on each call."""
-        names = _names(self._settings.asr_engines)
-        factories = [partial(self._recogniser, name) for name in names]
+        factories = [partial(self._recognizer, name) for name in self._settings.asr_engines]
         return self._once("recognizer", lambda: FallbackRecognizer(factories))
 
     def language_identifier(self) -> LanguageIdentifier:
@@ -105,7 +104,7 @@ class Engines:
             "chat": self._chat,
         }
         usable = []
-        for name in _names(self._settings.translators):
+        for name in self._settings.translators:
             if name not in factories:
                 raise EngineUnavailableError(f"Unknown translation engine: {name}.")
             translator = self._once(f"translator {name}", factories[name])
@@ -119,7 +118,7 @@ class Engines:
         There is no fallback per call as in recognition, because each engine has its own voices.
         """
         unavailable = EngineUnavailableError("No speech synthesis engine is configured.")
-        for name in _names(self._settings.tts_engines):
+        for name in self._settings.tts_engines:
             try:
                 return self._synthesizer(name)
             except EngineUnavailableError as error:
@@ -255,7 +254,7 @@ class Engines:
             raise EngineUnavailableError("Set CUTROOM_REMOTE_TTS_URL to use a remote speech synthesis server.")
         return settings.remote_tts_url, settings.remote_tts_key.get_secret_value(), settings.remote_tts_model
 
-    def _recogniser(self, name: str) -> SpeechRecognizer:
+    def _recognizer(self, name: str) -> SpeechRecognizer:
         if name != REMOTE:
             return self._once(
                 f"recognizer {name}",
@@ -282,7 +281,7 @@ class Engines:
         if settings.chat_url is None:
             return None
         pairs = {}
-        for pair in _names(settings.chat_pairs):
+        for pair in settings.chat_pairs:
             source, _, target = pair.partition("-")
             pairs[source, target] = Quality.GOOD
         key = settings.chat_key.get_secret_value()
@@ -294,7 +293,3 @@ class Engines:
                 self._instances[name] = build()
             engine: Engine = self._instances[name]  # type: ignore[assignment]
             return engine
-
-
-def _names(setting: str) -> list[str]:
-    return [name.strip() for name in setting.split(",") if name.strip()]

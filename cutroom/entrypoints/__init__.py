@@ -1,1 +1,1 @@
-"""The processes: each file builds and wires one."""
+"""Process entry points: API, worker and command line."""

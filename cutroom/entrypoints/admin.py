@@ -1,4 +1,4 @@
-"""The operator's command line: users, workspaces, members, keys, credits, characters and brand voices."""
+"""Administration: users, workspaces, members, API keys, credits, characters, brand voices and OAuth clients."""
 
 from typing import Annotated
 
@@ -19,9 +19,9 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
-users = typer.Typer(no_args_is_help=True, help="People; each has a personal library.")
-workspaces = typer.Typer(no_args_is_help=True, help="Libraries that several people share.")
-members = typer.Typer(no_args_is_help=True, help="Who may work in a workspace, and as what.")
+users = typer.Typer(no_args_is_help=True, help="Users; each has a personal library.")
+workspaces = typer.Typer(no_args_is_help=True, help="Shared libraries.")
+members = typer.Typer(no_args_is_help=True, help="Workspace members and their roles.")
 keys = typer.Typer(no_args_is_help=True, help="API keys, each bound to one library.")
 GROUPS = {
     "user": users,
@@ -37,18 +37,18 @@ for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 
 WorkspaceId = Annotated[str, typer.Argument(help="The workspace's id.")]
-Plan = Annotated[PlanName, typer.Option(help="What the library may do, and its limits.")]
+Plan = Annotated[PlanName, typer.Option(help="Plan of the library.")]
 
 
 @users.command("create")
 def create_user(email: Email, *, name: str = "", plan: Plan = PlanName.FREE) -> None:
-    """Create a person with a personal library."""
+    """Create a user with a personal library."""
 
     async def work(connection: Connection, _settings: Settings) -> service.NewUser:
         return await service.create_user(connection, email, name=name or email, plan=plan, now=system_clock())
 
-    made = run(work)
-    show(userId=made.user_id, libraryId=made.library_id)
+    created = run(work)
+    show(userId=created.user_id, libraryId=created.library_id)
 
 
 @users.command("password")
@@ -56,10 +56,10 @@ def set_password(
     email: Email,
     *,
     password: Annotated[
-        str, typer.Option(prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out.")
+        str, typer.Option(prompt=True, hide_input=True, confirmation_prompt=True, help="Prompted for if omitted.")
     ],
 ) -> None:
-    """Set the password with which a person signs in to the web app; their sessions end."""
+    """Set a user's web app password; ends all their sessions."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         user_id = await user_id_of(connection, email)
@@ -71,12 +71,12 @@ def set_password(
 
 @workspaces.command("create")
 def create_workspace(
-    title: Annotated[str, typer.Argument(metavar="NAME", help="What the workspace is called.")],
+    title: Annotated[str, typer.Argument(metavar="NAME", help="Name of the workspace.")],
     *,
-    owner: Annotated[str, typer.Option(help="The e-mail address of an existing person.")],
+    owner: Annotated[str, typer.Option(help="Email address of an existing user.")],
     plan: Plan = PlanName.FREE,
 ) -> None:
-    """Create a workspace that an existing person owns."""
+    """Create a workspace owned by an existing user."""
 
     async def work(connection: Connection, _settings: Settings) -> str:
         owner_id = await user_id_of(connection, owner)
@@ -87,7 +87,7 @@ def create_workspace(
 
 @members.command("put")
 def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR) -> None:
-    """Let a person into a workspace, or change their role."""
+    """Add a user to a workspace, or change their role."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         user_id = await user_id_of(connection, email)
@@ -99,7 +99,7 @@ def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR
 
 @members.command("remove")
 def remove_member(workspace: WorkspaceId, email: Email) -> None:
-    """Take a person out of a workspace; their keys for it stop working at once."""
+    """Remove a user from a workspace; their API keys for it stop working immediately."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         await service.remove_member(connection, workspace, user_id=await user_id_of(connection, email))
@@ -112,17 +112,19 @@ def remove_member(workspace: WorkspaceId, email: Email) -> None:
 def create_key(
     email: Email,
     *,
-    label: Annotated[str, typer.Option("--name", help="What to recognise the key by.")] = "operator",
-    workspace: Annotated[str | None, typer.Option(help="Bind to this workspace, not the personal library.")] = None,
-    scope: Annotated[list[Scope] | None, typer.Option(help="Repeat for several; none means all.")] = None,
+    label: Annotated[str, typer.Option("--name", help="Name of the key.")] = "operator",
+    workspace: Annotated[
+        str | None, typer.Option(help="Bind the key to this workspace instead of the personal library.")
+    ] = None,
+    scope: Annotated[list[Scope] | None, typer.Option(help="Scope; repeat for several, omit for all.")] = None,
 ) -> None:
-    """Create a key; its secret is printed this once."""
+    """Create an API key; its secret is printed only once."""
 
     async def work(connection: Connection, settings: Settings) -> service.NewKey:
-        minter = service.KeyIssuer(
+        issuer = service.KeyIssuer(
             secret_box=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
         )
-        return await minter.create_key(
+        return await issuer.create_key(
             connection,
             await library_id_of(connection, email, workspace),
             user_id=await user_id_of(connection, email),
@@ -131,24 +133,16 @@ def create_key(
             now=system_clock(),
         )
 
-    made = run(work)
-    show(keyId=made.key_id, key=made.secret, scopes=sorted(made.scopes))
+    created = run(work)
+    show(keyId=created.key_id, key=created.secret, scopes=sorted(created.scopes))
 
 
 @keys.command("revoke")
 def revoke_key(key_id: str) -> None:
-    """Revoke a key; the next request with it is refused."""
+    """Revoke an API key with immediate effect."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         await service.revoke_key(connection, key_id, now=system_clock())
 
     run(work)
     show(keyId=key_id, revoked=True)
-
-
-def main() -> None:
-    app()
-
-
-if __name__ == "__main__":
-    main()

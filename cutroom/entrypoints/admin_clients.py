@@ -1,4 +1,4 @@
-"""Operator commands for OAuth clients."""
+"""Admin commands for OAuth clients."""
 
 from typing import Annotated
 
@@ -10,16 +10,16 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Programs that people may connect by OAuth.")
+app = typer.Typer(no_args_is_help=True, help="OAuth clients.")
 
 
 @app.command("create")
 def create(
-    title: Annotated[str, typer.Argument(metavar="NAME", help="What people see when they are asked.")],
+    title: Annotated[str, typer.Argument(metavar="NAME", help="Name shown on the consent page.")],
     *,
-    redirect: Annotated[list[str], typer.Option(help="Where codes go, exactly; repeat for several.")],
+    redirect: Annotated[list[str], typer.Option(help="Exact redirect URI; repeat for several.")],
 ) -> None:
-    """Register a public client; it proves itself by PKCE and has no secret."""
+    """Register a public client, which uses PKCE instead of a secret."""
 
     async def work(connection: Connection, _settings: Settings) -> OAuthClientInfo:
         return await register_client(connection, title, redirect, owner_id=None, now=system_clock())
@@ -30,7 +30,7 @@ def create(
 
 @app.command("revoke")
 def revoke(client_id: str) -> None:
-    """Take an operator's client away; every token that was granted to it stops working at once."""
+    """Revoke a client registered here; its tokens stop working immediately."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         await revoke_client(connection, client_id, owner_id=None, now=system_clock())

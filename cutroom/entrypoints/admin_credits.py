@@ -1,4 +1,4 @@
-"""The operator's commands on credits: grants, balances, statements, receipts, usage billing, and the check."""
+"""Admin commands for credits: grants, balances, statements, receipts, usage billing and the ledger check."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated, Any
@@ -18,7 +18,9 @@ from cutroom.platform.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Credits of a library.")
 
-Workspace = Annotated[str | None, typer.Option("--workspace", help="This workspace, not the personal library.")]
+Workspace = Annotated[
+    str | None, typer.Option("--workspace", help="Use this workspace instead of the personal library.")
+]
 
 
 def _millicredits(credits_: float) -> int:
@@ -31,9 +33,9 @@ def grant_credits(
     credits_: Annotated[float, typer.Argument(metavar="CREDITS", min=0.001, max=1_000_000_000)],
     *,
     workspace: Workspace = None,
-    reference: Annotated[str | None, typer.Option(help="Grants with one reference happen once.")] = None,
+    reference: Annotated[str | None, typer.Option(help="Idempotency reference: a second grant with it fails.")] = None,
 ) -> None:
-    """Give credits to a library."""
+    """Grant credits to a library."""
 
     async def work(connection: Connection, _settings: Settings) -> tuple[str, int]:
         library_id = await library_id_of(connection, email, workspace)
@@ -52,17 +54,17 @@ def grant_credits(
 
 @app.command("balance")
 def show_balance(email: Email, *, workspace: Workspace = None) -> None:
-    """What a library has, and what of it is in escrow."""
+    """Show the balance and the credits in escrow."""
 
     async def work(connection: Connection, _settings: Settings) -> ledger.AccountBalances:
         return await ledger.get_balances(connection, await library_id_of(connection, email, workspace))
 
-    has = run(work)
+    balances = run(work)
     show(
-        balance=to_credits(has.wallet),
-        escrow=to_credits(has.escrow),
-        usageBillingLimit=to_credits(has.overdraft),
-        frozen=has.is_frozen,
+        balance=to_credits(balances.wallet),
+        escrow=to_credits(balances.escrow),
+        usageBillingLimit=to_credits(balances.overdraft),
+        frozen=balances.is_frozen,
     )
 
 
@@ -71,9 +73,9 @@ def show_statement(
     email: Email,
     *,
     workspace: Workspace = None,
-    limit: Annotated[int, typer.Option(min=1, max=receipts.MAX_STATEMENT, help="How many movements.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=receipts.MAX_STATEMENT, help="Number of transactions.")] = 100,
 ) -> None:
-    """The movements of a library, newest first."""
+    """Show the transactions of a library, newest first."""
 
     async def work(connection: Connection, _settings: Settings) -> list[dict[str, Any]]:
         return await receipts.statement(connection, await library_id_of(connection, email, workspace), limit=limit)
@@ -83,7 +85,7 @@ def show_statement(
 
 @app.command("receipt")
 def show_receipt(job_id: Annotated[str, typer.Argument(help="The job's id.")]) -> None:
-    """What every attempt at a job was quoted, and what was held, captured and returned."""
+    """Show the quote, hold, capture and release of every attempt of a job."""
 
     async def work(connection: Connection, _settings: Settings) -> list[dict[str, Any]]:
         job = await connection.fetchrow("SELECT library_id, attempt FROM jobs WHERE id = $1", job_id)
@@ -107,37 +109,32 @@ def set_usage_billing(
     *,
     workspace: Workspace = None,
 ) -> None:
-    """How far below zero a wallet may go, on a plan that allows it; 0 turns usage billing off."""
+    """Set how far below zero a wallet may go, if the plan allows it; 0 disables usage billing."""
 
     async def work(connection: Connection, settings: Settings) -> None:
         library_id = await library_id_of(connection, email, workspace)
         plan = await connection.fetchval("SELECT plan FROM libraries WHERE id = $1", library_id)
         if limit and not load_plans(settings.plans_file)[plan].usage_billing:
-            raise CutroomError(Code.PERMISSION_DENIED, message=f"The plan {plan} has no usage billing.")
-        has = await ledger.get_balances(connection, library_id)
-        if has.wallet < -_millicredits(limit):
-            message = "The wallet is further below zero than that: grant credits first."
-            raise CutroomError(Code.CONFLICT, message=message, details={"balance": to_credits(has.wallet)})
-        await connection.execute(
-            """INSERT INTO ledger_balances (library_id, overdraft) VALUES ($1, $2)
-               ON CONFLICT (library_id) DO UPDATE SET overdraft = excluded.overdraft""",
-            library_id,
-            _millicredits(limit),
-        )
+            raise CutroomError(Code.PERMISSION_DENIED, message=f"The plan {plan} does not include usage billing.")
+        balances = await ledger.get_balances(connection, library_id)
+        if balances.wallet < -_millicredits(limit):
+            message = "The balance is below that limit: grant credits first."
+            raise CutroomError(Code.CONFLICT, message=message, details={"balance": to_credits(balances.wallet)})
+        await ledger.set_overdraft(connection, library_id, millicredits=_millicredits(limit))
 
     run(work)
     show(email=email, usageBillingLimit=limit)
 
 
 @app.command("check")
-def check_books(email: Email, *, workspace: Workspace = None) -> None:
-    """Look at the books of a library; ends with 1, and freezes spending there, when they are wrong."""
+def check_ledger(email: Email, *, workspace: Workspace = None) -> None:
+    """Check the ledger of a library; on inconsistencies, freezes its spending and exits with 1."""
 
     async def work(connection: Connection, _settings: Settings) -> list[dict[str, Any]]:
         library_id = await library_id_of(connection, email, workspace)
         return [
-            dict(fault)
-            for fault in await connection.fetch("SELECT * FROM check_ledger($1, $2)", library_id, system_clock())
+            dict(row)
+            for row in await connection.fetch("SELECT * FROM check_ledger($1, $2)", library_id, system_clock())
         ]
 
     faults = run(work)
@@ -148,13 +145,13 @@ def check_books(email: Email, *, workspace: Workspace = None) -> None:
 
 @app.command("unfreeze")
 def unfreeze(email: Email, *, workspace: Workspace = None) -> None:
-    """Let a library spend again, after its books were mended; refused while they are wrong."""
+    """Unfreeze a library after its ledger has been repaired; fails while it is inconsistent."""
 
     async def work(connection: Connection, _settings: Settings) -> None:
         library_id = await library_id_of(connection, email, workspace)
         if await connection.fetch("SELECT * FROM ledger_faults($1)", library_id):
-            raise CutroomError(Code.FAILED_PRECONDITION, message="The books are still wrong.")
-        await connection.execute("UPDATE ledger_balances SET frozen_at = NULL WHERE library_id = $1", library_id)
+            raise CutroomError(Code.FAILED_PRECONDITION, message="The ledger is still inconsistent.")
+        await ledger.unfreeze(connection, library_id)
 
     run(work)
     show(email=email, frozen=False)

@@ -1,4 +1,4 @@
-"""The operator's commands for what thumbnails and descriptions draw on: characters and brand voices."""
+"""Admin commands for characters and brand voices."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -23,12 +23,14 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
 
-characters = typer.Typer(no_args_is_help=True, help="Figures that thumbnails may show.")
+characters = typer.Typer(no_args_is_help=True, help="Characters for thumbnails.")
 brand_voices = typer.Typer(no_args_is_help=True, help="Guidelines for thumbnails and descriptions.")
 
 Model = TypeVar("Model", bound=BaseModel)
-Workspace = Annotated[str | None, typer.Option("--workspace", help="This workspace, not the personal library.")]
-Name = Annotated[str, typer.Argument(help="What it is called.")]
+Workspace = Annotated[
+    str | None, typer.Option("--workspace", help="Use this workspace instead of the personal library.")
+]
+Name = Annotated[str, typer.Argument(help="Name.")]
 
 
 @characters.command("create")
@@ -36,13 +38,13 @@ def create_character(
     email: Email,
     name: Name,
     *,
-    image: Annotated[list[Path], typer.Option(help="A picture of the figure; repeat for several.", exists=True)],
+    image: Annotated[list[Path], typer.Option(help="Reference image; repeat for several.", exists=True)],
     workspace: Workspace = None,
 ) -> None:
-    """Save a figure with pictures of it."""
+    """Create a character with reference images."""
     if len(image) > MAX_CHARACTER_IMAGES:
-        raise typer.BadParameter(f"a character has at most {MAX_CHARACTER_IMAGES} pictures")
-    called = _checked(CharacterInput, name=name)
+        raise typer.BadParameter(f"a character has at most {MAX_CHARACTER_IMAGES} images")
+    character = _validate(CharacterInput, name=name)
 
     async def work(connection: Connection, settings: Settings) -> tuple[str, list[str]]:
         library_id = await library_id_of(connection, email, workspace)
@@ -55,8 +57,10 @@ def create_character(
                 stored.append((image_id, await image_store.store(file, library_id, image_id)))
             except MediaError as error:
                 raise typer.BadParameter(f"{file}: {error.message}") from error
-        made = await add_character(connection, library_id, name=called.name, images=stored, now=system_clock())
-        return made, [image_id for image_id, _ in stored]
+        character_id = await add_character(
+            connection, library_id, name=character.name, images=stored, now=system_clock()
+        )
+        return character_id, [image_id for image_id, _ in stored]
 
     character_id, image_ids = run(work)
     show(characterId=character_id, referenceImageIds=image_ids)
@@ -67,12 +71,12 @@ def create_brand_voice(
     email: Email,
     name: Name,
     *,
-    guidelines: Annotated[str, typer.Option(help="How the brand speaks and looks.")],
+    guidelines: Annotated[str, typer.Option(help="Tone and style of the brand.")],
     color: Annotated[list[str] | None, typer.Option(help="A hex code such as #12ab9f; repeat for several.")] = None,
     workspace: Workspace = None,
 ) -> None:
-    """Save branding guidelines."""
-    brand = _checked(BrandVoiceInput, name=name, guidelines=guidelines, colors=color or [])
+    """Create a brand voice."""
+    brand = _validate(BrandVoiceInput, name=name, guidelines=guidelines, colors=color or [])
 
     async def work(connection: Connection, _settings: Settings) -> str:
         library_id = await library_id_of(connection, email, workspace)
@@ -81,9 +85,9 @@ def create_brand_voice(
     show(brandVoiceId=run(work))
 
 
-def _checked(model: type[Model], **fields: Any) -> Model:  # noqa: ANN401 (whatever was typed)
+def _validate(model: type[Model], **fields: Any) -> Model:  # noqa: ANN401 (unvalidated input)
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise typer.BadParameter(f"{fault['loc'][0]}: {fault['msg'].removeprefix('Value error, ')}") from error
+        first = error.errors()[0]
+        raise typer.BadParameter(f"{first['loc'][0]}: {first['msg'].removeprefix('Value error, ')}") from error

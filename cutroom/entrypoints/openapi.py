@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document without starting anything."""
+"""Prints the OpenAPI document without opening connections."""
 
 import json
 import sys
@@ -9,12 +9,12 @@ from cutroom.web.openapi import document
 from cutroom.web.runtime import Runtime
 
 
-def _not_opened() -> AbstractAsyncContextManager[Runtime]:
-    raise RuntimeError("describing the API opens nothing")
+def _no_runtime() -> AbstractAsyncContextManager[Runtime]:
+    raise RuntimeError("the OpenAPI document needs no runtime")
 
 
 def main() -> None:
-    json.dump(document(build_app(_not_opened)), sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(document(build_app(_no_runtime)), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 

@@ -1,4 +1,4 @@
-"""What every operator command shares: one transaction as the schema's owner, and one JSON object printed."""
+"""Shared by the admin commands: run one transaction as the schema owner, print one JSON object."""
 
 import asyncio
 import json
@@ -13,16 +13,16 @@ from cutroom.platform.db import Connection, register_json_codec
 from cutroom.platform.settings import Settings
 
 Result = TypeVar("Result")
-Email = Annotated[str, typer.Argument(help="The person's e-mail address.")]
+Email = Annotated[str, typer.Argument(help="Email address of the user.")]
 
 
 def run(work: Callable[[Connection, Settings], Awaitable[Result]]) -> Result:
-    """One command is one transaction, as the schema's owner: the operator stands above the libraries' walls."""
+    """Runs the command in one transaction as the schema owner, which bypasses row-level security."""
 
-    async def work_and_close() -> Result:
+    async def run_in_transaction() -> Result:
         settings = Settings()
         if settings.owner_database_url is None:
-            raise typer.BadParameter("set CUTROOM_OWNER_DATABASE_URL to the database as its owner")
+            raise typer.BadParameter("CUTROOM_OWNER_DATABASE_URL is not set")
         connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
         await register_json_codec(connection)
         try:
@@ -32,14 +32,14 @@ def run(work: Callable[[Connection, Settings], Awaitable[Result]]) -> Result:
             await connection.close()
 
     try:
-        return asyncio.run(work_and_close())
+        return asyncio.run(run_in_transaction())
     except CutroomError as error:
         typer.echo(f"{error.code}: {error.message} {json.dumps(error.details)}", err=True)
         raise typer.Exit(1) from error
 
 
-def show(**fields: Any) -> None:  # noqa: ANN401 (whatever JSON can say)
-    """Every command prints one JSON object, for people and for scripts."""
+def show(**fields: Any) -> None:  # noqa: ANN401 (JSON)
+    """Prints the result as one JSON object."""
     typer.echo(json.dumps(fields, indent=2))
 
 
@@ -51,7 +51,7 @@ async def user_id_of(connection: Connection, email: str) -> str:
 
 
 async def library_id_of(connection: Connection, email: str, workspace: str | None) -> str:
-    """The workspace when one is named, else the person's own library."""
+    """The given workspace, else the user's personal library."""
     if workspace is not None:
         found = await connection.fetchval("SELECT id FROM libraries WHERE id = $1 AND kind = 'workspace'", workspace)
         if found is None:

@@ -18,12 +18,12 @@ from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import SweepJobsWorkflow
 from cutroom.platform.db import Database
-from cutroom.platform.egress.addresses import parse_networks
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging
-from cutroom.platform.temporal import RecurringWorkflow, TaskQueue, connect, ensure_schedules
+from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules
 from cutroom.products.catalog import PRODUCTS
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
@@ -102,12 +102,8 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             graceful_shutdown_timeout=SHUTDOWN_GRACE,
         )
         for queue in TaskQueue
-        if queue in served_queues(settings) and activities[queue]
+        if queue in settings.worker_queues and activities[queue]
     ]
-
-
-def served_queues(settings: Settings) -> set[TaskQueue]:
-    return {TaskQueue(name.strip()) for name in settings.worker_queues.split(",")}
 
 
 def _activities_by_queue(context: WorkerContext) -> dict[TaskQueue, list[Activity]]:
@@ -127,18 +123,17 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
-    guarded = egress or Egress(denied=parse_networks(settings.egress_denied_networks))
+    guarded = egress or Egress(denied=settings.egress_denied_networks)
     context = WorkerContext.of(settings, client, database, egress=guarded)
     await ensure_schedules(client, RECURRING)
     relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
-        served = served_queues(settings)
         publishing = publish_capabilities(
             database,
-            translators=context.engines.translators if TaskQueue.SPEECH in served else None,
-            synthesizer=context.engines.synthesizer if TaskQueue.VOICE in served else None,
+            translators=context.engines.translators if TaskQueue.SPEECH in settings.worker_queues else None,
+            synthesizer=context.engines.synthesizer if TaskQueue.VOICE in settings.worker_queues else None,
             clock=context.clock,
         )
         tasks = [asyncio.create_task(relay.run()), asyncio.create_task(publishing)]

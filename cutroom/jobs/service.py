@@ -234,3 +234,15 @@ def job_from_row(row: asyncpg.Record) -> Job:
         result=row["result"],
         error=error,
     )
+
+
+async def extend_deadline(connection: Connection, library_id: str, job_id: str, *, now: datetime) -> bool:
+    """Restarts the time that a queued job may wait; False if it is not queued any more."""
+    extended: bool | None = await connection.fetchval(
+        """UPDATE jobs SET updated_at = $3 WHERE library_id = $1 AND id = $2 AND status = 'queued'
+           RETURNING true""",
+        library_id,
+        job_id,
+        now,
+    )
+    return extended is not None

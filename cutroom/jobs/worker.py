@@ -17,7 +17,8 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
-from cutroom.platform.temporal import RecurringWorkflow, TaskQueue
+from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.temporal import RecurringWorkflow
 
 Activity = Callable[..., Any]
 Activities = Mapping[TaskQueue, Sequence[Activity]]

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.activities import JobActivities
     from cutroom.jobs.lifecycle import Failure, JobRef
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
 
 SWEEP_TIMEOUT = timedelta(minutes=5)
 
@@ -70,17 +70,6 @@ class ActivityRunner:
             start_to_close=start_to_close or self.start_to_close,
             priority=priority or self.priority,
         )
-
-    async def __call__(
-        self,
-        step: Any,  # noqa: ANN401 (any of the activities)
-        *arguments: Any,  # noqa: ANN401
-        queue: TaskQueue | None = None,
-        start_to_close: timedelta | None = None,
-        priority: Priority | None = None,
-    ) -> Any:  # noqa: ANN401
-        runner = self.with_options(queue=queue, start_to_close=start_to_close, priority=priority)
-        return await runner.run(step, *arguments)
 
 
 # Database-only activities that must eventually run: no overall deadline, so they outlast a database outage.

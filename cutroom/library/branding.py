@@ -195,3 +195,65 @@ async def _count(connection: Connection, table: str, library_id: str) -> int:
 def _require(found: bool | None) -> None:  # noqa: FBT001 (a query result)
     if not found:
         raise not_found()
+
+
+@dataclass(frozen=True, slots=True)
+class BrandSettings:
+    """Guidelines and colors of a brand voice."""
+
+    guidelines: str | None = None
+    colors: tuple[str, ...] = ()
+
+
+async def load_brand(connection: Connection, library_id: str, brand_voice_id: str | None) -> BrandSettings:
+    row = await connection.fetchrow(
+        "SELECT guidelines, colors FROM brand_voices WHERE library_id = $1 AND id = $2", library_id, brand_voice_id
+    )
+    return BrandSettings() if row is None else BrandSettings(row["guidelines"], tuple(row["colors"] or ()))
+
+
+async def require_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
+    """Raises NOT_FOUND unless the library has this brand voice."""
+    if not await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM brand_voices WHERE library_id = $1 AND id = $2)", library_id, brand_voice_id
+    ):
+        raise not_found()
+
+
+async def require_character(connection: Connection, library_id: str, character_id: str) -> None:
+    """Raises NOT_FOUND unless the library has this character."""
+    if not await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM characters WHERE library_id = $1 AND id = $2)", library_id, character_id
+    ):
+        raise not_found()
+
+
+async def require_character_images(
+    connection: Connection, library_id: str, image_ids: Sequence[str], *, character_id: str | None
+) -> None:
+    """Raises NOT_FOUND unless all images belong to the library, and to the character if one is given."""
+    found = await connection.fetchval(
+        """SELECT count(*) FROM character_images
+           WHERE library_id = $1 AND id = ANY($2) AND ($3::text IS NULL OR character_id = $3)""",
+        library_id,
+        list(image_ids),
+        character_id,
+    )
+    if found != len(set(image_ids)):
+        raise not_found()
+
+
+async def character_image_paths(
+    connection: Connection, library_id: str, *, character_id: str | None, image_ids: Sequence[str]
+) -> list[str]:
+    """Storage paths of the given images, or of all images of the character if none are given."""
+    rows = await connection.fetch(
+        """SELECT storage_path FROM character_images
+           WHERE library_id = $1 AND ($2::text IS NULL OR character_id = $2)
+             AND (id = ANY($3) OR (cardinality($3::text[]) = 0 AND $2::text IS NOT NULL))
+           ORDER BY id""",
+        library_id,
+        character_id,
+        list(image_ids),
+    )
+    return [row["storage_path"] for row in rows]

@@ -1,1 +1,1 @@
-"""Opens media in a sandbox: what a file holds, and its poster, audio and proxy, in pieces that survive a crash."""
+"""Media processing with sandboxed ffmpeg: probing, derivatives, renditions and packaging, in restartable chunks."""

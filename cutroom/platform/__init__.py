@@ -1,1 +1,1 @@
-"""What every other room stands on: settings, database, storage, time, ids, telemetry."""
+"""Infrastructure: settings, database, storage, egress, Temporal, Redis and telemetry."""

@@ -1,4 +1,4 @@
-"""Time, passed in wherever it is needed, so that tests can move it."""
+"""The injectable clock, so that tests control time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""PostgreSQL: one pool a process, every connection confined to one library by row-level security."""
+"""The PostgreSQL connection pool; row-level security confines each connection to one library."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-# A pooled connection forgets its library when it goes back (the pool resets all session settings),
-# so code that forgets to enter a library sees no rows instead of somebody else's.
+# The pool resets session settings when a connection is returned, including the current library:
+# code that does not enter a library sees no rows, instead of another library's.
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 STATEMENT_TIMEOUT_MS = 15_000
@@ -21,7 +21,7 @@ CONNECT_TIMEOUT_SECONDS = 10
 
 
 class Database:
-    """The pool, and the two ways to take a connection from it."""
+    """The connection pool, with and without a library context."""
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
         self.pool = pool
@@ -39,7 +39,7 @@ class Database:
                 "statement_timeout": str(STATEMENT_TIMEOUT_MS),
                 "lock_timeout": str(LOCK_TIMEOUT_MS),
                 "idle_in_transaction_session_timeout": str(IDLE_TRANSACTION_TIMEOUT_MS),
-                "jit": "off",  # every query here is short; compiling it would cost more than running it
+                "jit": "off",  # all queries are short: compiling one costs more than running it
             },
         )
         return cls(pool)
@@ -48,35 +48,35 @@ class Database:
         await self.pool.close()
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection that sees no library's rows until it enters one."""
-        # A timeout costs a task of its own, so it is set only when no connection lies ready.
+        """Acquires a connection with no library context, which sees no library's rows."""
+        # asyncpg spawns a task for a timeout, so one is set only if no connection is idle.
         return self.pool.acquire(timeout=None if self.pool.get_idle_size() else ACQUIRE_TIMEOUT_SECONDS)
 
     @asynccontextmanager
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:
-        """One transaction inside one library; it commits unless the block raises."""
+        """Opens a transaction in one library's context; commits unless the block raises."""
         async with self.connection() as connection, connection.transaction():
             await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
             yield connection
 
 
 async def register_json_codec(connection: Connection) -> None:
-    """Take and give jsonb as Python values."""
+    """Encodes and decodes jsonb as Python values."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
         format="binary",
         encoder=lambda value: b"\x01" + json.dumps(value, separators=(",", ":")).encode(),
-        decoder=lambda data: json.loads(data[1:]),  # the first byte is the version of jsonb's wire format
+        decoder=lambda data: json.loads(data[1:]),  # skip the version byte of the jsonb wire format
     )
 
 
 async def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> None:
-    """Insert one row; table and column names come from code, never from callers."""
+    """Inserts one row; table and column names must come from code, never from callers."""
     await connection.execute(_insert_sql(table, tuple(row)), *row.values())
 
 
 @cache
 def _insert_sql(table: str, columns: tuple[str, ...]) -> str:
-    places = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608
+    placeholders = ", ".join(f"${n}" for n in range(1, len(columns) + 1))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({placeholders})"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Opaque sortable ids: 26 lower-case characters, 48 bits of time and 80 of chance (ULID)."""
+"""Lower-case ULIDs: 48 bits of time and 80 random bits in 26 sortable characters."""
 
 import re
 import secrets
@@ -11,12 +11,12 @@ _PATTERN = re.compile(f"[0-7][{_ALPHABET}]{{{_LENGTH - 1}}}")
 
 
 def new_id(at_seconds: float | None = None) -> str:
-    """A fresh id; ids made later sort after ids made earlier, to the millisecond."""
+    """Returns a new id; ids sort by creation time, to the millisecond."""
     milliseconds = int((time.time() if at_seconds is None else at_seconds) * 1000)
     number = (milliseconds << 80) | secrets.randbits(80)
     return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
 def is_id(text: str) -> bool:
-    """Whether a caller's string can be an id at all; if not, no query is worth making."""
+    """Whether a string is a well-formed id; saves a query if not."""
     return _PATTERN.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""The outbox has one meaning: start this workflow. It is written with the rest of a transaction, and relayed after."""
+"""The transactional outbox: each row is a workflow to start once its transaction commits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.tables import Id, Instant, Table
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 
 CHANNEL = "outbox"
 
 
 class OutboxRow(Table):
-    """A workflow to start; the row is gone once Temporal has it."""
+    """A pending workflow start; deleted once Temporal has accepted it."""
 
     __tablename__ = "outbox"
 
@@ -32,7 +32,7 @@ class OutboxRow(Table):
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStart:
-    """A workflow to start once: its id makes a second start no start at all."""
+    """A workflow to start; its id deduplicates repeated starts."""
 
     library_id: str
     workflow: str
@@ -43,7 +43,7 @@ class WorkflowStart:
 
 
 async def enqueue(connection: Connection, start: WorkflowStart) -> None:
-    """WorkflowStart a workflow when this transaction commits, and not if it does not."""
+    """Starts a workflow if and when this transaction commits."""
     row = {
         "library_id": start.library_id,
         "workflow": start.workflow,

@@ -1,4 +1,4 @@
-"""Redis, asked in batches: what many requests ask at once goes out and comes back together."""
+"""A Redis client that pipelines the commands of concurrent requests."""
 
 import asyncio
 import hashlib
@@ -16,73 +16,73 @@ MAX_BATCH = 500
 Command = Sequence[str | int]
 
 
-class RedisAwayError(Exception):
-    """Redis did not answer, or answered with an error; do without it."""
+class RedisUnavailableError(Exception):
+    """Redis timed out or returned an error; callers must work without it."""
 
 
 class Script:
-    """A Lua script, sent by its name and, when Redis has not seen it yet, by its text."""
+    """A Lua script, called by its hash and loaded on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.name = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()  # as Redis names it
+        self.sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 class BatchingRedis:
-    """While one batch is on its way, the next one gathers; under load a command costs a fraction of a round trip."""
+    """Collects commands while a batch is in flight, so that under load a command costs a fraction of a round trip."""
 
     def __init__(self, url: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._redis = Redis.from_url(
             url,
             socket_timeout=timeout_seconds,
             socket_connect_timeout=timeout_seconds,
-            retry=Retry(NoBackoff(), 0),  # one try: nobody waits for a Redis that is away
+            retry=Retry(NoBackoff(), 0),  # no retries: requests do not wait for an unavailable Redis
         )
-        self._waiting: list[tuple[Command, asyncio.Future[Any] | None]] = []
+        self._pending: list[tuple[Command, asyncio.Future[Any] | None]] = []
         self._sender: asyncio.Task[None] | None = None
 
     async def run(self, script: Script, keys: Sequence[str], *, arguments: Command) -> Any:  # noqa: ANN401
-        """Run a script and wait for its answer, whatever that is."""
+        """Runs a script and returns its result."""
         rest: Command = (len(keys), *keys, *arguments)
         try:
             try:
-                return await self._ask(("EVALSHA", script.name, *rest))
-            except NoScriptError:  # the first time, and after Redis has restarted
-                return await self._ask(("EVAL", script.text, *rest))
+                return await self._request(("EVALSHA", script.sha1, *rest))
+            except NoScriptError:  # on first use, and after Redis has restarted
+                return await self._request(("EVAL", script.text, *rest))
         except (RedisError, OSError, TimeoutError) as error:
-            raise RedisAwayError from error
+            raise RedisUnavailableError from error
 
-    async def _ask(self, command: Command) -> Any:  # noqa: ANN401
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._enqueue(command, answer)
-        return await answer
+    async def _request(self, command: Command) -> Any:  # noqa: ANN401
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._enqueue(command, future)
+        return await future
 
-    def tell(self, command: Command) -> None:
-        """Send a command and do not wait; if it is lost, it is lost."""
+    def send(self, command: Command) -> None:
+        """Sends a command without waiting for its result; it may be lost."""
         self._enqueue(command, None)
 
-    def _enqueue(self, command: Command, answer: asyncio.Future[Any] | None) -> None:
-        self._waiting.append((command, answer))
+    def _enqueue(self, command: Command, future: asyncio.Future[Any] | None) -> None:
+        self._pending.append((command, future))
         if self._sender is None:
             self._sender = asyncio.create_task(self._send())
 
     async def _send(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+        while self._pending:
+            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
             pipeline = self._redis.pipeline(transaction=False)
             for command, _ in batch:
                 pipeline.execute_command(*command)
             try:
                 results: list[Any] = await pipeline.execute(raise_on_error=False)
-            except Exception as error:  # noqa: BLE001 (each asker gets it, and decides)
+            except Exception as error:  # noqa: BLE001 - delivered to every waiting caller
                 results = [error] * len(batch)
-            for (_, answer), result in zip(batch, results, strict=True):
-                if answer is None or answer.done():
+            for (_, future), result in zip(batch, results, strict=True):
+                if future is None or future.done():
                     continue
                 if isinstance(result, BaseException):
-                    answer.set_exception(result)
+                    future.set_exception(result)
                 else:
-                    answer.set_result(result)
+                    future.set_result(result)
         self._sender = None
 
     async def close(self) -> None:

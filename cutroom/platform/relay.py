@@ -1,4 +1,4 @@
-"""The outbox relay: hands committed workflow starts to Temporal, and forgets them once it has them."""
+"""The outbox relay: starts the workflows of committed outbox rows in Temporal."""
 
 import asyncio
 import logging
@@ -14,49 +14,49 @@ from cutroom.platform.db import Database
 from cutroom.platform.outbox import CHANNEL
 
 BATCH = 50
-POLL_SECONDS = 1.0  # when no notification came: one may have been lost, or a library may be under its cap again
-PAUSE_SECONDS = 2.0  # after an error
+POLL_SECONDS = 1.0  # fallback for lost notifications, and for libraries that are below their cap again
+RETRY_SECONDS = 2.0
 
 _log = logging.getLogger(__name__)
 
 
 class Relay:
-    """Any number of relays may run at once: rows are locked while they are relayed."""
+    """Safe to run concurrently: rows are claimed with SKIP LOCKED."""
 
     def __init__(self, database: Database, client: Client, *, running_jobs_per_library: int) -> None:
         self._database = database
         self._client = client
         self._cap = running_jobs_per_library
-        self._woken = asyncio.Event()
+        self._notified = asyncio.Event()
 
     async def run(self) -> None:
-        """Relay for ever."""
+        """Relays until cancelled; reconnects after errors."""
         while True:
             try:
                 await self._listen_and_relay()
             except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, RPCError, TimeoutError) as error:
-                _log.warning("the outbox is not being relayed", extra={"error": repr(error)})
-                await asyncio.sleep(PAUSE_SECONDS)
+                _log.warning("outbox relay failed", extra={"error": repr(error)})
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _listen_and_relay(self) -> None:
         async with self._database.connection() as listener:
-            await listener.add_listener(CHANNEL, self._wake)
+            await listener.add_listener(CHANNEL, self._notify)
             try:
                 while True:
-                    self._woken.clear()
+                    self._notified.clear()
                     while await self.relay_once():
                         pass
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._woken.wait(), POLL_SECONDS)
+                        await asyncio.wait_for(self._notified.wait(), POLL_SECONDS)
             finally:
                 with suppress(asyncpg.InterfaceError, OSError):
-                    await listener.remove_listener(CHANNEL, self._wake)
+                    await listener.remove_listener(CHANNEL, self._notify)
 
-    def _wake(self, *_notification: object) -> None:
-        self._woken.set()
+    def _notify(self, *_notification: object) -> None:
+        self._notified.set()
 
     async def relay_once(self) -> int:
-        """Start a batch of workflows; how many. A crash in between starts some twice, which Temporal refuses."""
+        """Starts one batch and returns its size; after a crash, Temporal rejects repeated starts by workflow id."""
         async with self._database.connection() as connection, connection.transaction():
             rows = await connection.fetch("SELECT * FROM claim_outbox_rows($1, $2)", BATCH, self._cap)
             await asyncio.gather(*(self._start(row) for row in rows))

@@ -1,4 +1,4 @@
-"""Keys derived from the installation's one secret: keyed hashes, signatures and sealed values."""
+"""Keyed hashes, signatures and encryption with keys derived from the root secret."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ _NONCE_BYTES = 12
 
 
 class SecretBox:
-    """One object per process; the purpose given to each call separates the derived keys."""
+    """Derives a separate key for each purpose."""
 
     def __init__(self, secret_key: str) -> None:
         self._root = secret_key.encode()
@@ -24,7 +24,7 @@ class SecretBox:
         return key
 
     def keyed_hash(self, purpose: str, text: str) -> bytes:
-        """What is kept of a credential: of no use to a reader of the database without the secret."""
+        """Hashes a credential for storage; the hash cannot be brute-forced without the root secret."""
         return hmac.digest(self._key(purpose), text.encode(), "sha256")
 
     def sign(self, purpose: str, payload: bytes) -> bytes:
@@ -34,7 +34,7 @@ class SecretBox:
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def seal(self, purpose: str, plain: bytes, context: str) -> bytes:
-        """Encrypt for rest; it opens only with the same context (say, the row's own id)."""
+        """Encrypts a value; `context`, such as the row's id, is authenticated and needed to decrypt it."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + AESGCM(self._key(purpose)).encrypt(nonce, plain, context.encode())
 
@@ -43,7 +43,7 @@ class SecretBox:
         try:
             return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context.encode())
         except InvalidTag as error:
-            raise ValueError("a sealed value was changed, or sealed with another secret") from error
+            raise ValueError("the sealed value was modified, or sealed with another key or context") from error
 
 
 def content_hash(payload: bytes) -> bytes:

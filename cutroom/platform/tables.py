@@ -1,4 +1,4 @@
-"""The one metadata object that describes the schema; queries themselves are written as SQL."""
+"""SQLAlchemy metadata of the schema; queries are written in SQL."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,14 +6,14 @@ from typing import Annotated
 from sqlalchemy import BigInteger, DateTime, MetaData, Text
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
-# Byte order, so that ids sort in time and comparisons cost nothing.
+# Byte-order collation: ids sort by time and compare cheaply.
 Id = Annotated[str, mapped_column(Text(collation="C"))]
 Instant = Annotated[datetime, mapped_column(DateTime(timezone=True))]
 Millicredits = Annotated[int, mapped_column(BigInteger)]
 
 
 class Table(DeclarativeBase):
-    """A table at rest. Every table with a `library_id` is behind a row-level security policy."""
+    """Base class of all tables; tables with a `library_id` have a row-level security policy."""
 
     metadata = MetaData(
         naming_convention={

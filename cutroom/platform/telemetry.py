@@ -1,4 +1,4 @@
-"""What a process tells of itself: JSON log lines without secrets, metrics, and traces when asked for."""
+"""JSON logging with redaction, Prometheus metrics and optional OpenTelemetry traces."""
 
 import json
 import logging
@@ -19,8 +19,8 @@ from cutroom.platform.settings import Settings
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
-# Whatever else goes wrong, a credential or the query of a URL does not get into a log.
-# No word boundary before them: in encoded JSON a line break is the letter n, and would hide one.
+# Credentials and URL queries are redacted from every log line.
+# No word boundary in front: in encoded JSON, an escaped line break ends in the letter n.
 _SECRET = re.compile(r"(cr_|oat_|whsec_|pb_)[0-9A-Za-z+/=]{8,}")
 _QUERY = re.compile(r"(https?://[^\s\"?\\]+)\?[^\s\"\\]*", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(default=str, ensure_ascii=False)
@@ -31,8 +31,8 @@ def redact(text: str) -> str:
     return _QUERY.sub(r"\1?…", _SECRET.sub(r"\1…", text))
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line; fields given as `extra` stand beside the message."""
+class JsonFormatter(logging.Formatter):
+    """Formats a record as one JSON object; `extra` fields are added at the top level."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -50,7 +50,7 @@ class JsonLines(logging.Formatter):
 
 
 class AccessLog:
-    """One line per request, in the same form. It goes past the logging machinery, which would cost more than it."""
+    """Writes one JSON line per request, bypassing `logging`, whose overhead would exceed the work itself."""
 
     def __init__(self, level: str) -> None:
         self.enabled = logging.getLevelNamesMapping()[level] <= logging.INFO
@@ -65,13 +65,13 @@ class AccessLog:
 
 def configure_logging(level: str) -> None:
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     logging.captureWarnings(capture=True)
 
 
 def configure_tracing(settings: Settings, service: str) -> TracerProvider | None:
-    """Send spans to the collector that settings name; none named, none made. Shut it down to send the last ones."""
+    """Exports spans to the configured OTLP endpoint, if any; shut the provider down to flush."""
     if settings.otlp_endpoint is None:
         return None
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
@@ -81,28 +81,28 @@ def configure_tracing(settings: Settings, service: str) -> TracerProvider | None
 
 
 def serve_metrics(registry: CollectorRegistry, port: int | None, *, host: str) -> None:
-    """Metrics have a port of their own, so that they need no key and are never public by accident."""
+    """Serves metrics on a separate port, so that they need no API key and are not exposed publicly."""
     if port is not None:
         start_http_server(port, addr=host, registry=registry)
 
 
 class RequestMetrics:
-    """Counts and times of HTTP requests, by route and not by path, so that their number is bounded."""
+    """HTTP request counts and latencies, labeled by route instead of path to bound their cardinality."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self.answered = Counter(
-            "cutroom_requests_total", "Requests answered.", ["method", "route", "status"], registry=registry
+        self.requests = Counter(
+            "cutroom_requests_total", "HTTP requests.", ["method", "route", "status"], registry=registry
         )
-        self.refused = Counter("cutroom_errors_total", "Error answers by code.", ["code"], registry=registry)
-        self.replayed = Counter("cutroom_replays_total", "Answers replayed.", registry=registry)
-        self.seconds = Histogram("cutroom_request_seconds", "Time to answer.", ["method", "route"], registry=registry)
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.errors = Counter("cutroom_errors_total", "Error responses by code.", ["code"], registry=registry)
+        self.replayed = Counter("cutroom_replays_total", "Replayed idempotent responses.", registry=registry)
+        self.seconds = Histogram("cutroom_request_seconds", "Request latency.", ["method", "route"], registry=registry)
+        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def observe(self, method: str, route: str, *, status: int, seconds: float) -> None:
-        """Count and time one answer; the children are kept, for finding one costs more than using it."""
-        found = self._known.get((method, route, status))
-        if found is None:
-            found = self.answered.labels(method, route, str(status)), self.seconds.labels(method, route)
-            self._known[method, route, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        """Records one response; label children are cached because looking them up is expensive."""
+        children = self._children.get((method, route, status))
+        if children is None:
+            children = self.requests.labels(method, route, str(status)), self.seconds.labels(method, route)
+            self._children[method, route, status] = children
+        children[0].inc()
+        children[1].observe(seconds)

@@ -1,10 +1,9 @@
-"""Temporal: the connection, the task queues, and the schedules that keep the house."""
+"""Connects to Temporal and maintains its schedules."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
 from functools import cache, partial
 
 from temporalio.client import (
@@ -29,23 +28,12 @@ from temporalio.runtime import (
 )
 
 from cutroom.platform.settings import Settings
-
-
-class TaskQueue(StrEnum):
-    """Task queues, by the resource that their work needs."""
-
-    CONTROL = "control"  # short, on the database
-    MEDIA = "media"  # FFmpeg
-    SPEECH = "speech"  # speech engines
-    VOICE = "voice"  # speech engines, for what somebody waits for
-    VISION = "vision"  # picture engines
-    EGRESS = "egress"  # the network, for seconds
-    DOWNLOAD = "download"  # the network, for as long as it takes: apart, so that short calls never wait for it
+from cutroom.platform.task_queues import TaskQueue
 
 
 @dataclass(frozen=True, slots=True)
 class RecurringWorkflow:
-    """A workflow that starts by itself, never twice at a time."""
+    """A workflow started by a schedule; overlapping runs are skipped."""
 
     workflow: str
     every: timedelta
@@ -53,7 +41,7 @@ class RecurringWorkflow:
 
 
 async def connect(settings: Settings) -> Client:
-    """A client whose runtime tells its own metrics when settings name a port for them."""
+    """Connects to Temporal; serves the SDK's own metrics if `worker_metrics_port` is set."""
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
@@ -62,7 +50,7 @@ async def connect(settings: Settings) -> Client:
 
 
 async def connect_lazily(settings: Settings) -> Client:
-    """A client that connects when it is first used, for a process that must start without Temporal."""
+    """Returns a client that connects on first use, so that the process starts without Temporal."""
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
@@ -73,7 +61,7 @@ async def connect_lazily(settings: Settings) -> Client:
 
 @cache
 def _runtime(metrics_host: str, metrics_port: int | None) -> Runtime:
-    """What Temporal's core has to say goes the way of all our log lines, and not to standard output by itself."""
+    """Forwards the logs of the SDK core to our logger; by default it writes to standard output itself."""
     core = logging.getLogger("temporalio.core")
     logs = LoggingConfig(
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
@@ -84,23 +72,23 @@ def _runtime(metrics_host: str, metrics_port: int | None) -> Runtime:
 
 
 async def ensure_schedules(client: Client, recurring: Sequence[RecurringWorkflow]) -> None:
-    """Create the schedules, or bring those that exist up to date."""
+    """Creates or updates one schedule for each recurring workflow."""
     for each in recurring:
         schedule = _schedule(each)
         try:
             await client.create_schedule(each.workflow, schedule)
         except ScheduleAlreadyRunningError:
-            await client.get_schedule_handle(each.workflow).update(partial(_renewed, schedule))
+            await client.get_schedule_handle(each.workflow).update(partial(_updated, schedule))
 
 
-def _renewed(schedule: Schedule, current: ScheduleUpdateInput) -> ScheduleUpdate:
-    """What an operator paused stays paused."""
+def _updated(schedule: Schedule, current: ScheduleUpdateInput) -> ScheduleUpdate:
+    """Keeps the state, so that a schedule paused by an operator stays paused."""
     return ScheduleUpdate(schedule=replace(schedule, state=current.description.schedule.state))
 
 
-def _schedule(each: RecurringWorkflow) -> Schedule:
+def _schedule(recurring: RecurringWorkflow) -> Schedule:
     return Schedule(
-        action=ScheduleActionStartWorkflow(each.workflow, id=each.workflow, task_queue=each.queue),
-        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=each.every)]),
+        action=ScheduleActionStartWorkflow(recurring.workflow, id=recurring.workflow, task_queue=recurring.queue),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=recurring.every)]),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter
 
 from cutroom.credits.pricing import Action
+from cutroom.credits.schemas import CreditBundle
 from cutroom.jobs.ids import JobKind
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.temporal import RecurringWorkflow
@@ -15,8 +16,8 @@ from cutroom.platform.temporal import RecurringWorkflow
 class JobSpec:
     """One type of job: the workflow that runs it, and the actions of the price list that it may be charged for."""
 
-    type: JobKind
-    workflow: type
+    job_type: JobKind
+    workflow: type[object]
     prices: frozenset[Action] = frozenset()
 
 
@@ -43,13 +44,14 @@ class Product:
     name: str
     worker: Callable[[WorkerContext], Activities]
     jobs: tuple[JobSpec, ...] = ()
-    workflows: tuple[type, ...] = ()  # beside those of jobs: sweeps and helpers
+    workflows: tuple[type[object], ...] = ()  # beside those of jobs: sweeps and helpers
     recurring: tuple[RecurringWorkflow, ...] = ()
     routers: tuple[APIRouter, ...] = ()
+    to_bundle: Callable[..., CreditBundle] | None = None  # the creation body as the bundle that prices it
     owns: Ownership = field(default_factory=Ownership)
     depends_on: tuple["Product", ...] = ()
     panels: tuple[ConsolePanel, ...] = ()
 
     @property
-    def all_workflows(self) -> tuple[type, ...]:
+    def all_workflows(self) -> tuple[type[object], ...]:
         return (*(job.workflow for job in self.jobs), *self.workflows)

@@ -131,12 +131,12 @@ def _digits(match: re.Match[str], text: str, *, group_mark: str | None) -> Itera
     if match["part"]:
         part = Fraction(unicodedata.numeric(match["part"])).limit_denominator(8)
         values = frozenset(value + part for value in values)
-    whole = [int(value) for value in values if value.denominator == 1]
+    integers = [int(value) for value in values if value.denominator == 1]
     if match["decade"]:
-        values |= {Fraction(each % 100) for each in whole} | {Fraction(1900 + each) for each in whole if each < 100}
+        values |= {Fraction(each % 100) for each in integers} | {Fraction(1900 + each) for each in integers if each < 100}
     half = _stated_half(text, match.end())
-    if any(1 <= each <= HOURS for each in whole) and _HALF_OF_DAY.match(text, match.end()):
-        values |= {value for each in whole for value in _hour(each, half)}
+    if any(1 <= each <= HOURS for each in integers) and _HALF_OF_DAY.match(text, match.end()):
+        values |= {value for each in integers for value in _hour(each, half)}
     code = "" if match["part"] or match["decade"] else _leading_zero_code(match["number"])
     yield NumberMention(matched, values, _time_parts(match["number"]), half=half, code=code)
 

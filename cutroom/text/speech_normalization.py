@@ -157,16 +157,16 @@ def _money(text: str, lexicon: SpeechLexicon) -> str:
         if magnitude:
             number = f"{whole}{lexicon.decimal}{fraction}" if fraction else whole
             link = "" if magnitude in {"mil", "mille", "mila", "thousand"} else lexicon.of_money
-            link = "d'" if link == "de " and lexicon.point == "virgule" and money.whole[1][0] == "e" else link
-            return f"{number} {magnitude} {link}{money.whole[1]}"
+            link = "d'" if link == "de " and lexicon.point == "virgule" and money.major[1][0] == "e" else link
+            return f"{number} {magnitude} {link}{money.major[1]}"
         if len(fraction) == 1 or len(fraction) > 2:
-            return f"{whole}{lexicon.decimal}{fraction} {money.whole[1]}"
-        parts = int(fraction or 0)
-        read_whole = f"{whole} {_choose(money.whole, int(whole), fraction='')}"
-        if not parts:
-            return read_whole
-        read_part = f"{parts} {_choose(money.part, parts, fraction='')}"
-        return read_part if int(whole) == 0 else lexicon.money_and_part.format(whole=read_whole, part=read_part)
+            return f"{whole}{lexicon.decimal}{fraction} {money.major[1]}"
+        minor_count = int(fraction or 0)
+        read_major = f"{whole} {_choose(money.major, int(whole), fraction='')}"
+        if not minor_count:
+            return read_major
+        read_minor = f"{minor_count} {_choose(money.minor, minor_count, fraction='')}"
+        return read_minor if int(whole) == 0 else lexicon.major_and_minor.format(major=read_major, minor=read_minor)
 
     return after.sub(read, before.sub(read, text))
 

@@ -12,10 +12,10 @@ PluralForms = tuple[str, str]  # singular and plural
 
 @dataclass(frozen=True, slots=True)
 class CurrencyForms:
-    """Names of a currency and its subunit."""
+    """Names of a currency's major and minor unit."""
 
-    whole: PluralForms
-    part: PluralForms
+    major: PluralForms
+    minor: PluralForms
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SpeechLexicon:
     hour_and_minutes: str
     full_hour: PluralForms
     money: Mapping[str, CurrencyForms]
-    money_and_part: str
+    major_and_minor: str  # format of an amount with both units
     of_money: str  # between a magnitude such as million and the currency
     magnitudes: tuple[str, ...]
     units: Mapping[str, PluralForms]

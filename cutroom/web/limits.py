@@ -12,7 +12,7 @@ from pathlib import Path
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
-from cutroom.platform.redis import BatchingRedis, RedisAwayError, Script
+from cutroom.platform.redis import BatchingRedis, RedisUnavailableError, Script
 from cutroom.platform.telemetry import request_id
 
 LEASE_SECONDS = 120  # longer than any request; leases of a crashed process expire after this
@@ -90,7 +90,7 @@ class RateLimiter:
         if lease.local:
             self._local.release(lease.subject)
         else:
-            self._redis.tell(("ZREM", _keys(lease.subject)[1], lease.id))
+            self._redis.send(("ZREM", _keys(lease.subject)[1], lease.id))
 
     async def count_failure(self, address: str) -> None:
         """Count a failed authentication; raise RATE_LIMITED if there are too many, or if Redis is unavailable."""
@@ -111,7 +111,7 @@ class RateLimiter:
         arguments = (rate.interval_us, rate.per_minute, leases, LEASE_SECONDS * 1000, lease)
         try:
             outcome, remaining, reset_us, retry_us = await self._redis.run(_SCRIPT, keys, arguments=arguments)
-        except RedisAwayError:
+        except RedisUnavailableError:
             self._pause()
             return None
         return LimitDecision(LimitOutcome(outcome), remaining, reset_us, retry_us)

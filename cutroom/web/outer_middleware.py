@@ -95,7 +95,7 @@ class RequestMiddleware:
         self._metrics.observe(scope["method"], route, status=context.status, seconds=seconds)
         path = scope["path"][:MAX_LOGGED_PATH]
         if (code := scope.get(ERROR_CODE)) is not None:
-            self._metrics.refused.labels(code.value).inc()
+            self._metrics.errors.labels(code.value).inc()
         if REPLAYED in scope:
             self._metrics.replayed.inc()
         principal = scope.get("cutroom.principal")

@@ -9,7 +9,7 @@ from cutroom.errors import not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks.rules import FINAL_OUTCOMES, DeliveryOutcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
 

@@ -78,7 +78,7 @@ def url_error(url: str) -> str | None:
         return f"A URL has at most {MAX_URL_LENGTH} characters, all of them printable ASCII."
     if "#" in url:
         return "The URL must not contain a fragment."
-    return urls.fault_in_url(without_root_dot(url))
+    return urls.url_error(without_root_dot(url))
 
 
 def without_root_dot(url: str) -> str:

@@ -16,7 +16,7 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.secret_box import SecretBox
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpoint
 from cutroom.webhooks.signing import SECRET_PREFIX

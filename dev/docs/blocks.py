@@ -1,9 +1,9 @@
-"""Writes the parts of documents that follow from code and figures, each between two comments that name it.
+"""Generates documentation blocks from code and measurements, between two comments that name the block.
 
     <!-- begin example dubs-1 -->
     <!-- end -->
 
-`python -m dev.docs.blocks` writes them anew, and `--check` only says which are stale.
+`python -m dev.docs.blocks` regenerates them; `--check` only lists stale pages.
 """
 
 import argparse
@@ -23,59 +23,59 @@ FIGURES = DOCS / "figures" / "scaling.json"
 BLOCK = re.compile(r"(<!-- begin (\w+)(?: ([\w-]+))? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
-UNRECORDED = "Not recorded yet: `just examples` does it."
-# The steps of tests/support/product_walk.py, which loads engines when it is imported, and what belongs to no product.
+UNRECORDED = "Not recorded yet: run `just examples`."
+# Steps of tests/support/product_walk.py (not imported, because it loads engines), and of the core services.
 PRODUCTS = ("ingest", "transcripts", "subtitles", "captions", "dubs", "playback", "shorts", "promos", "thumbnails")
 OTHERS = ("packaging", "downloads", "bundles", "speech", "voices", "hosting", "quotes", "core")
 STEP_NAMES = frozenset((*PRODUCTS, *OTHERS))
 
 
 class UnknownBlockError(Exception):
-    """A document asks for a part that nothing makes."""
+    """A page refers to an unknown block."""
 
 
-def renewed(text: str) -> str:
-    """A document with every block as it is to be."""
-    return BLOCK.sub(lambda match: f"{match[1]}{_made(match[2], match[3], match[4])}{match[5]}", text)
+def regenerate(text: str) -> str:
+    """Returns the page with up-to-date blocks."""
+    return BLOCK.sub(lambda match: f"{match[1]}{_render_block(match[2], match[3], match[4])}{match[5]}", text)
 
 
-def _made(kind: str, name: str | None, present: str) -> str:
-    makers: Mapping[str, Callable[[], str]] = {
+def _render_block(kind: str, name: str | None, current: str) -> str:
+    renderers: Mapping[str, Callable[[], str]] = {
         "example": lambda: _example(name or ""),
-        "settings": lambda: table(present),
+        "settings": lambda: table(current),
         "scaling": lambda: scaling_blocks(json.loads(FIGURES.read_text()))[name or ""],
     }
     try:
-        return f"\n{makers[kind]().strip()}\n\n"
+        return f"\n{renderers[kind]().strip()}\n\n"
     except KeyError as error:
         raise UnknownBlockError(f"{kind} {name}") from error
 
 
 def _example(name: str) -> str:
-    found = read_examples()
+    examples = read_examples()
     if name.rpartition("-")[0] not in STEP_NAMES:
         raise KeyError(name)
-    return "\n".join(render(found[name])) if name in found else UNRECORDED
+    return "\n".join(render(examples[name])) if name in examples else UNRECORDED
 
 
 def stale(folder: Path = DOCS) -> Iterator[tuple[Path, str]]:
-    """Each document that is not as it should be, with what it should be."""
+    """Yields each stale page with its regenerated text."""
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text()
-        if (wanted := renewed(text)) != text:
-            yield path, wanted
+        if (updated := regenerate(text)) != text:
+            yield path, updated
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing")
+    parser.add_argument("--check", action="store_true", help="only list stale pages")
     check = parser.parse_args().check
-    found = list(stale())
-    for path, wanted in found:
+    pages = list(stale())
+    for path, updated in pages:
         print(f"{path.relative_to(PROJECT)}: {'stale: run `just blocks`' if check else 'written'}")
         if not check:
-            path.write_text(wanted)
-    return 1 if check and found else 0
+            path.write_text(updated)
+    return 1 if check and pages else 0
 
 
 if __name__ == "__main__":

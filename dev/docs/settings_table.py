@@ -1,10 +1,11 @@
-"""The table of settings: names, defaults and bounds come from the class, what they mean from the page itself."""
+"""Renders the settings table: names, defaults and bounds from the class, descriptions from the page itself."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from cutroom.platform.settings import Settings, default_models_dir
@@ -15,14 +16,14 @@ UNSAID = "…"
 
 
 def table(present: str) -> str:
-    """Every setting in the order of the class; one that is new waits for somebody to say what it means."""
+    """Renders every setting in class order; a new one gets a placeholder description."""
     meanings = dict(ROW.findall(present))
     rows = (f"| `{name}` | {_default(field)} | {meanings.get(name, UNSAID)} |" for name, field in _fields())
     return "\n".join((*HEAD, *rows))
 
 
 def unsaid(text: str) -> list[str]:
-    """Settings whose meaning nobody has written down."""
+    """Settings without a description."""
     return [name for name, meaning in ROW.findall(text) if meaning.strip() in {"", UNSAID}]
 
 
@@ -42,7 +43,7 @@ def _value(field: FieldInfo) -> str:
         return "`~/.local/share/cutroom/models`"
     value = field.default
     plain = value.get_secret_value() if hasattr(value, "get_secret_value") else value
-    return "none" if plain in {None, ""} else f"`{_plain(plain)}`"
+    return "none" if plain in (None, "", []) else f"`{_plain(plain)}`"
 
 
 def _plain(value: object) -> str:
@@ -50,6 +51,8 @@ def _plain(value: object) -> str:
         return f"{value // 1024**3} GiB"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, list):
+        return ",".join(map(str, value))
     return value.as_posix() if isinstance(value, Path) else str(value)
 
 
@@ -64,7 +67,7 @@ def _bounds(field: FieldInfo) -> Iterator[str]:
                 yield f"at most {_plain(most)}"
             case Lt(lt=most):
                 yield f"less than {_plain(most)}"
-            case MinLen(min_length=length):
+            case MinLen(min_length=length) if field.annotation is SecretStr:
                 yield f"at least {length} characters"
             case _:
                 continue

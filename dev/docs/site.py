@@ -1,4 +1,4 @@
-"""What the documentation site has beside docs/: pages that live at the root of the repository, and every decision."""
+"""MkDocs hooks: adds the Markdown pages from the repository root and all decisions to the site."""
 
 import re
 from pathlib import Path
@@ -8,36 +8,36 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-# A page at the root, and what it is called on the site.
+# Source file in the repository root -> page on the site.
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "CHANGELOG.md": "changelog.md"}
 DECISIONS = "decisions/*.md"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A decision is in the navigation as soon as its file is there."""
+    """Expands the decisions pattern in the navigation."""
     folder = Path(config.docs_dir)
     names = sorted(path.relative_to(folder).as_posix() for path in folder.glob(DECISIONS) if path.name != "README.md")
-    config.nav = _spread(config.nav, names)
+    config.nav = _expand(config.nav, names)
     return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     for source, page in ROOT_PAGES.items():
-        files.append(File.generated(config, page, content=relinked((root / source).read_text())))
+        files.append(File.generated(config, page, content=relink((root / source).read_text())))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
-    """Pages link to the root of the repository as GitHub shows it."""
+    """Rewrites links to files in the repository root."""
     up = "../" * page.file.src_uri.count("/")
     for source, target in ROOT_PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)+{source}", f"]({up}{target}", markdown)
     return markdown
 
 
-def relinked(text: str) -> str:
-    """Links as the root of the repository has them, as the site has them."""
+def relink(text: str) -> str:
+    """Rewrites the links of a page from the repository root for the site."""
     text = re.sub(r"\]\(docs/", "](", text)
     text = text.replace("](README.md)", "](index.md)")
     for source, page in ROOT_PAGES.items():
@@ -45,9 +45,9 @@ def relinked(text: str) -> str:
     return text
 
 
-def _spread(nav: Any, names: list[str]) -> Any:  # noqa: ANN401 (as YAML has it)
+def _expand(nav: Any, names: list[str]) -> Any:  # noqa: ANN401 (YAML)
     if isinstance(nav, dict):
-        return {title: _spread(part, names) for title, part in nav.items()}
+        return {title: _expand(part, names) for title, part in nav.items()}
     if isinstance(nav, list):
-        return [each for part in nav for each in (names if part == DECISIONS else [_spread(part, names)])]
+        return [each for part in nav for each in (names if part == DECISIONS else [_expand(part, names)])]
     return nav

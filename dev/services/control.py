@@ -42,17 +42,17 @@ NAMES = tuple(BUILDERS)
 
 @dataclass(frozen=True)
 class Report:
-    """What was done to one service, or what was found."""
+    """Outcome of an action on a service, or its current state."""
 
     name: str
-    word: str
+    state: str
     port: int
     pid: int | None
     seconds: float
 
     def __str__(self) -> str:
         pid = f"pid {self.pid}" if self.pid else ""
-        return f"{self.name:<10} {self.word:<16} {HOST}:{self.port}  {pid:<12} {self.seconds:5.1f} s"
+        return f"{self.name:<10} {self.state:<16} {HOST}:{self.port}  {pid:<12} {self.seconds:5.1f} s"
 
 
 def environment() -> dict[str, str]:
@@ -60,11 +60,11 @@ def environment() -> dict[str, str]:
     return env.load().variables()
 
 
-def start_all(tell: Callable[[Report], None] = lambda _: None) -> list[Report]:
-    """Start what is not running, all at once, and wait until every service is healthy."""
+def start_all(report: Callable[[Report], None] = lambda _: None) -> list[Report]:
+    """Starts the stopped services concurrently and waits until all are healthy."""
     settings = env.load()
     with env.locked("services"):
-        return _each(lambda name: _start(name, settings), tell)
+        return _each(lambda name: _start(name, settings), report)
 
 
 def start(name: str) -> Report:
@@ -73,10 +73,10 @@ def start(name: str) -> Report:
         return _start(name, settings)
 
 
-def stop_all(tell: Callable[[Report], None] = lambda _: None) -> list[Report]:
+def stop_all(report: Callable[[Report], None] = lambda _: None) -> list[Report]:
     settings = env.load()
     with env.locked("services"):
-        return _each(lambda name: _stop(name, settings), tell)
+        return _each(lambda name: _stop(name, settings), report)
 
 
 def stop(name: str) -> Report:
@@ -86,21 +86,21 @@ def stop(name: str) -> Report:
 
 
 def kill(name: str) -> Report:
-    """End a service as a power cut would; `start` must bring it back."""
+    """Kills a service with SIGKILL, as a power cut would; `start` must recover it."""
     settings = env.load()
     with env.locked("services"):
         return _end(BUILDERS[name](settings), settings, by=signal.SIGKILL)
 
 
-def look(name: str) -> Report:
-    """Say whether a service runs and answers."""
-    began = time.monotonic()
+def status(name: str) -> Report:
+    """Reports whether a service is running and healthy."""
+    started = time.monotonic()
     settings = env.load()
     service = BUILDERS[name](settings)
     record = read_record(_pid_file(name, settings))
-    word = "stopped" if record is None else "healthy" if service.healthy() else "unhealthy"
+    state = "stopped" if record is None else "healthy" if service.healthy() else "unhealthy"
     pid = record.pid if record else None
-    return Report(name, word, port=service.port, pid=pid, seconds=time.monotonic() - began)
+    return Report(name, state, port=service.port, pid=pid, seconds=time.monotonic() - started)
 
 
 def wipe() -> None:
@@ -113,40 +113,40 @@ def wipe() -> None:
         env.environment_file().unlink(missing_ok=True)
 
 
-def _each(act: Callable[[str], Report], tell: Callable[[Report], None]) -> list[Report]:
-    """Do it to every service at once; one that fails does not keep the others from being done."""
+def _each(action: Callable[[str], Report], report: Callable[[Report], None]) -> list[Report]:
+    """Runs the action for every service concurrently; a failure does not affect the others."""
     with ThreadPoolExecutor(len(NAMES)) as pool:
-        futures = [pool.submit(act, name) for name in NAMES]
+        futures = [pool.submit(action, name) for name in NAMES]
         for future in as_completed(futures):
             if future.exception() is None:
-                tell(future.result())
+                report(future.result())
     return [future.result() for future in futures]
 
 
 def _start(name: str, settings: Settings) -> Report:
-    began = time.monotonic()
+    started = time.monotonic()
     service = BUILDERS[name](settings)
     pid_file, log = _pid_file(name, settings), settings.data_dir / "logs" / f"{name}.log"
-    record, word = read_record(pid_file), "already running"
+    record, state = read_record(pid_file), "already running"
     fingerprint = _fingerprint(service, settings)
     if record is not None and record.fingerprint != fingerprint:
-        _end(service, settings, by=service.stop_signal)  # its settings have changed since
+        _end(service, settings, by=service.stop_signal)  # its settings have changed
         record = None
     if record is None:
         service.prepare()
-        pid, word = launch(service, home=settings.data_dir, log=log), "started"
+        pid, state = launch(service, home=settings.data_dir, log=log), "started"
         record = Record(pid, birth(pid) or "", fingerprint=fingerprint)
         write_record(pid_file, record)
     _await_health(service, record, log)
     if not record.ready:
         service.configure()
         mark_ready(pid_file, record)
-    return Report(name, word, port=service.port, pid=record.pid, seconds=time.monotonic() - began)
+    return Report(name, state, port=service.port, pid=record.pid, seconds=time.monotonic() - started)
 
 
 def _fingerprint(service: Service, settings: Settings) -> str:
-    run_with = (service.command, settings.port_base, settings.secrets)
-    return hashlib.sha256(repr(run_with).encode()).hexdigest()[:16]
+    parameters = (service.command, settings.port_base, settings.secrets)
+    return hashlib.sha256(repr(parameters).encode()).hexdigest()[:16]
 
 
 def _await_health(service: Service, record: Record, log: Path) -> None:
@@ -162,16 +162,16 @@ def _stop(name: str, settings: Settings) -> Report:
 
 
 def _end(service: Service, settings: Settings, *, by: signal.Signals) -> Report:
-    began = time.monotonic()
+    started = time.monotonic()
     pid_file = _pid_file(service.name, settings)
     record = read_record(pid_file)
-    word = "not running" if record is None else "killed" if by is signal.SIGKILL else "stopped"
+    state = "not running" if record is None else "killed" if by is signal.SIGKILL else "stopped"
     if record is not None and not end(record, by=by, seconds=service.stop_seconds):
         end(record, by=signal.SIGKILL, seconds=KILL_SECONDS)
     service.tidy()
     pid_file.unlink(missing_ok=True)
     pid = record.pid if record else None
-    return Report(service.name, word, port=service.port, pid=pid, seconds=time.monotonic() - began)
+    return Report(service.name, state, port=service.port, pid=pid, seconds=time.monotonic() - started)
 
 
 def _pid_file(name: str, settings: Settings) -> Path:
@@ -203,7 +203,7 @@ def _act(arguments: argparse.Namespace) -> int:
         case "wipe":
             wipe()
         case "status":
-            reports = list(map(look, NAMES))
+            reports = list(map(status, NAMES))
             print(*reports, sep="\n")
-            return int(any(report.word != "healthy" for report in reports))
+            return int(any(report.state != "healthy" for report in reports))
     return 0

@@ -1,4 +1,4 @@
-"""Cutroom's own PostgreSQL server: programs, data folder, settings and roles."""
+"""The local PostgreSQL server: programs, data directory, settings and roles."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ SERVER_OPTIONS = {
 
 @dataclass(frozen=True)
 class Cluster:
-    """The folder of the cluster, and the user that must own it (PostgreSQL refuses to run as root)."""
+    """The cluster directory and the user that owns it (PostgreSQL refuses to run as root)."""
 
     programs: Path
     home: Path
@@ -78,8 +78,8 @@ def find_cluster(settings: Settings) -> Cluster:
 
 
 def find_programs(home: Path | None = None) -> Path:
-    """Return the programs of the version that made the cluster, else of the newest one installed."""
-    # Debian keeps them out of PATH, one folder a version.
+    """Returns the programs of the version that created the cluster, else of the newest installed version."""
+    # Debian installs one directory per version, outside PATH.
     installed = {int(path.parts[-3]): path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/postgres")}
     made_by = home / "cluster" / "PG_VERSION" if home else Path()
     if made_by.is_file() and int(made_by.read_text()) in installed:
@@ -92,35 +92,35 @@ def find_programs(home: Path | None = None) -> Path:
 
 
 def home(data_dir: Path) -> Path:
-    """Return the server's folder: under the data folder, or under /var/lib where its user may not go."""
+    """Returns the server's directory: in the data directory, or in /var/lib if its user cannot access that."""
     if os.geteuid() == 0 and not _reachable(data_dir):
         return FALLBACK / f"cutroom-{hashlib.sha256(bytes(data_dir)).hexdigest()[:12]}"
     return data_dir / "postgres"
 
 
 def prepare(cluster: Cluster) -> None:
-    """Make the cluster if there is none; clear what a killed server left behind."""
+    """Creates the cluster if there is none, and cleans up after a killed server."""
     if cluster.home.parent == FALLBACK:
-        print(f"postgres: its user may not enter the data folder; it uses {cluster.home}", file=sys.stderr)
+        print(f"postgres: its user cannot access the data directory; using {cluster.home}", file=sys.stderr)
     cluster.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _give(cluster.home, cluster.user)
+    _change_owner(cluster.home, cluster.user)
     if (cluster.data / "PG_VERSION").exists():
         end_orphans(cluster.data)
-        # Its server is gone, and its pid may by now belong to a stranger, which would stop the start.
+        # A stale pid may have been reused by another process, which would prevent the start.
         (cluster.data / "postmaster.pid").unlink(missing_ok=True)
     else:
-        initialise(cluster)
+        initialize(cluster)
 
 
-def initialise(cluster: Cluster) -> None:
-    """Make the cluster aside and move it in place, so that an interrupted attempt leaves no half of one."""
+def initialize(cluster: Cluster) -> None:
+    """Creates the cluster in a temporary directory and renames it, so that it is never incomplete."""
     new = cluster.home / "new"
     shutil.rmtree(new, ignore_errors=True)
     if not cluster.password_file.exists():
         cluster.password_file.touch(mode=0o600)
-        _give(cluster.password_file, cluster.user)
+        _change_owner(cluster.password_file, cluster.user)
         cluster.password_file.write_text(token_hex(16))
-    # The locale is the same everywhere, so that sorting is too; checksums find a disk that lies.
+    # A fixed locale makes sorting reproducible; checksums detect disk corruption.
     _run(
         cluster.command(
             "initdb",
@@ -148,11 +148,11 @@ def create_roles(cluster: Cluster, settings: Settings) -> None:
 
 
 def end_orphans(data: Path) -> None:
-    """Wait for the children of a killed server, which still hold its shared memory; end those that stay."""
+    """Waits for the children of a killed server, which hold its shared memory; kills those that remain."""
     if wait_until(lambda: not _processes_in(data), seconds=ORPHANS_SECONDS):
         return
     for pid, title in _processes_in(data).items():
-        # Children call themselves "postgres: ..."; a whole server here was started by somebody else.
+        # Children have titles such as "postgres: ..."; a server process was started by someone else.
         if not title.startswith("postgres: "):
             raise ServiceError(f"another PostgreSQL (pid {pid}) uses {data}: stop it first")
         os.kill(pid, signal.SIGKILL)
@@ -160,13 +160,13 @@ def end_orphans(data: Path) -> None:
 
 
 def _processes_in(folder: Path) -> dict[int, str]:
-    """Return the pids and titles of processes that work in a folder, as PostgreSQL's do in their data."""
+    """Returns pids and titles of processes whose working directory is the folder."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if (process / "cwd").readlink() == folder:
                 found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")
-        except OSError:  # ended meanwhile, or somebody else's
+        except OSError:  # exited meanwhile, or owned by another user
             continue
     return found
 
@@ -177,7 +177,7 @@ def _as_user(user: str | None) -> tuple[str, ...]:
     return ("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--inh-caps=-all", "--")
 
 
-def _give(path: Path, user: str | None) -> None:
+def _change_owner(path: Path, user: str | None) -> None:
     if user is not None:
         account = pwd.getpwnam(user)
         os.chown(path, account.pw_uid, account.pw_gid)
@@ -190,7 +190,7 @@ def _reachable(folder: Path) -> bool:
 
 def _run(command: tuple[str, ...], variables: dict[str, str] | None = None) -> None:
     environment = {"PATH": os.defpath, "LANG": "C.UTF-8", **(variables or {})}
-    # The server's user may not enter the caller's folder; it can always enter the root.
+    # The server's user may not have access to the current directory.
     done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ServiceError(f"{Path(command[0]).name} failed:\n{done.stderr.strip()}")

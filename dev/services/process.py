@@ -1,4 +1,4 @@
-"""Starting, recognising and ending the operating-system process behind a service."""
+"""Starts, identifies and stops the operating system process of a service."""
 
 import json
 import os
@@ -19,16 +19,16 @@ LOG_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class ServiceError(Exception):
-    """A service cannot do what was asked; the message says what to do about it."""
+    """An action on a service failed; the message says what to do."""
 
 
 def nothing() -> None:
-    """Stands for a step that a service does not need."""
+    """Default for optional hooks."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """How one service is run: its command, and what to do before it starts, once it answers and when it has ended."""
+    """How to run one service: its command, health check, and hooks before start, after start and after stop."""
 
     name: str
     port: int
@@ -44,7 +44,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Record:
-    """What the pid file says: which process, run with which settings, and whether it has been configured."""
+    """Content of the pid file: the process, a fingerprint of its settings, and whether it has been configured."""
 
     pid: int
     birth: str
@@ -53,9 +53,9 @@ class Record:
 
 
 def birth(pid: int) -> str | None:
-    """Tell apart two processes that had the same pid; None when there is none, or only a zombie.
+    """Identifies a process beyond its pid, which may be reused; None if it does not exist or is a zombie.
 
-    Ticks since boot do not move when the clock is set, unlike a start time of day.
+    Ticks since boot are unaffected by clock changes.
     """
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -71,7 +71,7 @@ def alive(record: Record) -> bool:
 
 
 def read_record(path: Path) -> Record | None:
-    """Return the record of a process that still runs."""
+    """Returns the record if its process is still running."""
     try:
         values = json.loads(path.read_text())
         record = Record(values["pid"], values["birth"], fingerprint=values["fingerprint"], ready=values["ready"])
@@ -92,22 +92,22 @@ def mark_ready(path: Path, record: Record) -> None:
 
 
 def launch(service: Service, *, home: Path, log: Path) -> int:
-    """Start the service in a session of its own, so that it outlives the command that started it."""
+    """Starts the service in its own session, so that it outlives the command that started it."""
     program = shutil.which(service.command[0])
     if program is None:
         raise ServiceError(f"{service.command[0]} is not installed: run dev/bootstrap")
-    # An outgoing connection may hold the port for a moment: it lies in the range the kernel picks from.
+    # An outgoing connection may use the port briefly: it is in the ephemeral range.
     if not wait_until(lambda: port_is_free(service.port), seconds=PORT_SECONDS):
-        raise ServiceError(f"port {service.port} is used by another program: end it, or set CUTROOM_PORT_BASE")
+        raise ServiceError(f"port {service.port} is used by another program: stop it, or set CUTROOM_PORT_BASE")
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_LIMIT_BYTES:
         log.replace(log.with_suffix(".old.log"))
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    # A Popen object would warn when it is collected while its process still runs; spawn keeps none.
+    # Popen warns when it is garbage-collected while its process is running; posix_spawn has no such object.
     return os.posix_spawn(
         program,
         service.command,
-        # Nothing of the caller's environment may change how a service behaves.
+        # Services must not depend on the caller's environment.
         {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", **service.variables},
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -140,7 +140,7 @@ def wait_until(condition: Callable[[], bool], *, seconds: float) -> bool:
 
 
 def end(record: Record, *, by: signal.Signals, seconds: float) -> bool:
-    """Signal the process and wait for its end; False when it still runs after that time."""
+    """Signals the process and waits for it to exit; returns False on timeout."""
     if not alive(record):
         return True
     os.kill(record.pid, by)
@@ -149,5 +149,5 @@ def end(record: Record, *, by: signal.Signals, seconds: float) -> bool:
 
 def _gone(record: Record) -> bool:
     with suppress(ChildProcessError):
-        os.waitpid(record.pid, os.WNOHANG)  # a child of this very process would stay as a zombie
+        os.waitpid(record.pid, os.WNOHANG)  # reap it if it is our own child
     return not alive(record)

@@ -1,4 +1,4 @@
-"""Cutroom's own SeaweedFS: one process with master, volume, filer and the S3 gateway."""
+"""The local SeaweedFS: one process with master, volume server, filer and S3 gateway."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from dev.probe import fetch, program_beside_python
 from dev.services.process import Service, ServiceError, port_is_free
 
 SHELL_SECONDS = 30.0
-SOCKET_FOLDER = Path("/tmp")  # noqa: S108 - written into the program
+SOCKET_FOLDER = Path("/tmp")  # noqa: S108 - hard-coded in SeaweedFS
 PORT_FLAGS = {
     Port.S3: "s3.port",
     Port.S3_GRPC: "s3.port.grpc",
@@ -20,7 +20,7 @@ PORT_FLAGS = {
     Port.WEED_FILER: "filer.port",
     Port.WEED_FILER_GRPC: "filer.port.grpc",
 }
-# With fsync an acknowledged upload survives a power cut. The bucket comes last: where it is, all is done.
+# With fsync, acknowledged uploads survive a power cut. The bucket is created last and marks completion.
 SHELL_COMMANDS = f"""\
 fs.configure -locationPrefix=/buckets/{BUCKET}/ -fsync=true -apply
 s3.bucket.create -name {BUCKET}
@@ -35,11 +35,11 @@ def service(settings: Settings) -> Service:
         port=settings.port(Port.S3),
         command=(weed, "server", *flags(settings, folder)),
         prepare=lambda: prepare(settings, folder),
-        healthy=lambda: takes_writes(settings),
+        healthy=lambda: accepts_writes(settings),
         configure=lambda: create_bucket(settings, weed),
         variables={"GOMEMLIMIT": "1GiB"},
         tidy=lambda: remove_sockets(settings),
-        # Its volumes close at once; then its filer waits 15 s for its own gateway to hang up, for nothing.
+        # Volumes close immediately; the filer would then wait 15 s for its own gateway.
         stop_seconds=3.0,
     )
 
@@ -56,17 +56,17 @@ def flags(settings: Settings, folder: Path) -> tuple[str, ...]:
         "-s3.port.iceberg=0",
         "-s3.port.lance=0",
         "-s3.iam=false",
-        # A mistyped bucket name must fail.
+        # Requests with a mistyped bucket name must fail.
         "-s3.autoCreateBucket=false",
         "-master.telemetry=false",
-        # A single master need not wait for others to vote.
+        # A single master needs no election.
         "-master.peers=none",
-        # As many volumes of 1 GiB as the disk holds; a bucket takes several at once.
+        # As many 1 GiB volumes as fit on the disk; a bucket uses several concurrently.
         "-master.volumeSizeLimitMB=1024",
         "-volume.max=0",
-        # There is no second server to hand over to.
+        # No other server takes over.
         "-volume.preStopSeconds=0",
-        # Uploads wait their turn instead of filling the memory.
+        # Bound memory use: uploads beyond the limit wait.
         "-s3.concurrentUploadLimitMB=128",
         "-filer.concurrentUploadLimitMB=128",
         "-volume.concurrentUploadLimitMB=256",
@@ -89,8 +89,8 @@ def prepare(settings: Settings, folder: Path) -> None:
 
 
 def remove_sockets(settings: Settings) -> None:
-    """Remove what it leaves behind in a folder that no flag moves; it cannot start beside another user's."""
-    # Where a port is taken, the sockets are those of another project's server.
+    """Removes stale sockets from a directory that is not configurable; they prevent the next start."""
+    # If a port is in use, its socket belongs to another server.
     ports = [number for number in map(settings.port, PORT_FLAGS) if port_is_free(number)]
     for path in (path for number in ports for path in SOCKET_FOLDER.glob(f"seaweedfs-*-{number}.sock")):
         try:
@@ -99,13 +99,13 @@ def remove_sockets(settings: Settings) -> None:
             raise ServiceError(f"{path} belongs to another user: remove it, or set CUTROOM_PORT_BASE") from error
 
 
-def takes_writes(settings: Settings) -> bool:
-    """The gateway answers before its volumes have reported to the master, so ask the master too."""
+def accepts_writes(settings: Settings) -> bool:
+    """Also checks the master, because the gateway is up before the volumes have registered."""
     gateway, master = settings.address(Port.S3), settings.address(Port.WEED_MASTER)
     if fetch(f"http://{gateway}/healthz") is None:
         return False
-    answer = fetch(f"http://{master}/dir/status")
-    return answer is not None and bool(json.loads(answer)["Topology"]["DataCenters"])
+    response = fetch(f"http://{master}/dir/status")
+    return response is not None and bool(json.loads(response)["Topology"]["DataCenters"])
 
 
 def create_bucket(settings: Settings, weed: str) -> None:
@@ -122,7 +122,7 @@ def create_bucket(settings: Settings, weed: str) -> None:
         check=False,
     )
     if not bucket_exists(settings):
-        raise ServiceError(f"SeaweedFS refused its bucket:\n{done.stdout}{done.stderr}")
+        raise ServiceError(f"SeaweedFS could not create the bucket:\n{done.stdout}{done.stderr}")
 
 
 def bucket_exists(settings: Settings) -> bool:

@@ -1,4 +1,4 @@
-"""Cutroom's own Temporal server: the development server on a durable SQLite file."""
+"""The local Temporal server: the development server with a durable SQLite file."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def service(settings: Settings) -> Service:
         port=settings.port(Port.TEMPORAL),
         command=(str(program_beside_python("temporal")), "server", "start-dev", *flags(settings, folder)),
         prepare=lambda: folder.mkdir(mode=0o700, parents=True, exist_ok=True),
-        healthy=lambda: knows_search_attribute(settings),
+        healthy=lambda: has_search_attribute(settings),
         variables={"GOMEMLIMIT": "1GiB"},
     )
 
@@ -32,10 +32,10 @@ def flags(settings: Settings, folder: Path) -> tuple[str, ...]:
         *("--http-port", str(settings.port(Port.TEMPORAL_HTTP))),
         *("--metrics-port", str(settings.port(Port.TEMPORAL_METRICS))),
         *("--db-filename", str(folder / "temporal.db")),
-        # The default journal is four times slower; FULL keeps every acknowledged start through a power cut.
+        # WAL is four times faster than the default journal; FULL keeps acknowledged starts through a power cut.
         *("--sqlite-pragma", "journal_mode=WAL"),
         *("--sqlite-pragma", "synchronous=FULL"),
-        # One library's thousand jobs must not stand before another's first.
+        # Fairness: a library with a thousand jobs must not delay another library's first.
         *("--dynamic-config-value", "matching.enableFairness=true"),
         *("--dynamic-config-value", "matching.useNewMatcher=true"),
         *("--search-attribute", f"{SEARCH_ATTRIBUTE}=Keyword"),
@@ -43,8 +43,8 @@ def flags(settings: Settings, folder: Path) -> tuple[str, ...]:
     )
 
 
-def knows_search_attribute(settings: Settings) -> bool:
-    """The search attribute is registered last of all, once the namespace can be used."""
+def has_search_attribute(settings: Settings) -> bool:
+    """The search attribute is registered last, when the namespace is usable."""
     address = settings.address(Port.TEMPORAL_HTTP)
-    answer = fetch(f"http://{address}/cluster/namespaces/{NAMESPACE}/search-attributes")
-    return answer is not None and SEARCH_ATTRIBUTE in json.loads(answer).get("customAttributes", {})
+    response = fetch(f"http://{address}/cluster/namespaces/{NAMESPACE}/search-attributes")
+    return response is not None and SEARCH_ATTRIBUTE in json.loads(response).get("customAttributes", {})

@@ -193,25 +193,25 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 
 CREATE FUNCTION create_account(
-    new_user text, address text, called text, new_hash text, new_library text, on_plan text, at timestamptz
+    new_user text, address text, display_name text, new_hash text, new_library text, on_plan text, at timestamptz
 ) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    INSERT INTO users (id, email, name, created_at) VALUES (new_user, address, called, at)
+    INSERT INTO users (id, email, name, created_at) VALUES (new_user, address, display_name, at)
         ON CONFLICT (email) DO NOTHING;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    INSERT INTO libraries (id, kind, name, plan, created_at) VALUES (new_library, 'personal', called, on_plan, at);
+    INSERT INTO libraries (id, kind, name, plan, created_at) VALUES (new_library, 'personal', display_name, on_plan, at);
     INSERT INTO members (library_id, user_id, role, created_at) VALUES (new_library, new_user, 'owner', at);
     INSERT INTO user_passwords (user_id, hash, changed_at) VALUES (new_user, new_hash, at);
     RETURN true;
 END $$;
 
-CREATE FUNCTION create_workspace(new_library text, called text, owner_id text, on_plan text, at timestamptz)
+CREATE FUNCTION create_workspace(new_library text, display_name text, owner_id text, on_plan text, at timestamptz)
 RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    INSERT INTO libraries (id, kind, name, plan, created_at) VALUES (new_library, 'workspace', called, on_plan, at);
+    INSERT INTO libraries (id, kind, name, plan, created_at) VALUES (new_library, 'workspace', display_name, on_plan, at);
     INSERT INTO members (library_id, user_id, role, created_at) VALUES (new_library, owner_id, 'owner', at)
 $$;
 
@@ -281,9 +281,9 @@ BEGIN
     END IF;
 END $$;
 
-CREATE FUNCTION oauth_client(wanted text) RETURNS TABLE (id text, name text, redirect_uris text[])
+CREATE FUNCTION oauth_client(client text) RETURNS TABLE (id text, name text, redirect_uris text[])
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT c.id, c.name, c.redirect_uris FROM oauth_clients c WHERE c.id = wanted AND c.revoked_at IS NULL
+    SELECT c.id, c.name, c.redirect_uris FROM oauth_clients c WHERE c.id = client AND c.revoked_at IS NULL
 $$;
 
 CREATE FUNCTION list_oauth_clients(owner text)
@@ -293,26 +293,26 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
      WHERE c.owner_id = owner AND c.revoked_at IS NULL ORDER BY c.id DESC LIMIT 100
 $$;
 
-CREATE FUNCTION create_oauth_client(new_id text, called text, uris text[], owner text, at timestamptz) RETURNS void
+CREATE FUNCTION create_oauth_client(new_id text, display_name text, uris text[], owner text, at timestamptz) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    INSERT INTO oauth_clients (id, name, redirect_uris, owner_id, created_at) VALUES (new_id, called, uris, owner, at)
+    INSERT INTO oauth_clients (id, name, redirect_uris, owner_id, created_at) VALUES (new_id, display_name, uris, owner, at)
 $$;
 
 -- Revokes a client with all its grants and tokens, in every library.
-CREATE FUNCTION revoke_oauth_client(wanted text, owner text, at timestamptz) RETURNS boolean
+CREATE FUNCTION revoke_oauth_client(client text, owner text, at timestamptz) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     UPDATE oauth_clients c SET revoked_at = at
-     WHERE c.id = wanted AND c.owner_id IS NOT DISTINCT FROM owner AND c.revoked_at IS NULL;
+     WHERE c.id = client AND c.owner_id IS NOT DISTINCT FROM owner AND c.revoked_at IS NULL;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    UPDATE oauth_grants g SET revoked_at = at WHERE g.client_id = wanted AND g.revoked_at IS NULL;
-    UPDATE oauth_tokens t SET revoked_at = at WHERE t.client_id = wanted AND t.revoked_at IS NULL;
+    UPDATE oauth_grants g SET revoked_at = at WHERE g.client_id = client AND g.revoked_at IS NULL;
+    UPDATE oauth_tokens t SET revoked_at = at WHERE t.client_id = client AND t.revoked_at IS NULL;
     RETURN true;
 END $$;
 
-CREATE FUNCTION authenticate_code(given bytea)
+CREATE FUNCTION authenticate_code(credential_hash bytea)
 RETURNS TABLE (grant_id text, library_id text, user_id text, client_id text, scopes text[], redirect_uri text,
                code_challenge text, code_expires_at timestamptz, code_used_at timestamptz, revoked boolean, role text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -321,7 +321,7 @@ BEGIN
            g.code_expires_at, g.code_used_at, g.revoked_at IS NOT NULL
       INTO grant_id, library_id, user_id, client_id, scopes, redirect_uri, code_challenge,
            code_expires_at, code_used_at, revoked
-      FROM oauth_grants g WHERE g.code_hash = given FOR UPDATE;
+      FROM oauth_grants g WHERE g.code_hash = credential_hash FOR UPDATE;
     IF FOUND THEN
         SELECT m.role INTO role FROM members m WHERE m.library_id = authenticate_code.library_id
            AND m.user_id = authenticate_code.user_id;
@@ -330,7 +330,7 @@ BEGIN
     END IF;
 END $$;
 
-CREATE FUNCTION authenticate_refresh_token(given bytea)
+CREATE FUNCTION authenticate_refresh_token(credential_hash bytea)
 RETURNS TABLE (token_id text, grant_id text, library_id text, user_id text, client_id text, scopes text[],
                expires_at timestamptz, used_at timestamptz, revoked boolean, role text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -340,7 +340,7 @@ BEGIN
       INTO token_id, grant_id, library_id, user_id, client_id, scopes, expires_at, used_at, revoked
       FROM oauth_refresh_tokens r
       JOIN oauth_grants g ON g.library_id = r.library_id AND g.id = r.grant_id
-     WHERE r.hash = given FOR UPDATE;
+     WHERE r.hash = credential_hash FOR UPDATE;
     IF FOUND THEN
         SELECT m.role INTO role FROM members m WHERE m.library_id = authenticate_refresh_token.library_id
            AND m.user_id = authenticate_refresh_token.user_id;

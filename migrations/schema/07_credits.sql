@@ -87,18 +87,18 @@ END $$;
 CREATE FUNCTION post_movement(of_library text, new_id text, movement text, about text, amount bigint, at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    giver text := CASE movement WHEN 'grant' THEN 'grant' WHEN 'hold' THEN 'wallet' ELSE 'escrow' END;
-    taker text := CASE movement WHEN 'hold' THEN 'escrow' WHEN 'capture' THEN 'revenue' ELSE 'wallet' END;
+    from_account text := CASE movement WHEN 'grant' THEN 'grant' WHEN 'hold' THEN 'wallet' ELSE 'escrow' END;
+    to_account text := CASE movement WHEN 'hold' THEN 'escrow' WHEN 'capture' THEN 'revenue' ELSE 'wallet' END;
     after bigint;
 BEGIN
     IF amount <= 0 THEN
         RAISE EXCEPTION 'a movement must be positive' USING ERRCODE = 'check_violation';
     END IF;
     UPDATE ledger_balances SET
-        wallet = wallet + CASE 'wallet' WHEN taker THEN amount WHEN giver THEN -amount ELSE 0 END,
-        escrow = escrow + CASE 'escrow' WHEN taker THEN amount WHEN giver THEN -amount ELSE 0 END,
-        revenue = revenue + CASE 'revenue' WHEN taker THEN amount ELSE 0 END,
-        granted = granted - CASE 'grant' WHEN giver THEN amount ELSE 0 END
+        wallet = wallet + CASE 'wallet' WHEN to_account THEN amount WHEN from_account THEN -amount ELSE 0 END,
+        escrow = escrow + CASE 'escrow' WHEN to_account THEN amount WHEN from_account THEN -amount ELSE 0 END,
+        revenue = revenue + CASE 'revenue' WHEN to_account THEN amount ELSE 0 END,
+        granted = granted - CASE 'grant' WHEN from_account THEN amount ELSE 0 END
      WHERE library_id = of_library
        AND (movement <> 'hold' OR (frozen_at IS NULL AND wallet - amount >= -overdraft))
     RETURNING wallet INTO after;
@@ -108,7 +108,7 @@ BEGIN
     INSERT INTO ledger_transactions (library_id, id, kind, reference, created_at)
     VALUES (of_library, new_id, movement, about, at);
     INSERT INTO ledger_entries (library_id, transaction_id, account, millicredits)
-    VALUES (of_library, new_id, giver, -amount), (of_library, new_id, taker, amount);
+    VALUES (of_library, new_id, from_account, -amount), (of_library, new_id, to_account, amount);
     RETURN after;
 END $$;
 

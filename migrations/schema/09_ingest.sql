@@ -10,9 +10,13 @@ CREATE TABLE sources (
     storage_path text NOT NULL,
     size_bytes bigint,
     sha256 bytea,
-    is_live boolean NOT NULL DEFAULT true,
+    is_active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL,
     CONSTRAINT sources_pkey PRIMARY KEY (library_id, video_id)
 );
 
-CREATE UNIQUE INDEX sources_fingerprint_key ON sources (library_id, fingerprint) WHERE is_live;
+CREATE UNIQUE INDEX sources_fingerprint_key ON sources (library_id, fingerprint) WHERE is_active;
+
+-- Sources as other packages may read them.
+CREATE VIEW published_sources WITH (security_invoker = true) AS
+    SELECT library_id, video_id, storage_path, file_name, content_type, size_bytes, sha256 FROM sources;

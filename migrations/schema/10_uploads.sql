@@ -8,12 +8,12 @@ CREATE TABLE upload_sessions (
     content_type text NOT NULL,
     multipart_id text,
     part_bytes integer NOT NULL,
-    parts integer NOT NULL,
+    part_count integer NOT NULL,
     received_bytes bigint NOT NULL,
     total_bytes bigint,
     crc32c bigint NOT NULL CONSTRAINT upload_sessions_crc32c_check CHECK (crc32c BETWEEN 0 AND 4294967295),
     md5 text,
-    tail jsonb NOT NULL,
+    partial_parts jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     completed_at timestamptz,
@@ -26,7 +26,7 @@ CREATE UNIQUE INDEX upload_sessions_open_key ON upload_sessions (library_id, vid
 
 CREATE INDEX upload_sessions_expires_at_idx ON upload_sessions (expires_at);
 
-CREATE INDEX upload_sessions_unclean_idx ON upload_sessions (id)
+CREATE INDEX upload_sessions_undeleted_idx ON upload_sessions (id)
     WHERE state = 'aborted' AND multipart_id IS NOT NULL;
 
 CREATE TABLE upload_parts (

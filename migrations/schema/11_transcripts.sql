@@ -9,3 +9,7 @@ CREATE TABLE transcripts (
     created_at timestamptz NOT NULL,
     CONSTRAINT transcripts_pkey PRIMARY KEY (library_id, video_id)
 );
+
+-- Transcripts as other packages may read them.
+CREATE VIEW published_transcripts WITH (security_invoker = true) AS
+    SELECT library_id, video_id, language, segments, speakers, alignment_path, engine, created_at FROM transcripts;

@@ -7,3 +7,7 @@ CREATE TABLE captions (
     created_at timestamptz NOT NULL,
     CONSTRAINT captions_pkey PRIMARY KEY (library_id, video_id, language)
 );
+
+-- Captions as other packages may read them.
+CREATE VIEW published_captions WITH (security_invoker = true) AS
+    SELECT library_id, video_id, language, segments, created_at FROM captions;

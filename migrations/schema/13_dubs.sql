@@ -14,3 +14,7 @@ CREATE TABLE dubs (
     updated_at timestamptz NOT NULL,
     CONSTRAINT dubs_pkey PRIMARY KEY (library_id, video_id, language, product)
 );
+
+-- Dubs as other packages may read them.
+CREATE VIEW published_dubs WITH (security_invoker = true) AS
+    SELECT library_id, video_id, language, product, completion, audio_path, updated_at FROM dubs;

@@ -19,3 +19,8 @@ CREATE TABLE shorts_outputs (
 );
 
 CREATE INDEX shorts_outputs_request_idx ON shorts_outputs (library_id, request_id, number);
+
+-- Outputs of shorts, promos and clips as other packages may read them.
+CREATE VIEW published_shorts WITH (security_invoker = true) AS
+    SELECT library_id, video_id, id, request_id, number, title, video_path, thumbnail_path, deleted_at
+      FROM shorts_outputs;

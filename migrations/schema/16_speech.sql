@@ -6,7 +6,7 @@ CREATE TABLE voices (
     description text,
     labels jsonb NOT NULL,
     remove_noise boolean NOT NULL,
-    samples smallint NOT NULL,
+    sample_count smallint NOT NULL,
     sealed_url bytea,
     reference_path text,
     reference_sha256 text,
@@ -15,10 +15,10 @@ CREATE TABLE voices (
     language text,
     engine text,
     is_approximate boolean,
-    profile jsonb,
+    embedding jsonb,
     created_at timestamptz NOT NULL,
     deleted_at timestamptz,
-    cleared_at timestamptz,
+    samples_deleted_at timestamptz,
     CONSTRAINT voices_pkey PRIMARY KEY (library_id, id)
 );
 
@@ -43,7 +43,7 @@ CREATE TABLE syntheses (
     language text,
     speed double precision NOT NULL,
     format text NOT NULL,
-    sizes jsonb NOT NULL,
+    passage_sizes jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT syntheses_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT syntheses_library_id_fingerprint_key UNIQUE (library_id, fingerprint)
@@ -55,7 +55,7 @@ CREATE INDEX syntheses_created_at_idx ON syntheses (created_at);
 CREATE FUNCTION voices_to_purge(before timestamptz, at_most integer)
 RETURNS TABLE (library_id text, id text) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT v.library_id, v.id FROM voices v JOIN jobs j ON j.library_id = v.library_id AND j.id = v.job_id
-     WHERE v.cleared_at IS NULL AND (v.deleted_at < before OR (j.status = 'failed' AND j.finished_at < before))
+     WHERE v.samples_deleted_at IS NULL AND (v.deleted_at < before OR (j.status = 'failed' AND j.finished_at < before))
        AND j.status IN ('ready', 'failed')
      ORDER BY v.library_id, v.id LIMIT at_most
 $$;

@@ -2,8 +2,8 @@ CREATE TABLE playbacks (
     library_id text COLLATE "C" NOT NULL,
     video_id text COLLATE "C" NOT NULL,
     state text NOT NULL,
-    asked integer NOT NULL,
-    runner text,
+    revision integer NOT NULL,
+    lease_holder text,
     error text,
     updated_at timestamptz NOT NULL,
     CONSTRAINT playbacks_pkey PRIMARY KEY (library_id, video_id),
@@ -20,5 +20,5 @@ CREATE TABLE playback_tracks (
     packaged jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT playback_tracks_pkey PRIMARY KEY (library_id, video_id, kind, name),
-    CONSTRAINT playback_tracks_kind_check CHECK (kind IN ('picture', 'sound', 'text'))
+    CONSTRAINT playback_tracks_kind_check CHECK (kind IN ('video', 'audio', 'text'))
 );

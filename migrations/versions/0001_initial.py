@@ -52,6 +52,14 @@ LIBRARY_TABLES = {
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")
 # Shared by all libraries: what workers advertise.
 SHARED_TABLES = ("translation_routes", "stock_voices")
+# What other packages may read of a table.
+PUBLISHED_VIEWS = (
+    "published_captions",
+    "published_dubs",
+    "published_shorts",
+    "published_sources",
+    "published_transcripts",
+)
 
 # SECURITY DEFINER functions look across libraries; each returns no more than its caller needs.
 APPLICATION_FUNCTIONS = (
@@ -109,6 +117,8 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     for table in SHARED_TABLES:
         op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO cutroom_app")
+    for view in PUBLISHED_VIEWS:
+        op.execute(f"GRANT SELECT ON {view} TO cutroom_app")
     for function in (*APPLICATION_FUNCTIONS, *OWNER_FUNCTIONS):
         op.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC")
     for function in APPLICATION_FUNCTIONS:
@@ -123,4 +133,4 @@ def _confine(table: str, privileges: str, condition: str) -> None:
 
 
 def downgrade() -> None:
-    raise RuntimeError("The initial migration cannot be undone: drop the database instead.")
+    raise RuntimeError("The initial migration cannot be reverted; drop the database instead.")

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
+from cutroom.platform.task_queues import TaskQueue
 from dev.backup import NotEmptyError, backup, restore
 from dev.scratch import environment_of
 from dev.server import Server
@@ -26,7 +27,8 @@ from tests.support.stage import TERMINAL, Stage, WorkerProcess, make_video, open
 
 PORT_BASE = 31400
 WAIT_SECONDS = 300.0
-QUEUES = "control,media,egress,download"  # no engines, so that the backup contains a pending transcript
+# No engines, so that the backup contains a pending transcript.
+QUEUES = [TaskQueue.CONTROL, TaskQueue.MEDIA, TaskQueue.EGRESS, TaskQueue.DOWNLOAD]
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)

@@ -11,7 +11,7 @@ from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.console import library_steps, steps
 from proofs.console.browser import Findings, Steps, open_browser
-from proofs.console.console import ConsoleStage, connect_oauth_app, make_speech_video
+from proofs.console.stage import ConsoleStage, connect_oauth_app, make_speech_video
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 from tests.support.stage import open_stage, wait_for_voices

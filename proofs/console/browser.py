@@ -146,7 +146,7 @@ class Steps:
         started = time.monotonic()
         try:
             yield
-        except Exception as error:  # noqa: BLE001 (recorded; the proof goes on)
+        except Exception as error:  # noqa: BLE001 (recorded; the proof continues)
             await browser.page.screenshot(path=browser.folder / "failed.png")
             print(f"step failed: {name}: {error} at {browser.page.url}")
             self.done.append((name, False, time.monotonic() - started))

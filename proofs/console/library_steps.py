@@ -3,7 +3,7 @@
 from playwright.async_api import FilePayload
 
 from dev.fixtures.photographs import ensure_photographs, photographs_folder
-from proofs.console.console import JOB_SECONDS, MARKUP, ConsoleStage
+from proofs.console.stage import JOB_SECONDS, MARKUP, ConsoleStage
 
 RECORD_SECONDS = 6
 
@@ -19,7 +19,7 @@ async def clone_voice(console: ConsoleStage) -> None:
     await browser.until(f"document.getElementById('recorded').textContent >= '0:0{RECORD_SECONDS}'", seconds=60)
     await page.click("#record")
     await browser.until("document.getElementById('sample').files.length === 1")
-    assert await page.locator("#heard").is_visible()
+    assert await page.locator("#sample-player").is_visible()
     await page.check("#clone [name=consent]")
     await page.click("#clone button.main")
     await browser.wait_for("#voices li", has_text="Reader")
@@ -36,7 +36,7 @@ async def synthesize_sentence(console: ConsoleStage) -> None:
     await page.click("#speak button.main")
     await browser.until("document.getElementById('spoken').duration > 0.5", seconds=JOB_SECONDS)
     await page.click("#voices button.danger")
-    await browser.wait_for("[role=status]", has_text="The voice is gone")
+    await browser.wait_for("[role=status]", has_text="Voice deleted")
 
 
 async def create_character(console: ConsoleStage) -> None:
@@ -65,7 +65,7 @@ async def create_brand_voice(console: ConsoleStage) -> None:
     await page.click("article .edit summary")
     await page.fill("article [name=colors]", "#e8a33d #1e1f22 #3f6b8c")
     await page.click("article .edit button.main")
-    await browser.until("document.querySelectorAll('.colours li').length === 3")
+    await browser.until("document.querySelectorAll('.colors li').length === 3")
     await browser.capture("brand-voices")
 
 
@@ -75,11 +75,11 @@ async def arrange_library(console: ConsoleStage) -> None:
     await browser.go("/library")
     await page.click("text=New folder")
     await page.fill(".sheet.left [name=name]", "Drafts")
-    await page.click("text=Make it")
+    await page.click("text=Create folder")
     await browser.wait_for(".empty", has_text="This folder is empty")
-    await page.click("text=Change this folder")
+    await page.click("text=Edit folder")
     await page.fill("form[action$='/rename'] [name=name]", f"Folder {MARKUP}")
-    await page.click("text=Rename it")
+    await page.click("form[action$='/rename'] button")
     await browser.wait_for("h1", has_text="Folder")
     await browser.go("/library")
     await page.check(".tile input[name=video]", force=True)  # visible on hover only
@@ -94,7 +94,7 @@ async def choose_poster(console: ConsoleStage) -> None:
     """Set the second thumbnail as the video's poster."""
     page, browser = console.browser.page, console.browser
     await page.click(".thumb button >> nth=0")
-    await browser.wait_for("[role=status]", has_text="stands for the video")
+    await browser.wait_for("[role=status]", has_text="Thumbnail set")
     await browser.wait_for(".thumb.chosen .state.ready")
     sql = "SELECT poster_path FROM videos WHERE id = $1"
     poster = await console.stage.accounts.connection.fetchval(sql, console.ids["video"])

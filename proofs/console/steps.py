@@ -9,7 +9,7 @@ from playwright.async_api import Route
 from cutroom.accounts.sessions import change_password
 from cutroom.credits import ledger
 from cutroom.platform.clock import system_clock
-from proofs.console.console import CHUNK_DELAY_MS, JOB_SECONDS, MARKUP, PASSWORD, SPOKEN, VIDEO_NAME, ConsoleStage
+from proofs.console.stage import CHUNK_DELAY_MS, JOB_SECONDS, MARKUP, PASSWORD, SPOKEN, VIDEO_NAME, ConsoleStage
 from tests.support.dub_stage import MILLICREDITS
 
 PATHS = (
@@ -44,7 +44,7 @@ async def create_workspace(console: ConsoleStage) -> None:
     await console.browser.capture("new-workspace")
     await page.fill("#main [name=name]", f"Lens people {MARKUP}")
     await page.click("#main button.main")
-    await console.browser.wait_for("[role=status]", has_text="The workspace is made")
+    await console.browser.wait_for("[role=status]", has_text="Workspace created")
     sql = "SELECT id FROM libraries WHERE kind = 'workspace' ORDER BY id DESC LIMIT 1"
     console.ids["workspace"] = await console.stage.accounts.connection.fetchval(sql)
     await ledger.grant(
@@ -62,7 +62,7 @@ async def create_key(console: ConsoleStage) -> None:
     await console.browser.go("/keys")
     await console.browser.capture("keys-empty")
     await page.fill("#main [name=name]", f"Laptop {MARKUP}")
-    await page.click("text=Make the key")
+    await page.click("text=Create key")
     secret = await page.inner_text("#new-key")
     await console.browser.capture("keys")
     async with httpx.AsyncClient(base_url=console.stage.api.url, headers={"X-Api-Key": secret}) as client:
@@ -101,9 +101,9 @@ async def upload(console: ConsoleStage) -> None:
     )
     before = chunks
     await page.reload()
-    await browser.wait_for("#uploads .state", has_text="% sent")
+    await browser.wait_for("#uploads .state", has_text="% uploaded")
     await browser.capture("library-uploading")
-    await browser.wait_for("#uploads .state", seconds=120, has_text="Received")
+    await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded")
     await page.unroute_all()
     assert chunks > before > 2
     video_id = await console.stage.accounts.connection.fetchval("SELECT id FROM videos ORDER BY id DESC LIMIT 1")
@@ -122,12 +122,12 @@ async def follow_progress(console: ConsoleStage) -> None:
 async def play(console: ConsoleStage) -> None:
     page = console.browser.page
     await page.click(".tile a")
-    await console.browser.wait_for("#words li button")
+    await console.browser.wait_for("#transcript li button")
     await page.evaluate("document.getElementById('player').play()")
     await console.browser.until("document.getElementById('player').currentTime > 1")
     await page.keyboard.press("Escape")
-    await page.click("#words li:last-child button")
-    start = float(await page.get_attribute("#words li:last-child button", "data-start") or 0)
+    await page.click("#transcript li:last-child button")
+    start = float(await page.get_attribute("#transcript li:last-child button", "data-start") or 0)
     await console.browser.until(f"document.getElementById('player').currentTime >= {start}")
     await page.evaluate("document.getElementById('player').pause()")
     shown = await page.evaluate(
@@ -142,12 +142,12 @@ async def request_dub(console: ConsoleStage) -> None:
     """The button shows the exact price, and the page updates itself."""
     page = console.browser.page
     await page.select_option("#make-dub [name=dub]", "es")
-    await console.browser.wait_for("#make-dub button.main", has_text="Dub to Spanish,")
+    await console.browser.wait_for("#make-dub button.main", has_text="Dub into Spanish ·")
     console.ids["price"] = await page.inner_text("#make-dub button.main")
     await console.browser.capture("video")
     await page.click("#make-dub button.main")
-    await console.browser.wait_for(".timeline li", has_text="Dub Spanish")
-    await console.browser.wait_for(".timeline li.ready", seconds=JOB_SECONDS, has_text="Dub Spanish")
+    await console.browser.wait_for(".job-list li", has_text="Dub Spanish")
+    await console.browser.wait_for(".job-list li.ready", seconds=JOB_SECONDS, has_text="Dub Spanish")
 
 
 async def switch_language(console: ConsoleStage) -> None:
@@ -158,24 +158,24 @@ async def switch_language(console: ConsoleStage) -> None:
     )
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
-    await page.click("#sounds button[data-language=es]")
-    await browser.until("document.querySelector('.stage').dataset.heard === 'stream es'")
+    await page.click("#audio-tracks button[data-language=es]")
+    await browser.until("document.querySelector('.stage').dataset.audioSource === 'stream es'")
     await page.evaluate(
         "() => { const player = document.getElementById('player'); player.currentTime = 0; return player.play(); }"
     )
     await browser.until("document.getElementById('player').currentTime > 0.8")
     assert not await page.evaluate("document.getElementById('player').muted")
     assert any("/media/" in url and "/s/es-" in url for url in fetched), fetched
-    await page.click("#sounds button[data-language=en]")
-    await browser.until("document.querySelector('.stage').dataset.heard === 'stream en'")
+    await page.click("#audio-tracks button[data-language=en]")
+    await browser.until("document.querySelector('.stage').dataset.audioSource === 'stream en'")
     await page.evaluate("document.getElementById('player').pause()")
 
 
 async def open_report(console: ConsoleStage) -> None:
     page = console.browser.page
     await page.click("details[data-report=es] summary")
-    bars = await page.locator(".bars.dub rect").count()
-    assert bars >= 2, bars
+    spans = await page.locator(".spans.dub rect").count()
+    assert spans >= 2, spans
     await console.browser.capture("video-dubbed")
 
 
@@ -183,7 +183,7 @@ async def review_thumbnail(console: ConsoleStage) -> None:
     """Detected images are shown for review, and used after approval."""
     page = console.browser.page
     await page.check("#make-thumbnail [name=review]")
-    await console.browser.wait_for("#make-thumbnail button.main", has_text="Draw a thumbnail, 7 credits")
+    await console.browser.wait_for("#make-thumbnail button.main", has_text="Generate thumbnail · 7 credits")
     await page.click("#make-thumbnail button.main")
     await console.browser.wait_for("#review .shot img", seconds=JOB_SECONDS)
     await console.browser.capture("video-review")
@@ -199,7 +199,7 @@ async def search(console: ConsoleStage) -> None:
     await page.keyboard.press("/")
     await page.keyboard.type(SPOKEN)
     await page.keyboard.press("Enter")
-    await console.browser.wait_for(".tile .said", has_text=SPOKEN)
+    await console.browser.wait_for(".tile .match", has_text=SPOKEN)
     await console.browser.capture("search")
 
 

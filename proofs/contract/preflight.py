@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from cutroom.platform.ids import new_id
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from proofs.contract.stage import OWNER, ApiResponse, Caller, Stage
 from tests.support.stage import open_stage
 
@@ -22,13 +22,12 @@ TRIES = 6  # a source that is not checked in time is accepted
 async def with_preflight(stage: Stage) -> AsyncIterator[Stage]:
     """The same stage with another API on its own database, so that its worker has no other work."""
     with TemporaryDirectory() as folder:
-        queues = f"{TaskQueue.CONTROL},{TaskQueue.EGRESS}"
         other = open_stage(
             "proof_contract_sources",
             Path(folder),
             worker_module="proofs.contract.worker",
             preflight_seconds=PREFLIGHT_SECONDS,
-            worker_queues=queues,
+            worker_queues=[TaskQueue.CONTROL, TaskQueue.EGRESS],
         )
         async with other as opened, httpx.AsyncClient(base_url=opened.api.url, timeout=60) as client:
             owner = Caller(opened.key.headers, {})

@@ -201,7 +201,7 @@ class StateFixtures:
             "description": "Warm.",
             "labels": {"language": "en"},
             "remove_noise": False,
-            "samples": 1,
+            "sample_count": 1,
             "reference_path": "sample",
             "reference_sha256": "0" * 64,
             "preview_path": "sample",

@@ -134,8 +134,8 @@ class Actor:
 
     async def _request(self, connection: Connection, charge: Charge, now: datetime) -> str:
         key = JobKey(JobType.SHORTS, new_id())
-        expected = NewJob(key, self.video_id, charge=charge)
-        await request_jobs(connection, self.principal, [expected], prices=self.prices, now=now)
+        new_job = NewJob(key, self.video_id, charge=charge)
+        await request_jobs(connection, self.principal, [new_job], prices=self.prices, now=now)
         return f"held {key.id} {len(charge.items)}"
 
     async def begin(self, connection: Connection, now: datetime) -> str:

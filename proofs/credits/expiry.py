@@ -14,6 +14,7 @@ from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
+from cutroom.platform.task_queues import TaskQueue
 from dev.scratch import environment_of
 from dev.server import Server
 from proofs.credits.stage import Stage, Tenant, open_stage
@@ -55,9 +56,9 @@ class Reserver:
     async def use(self, line_id: str) -> None:
         """Create a job that holds the line and depends on a job that never finishes, so that no worker runs it."""
         charge = Charge((BillableItem(Action.TRANSCRIPT, "transcript"),), is_subscriber=True, line_ids=(line_id,))
-        expected = NewJob(JobKey(JobType.SHORTS, new_id()), self.video_id, depends_on=["never"], charge=charge)
+        new_job = NewJob(JobKey(JobType.SHORTS, new_id()), self.video_id, depends_on=["never"], charge=charge)
         async with self.stage.database.transaction(self.tenant.library_id) as connection:
-            await request_jobs(connection, self.tenant.principal, [expected], prices=load_prices(), now=system_clock())
+            await request_jobs(connection, self.tenant.principal, [new_job], prices=load_prices(), now=system_clock())
 
     async def audit(self) -> LedgerAudit:
         return await audit_library(self.stage.owner, self.tenant.library_id)
@@ -95,7 +96,7 @@ async def prove_expiry(report: Report, *, with_kill: bool) -> None:
     with TemporaryDirectory() as folder:
         changes = {
             "reservation_seconds": RESERVATION_SECONDS,
-            "worker_queues": "control",
+            "worker_queues": [TaskQueue.CONTROL],
             "cache_dir": Path(folder),
         }
         async with open_stage("proof_credits_expiry", **changes) as stage:
@@ -138,7 +139,7 @@ async def _prove_in_time(report: Report, reserver: Reserver) -> None:
         measured=f"{'restored' if is_complete and kept else audit.balances} after {seconds:.1f} s",
         holds=is_complete and kept,
     )
-    report.claim(
+    report.claim_time(
         "... delay of the last release",
         expected=f"<= {MAX_LATENESS_MS} ms",
         measured=f"{late:.0f} ms",

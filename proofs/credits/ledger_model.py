@@ -90,7 +90,7 @@ class Model:
     def hold(self, rows: Sequence[asyncpg.Record], items: Iterable[BillableItem]) -> None:
         """A holder has exactly the lines that it pays for, and no line has two holders."""
         found = [_work_of(row) for row in rows]
-        self.expect(sorted(map(repr, found)) == sorted(map(repr, items)), f"held {found}, asked for {items}")
+        self.expect(sorted(map(repr, found)) == sorted(map(repr, items)), f"held {found}, requested {items}")
         for row in rows:
             line = self._line(row)
             self.expect(line.holder in {None, row["holder"]}, f"line {line.id} has two holders")

@@ -110,16 +110,16 @@ class Caller:
         by_the_minute = any(work.action in {"dub", "captions", "transcript"} for work in items)
         return seconds is not None and by_the_minute and created["durationSeconds"] < seconds
 
-    async def _work(self, expected: NewJob) -> int:
+    async def _work(self, new_job: NewJob) -> int:
         library_id, prices, now = self.tenant.library_id, load_prices(), system_clock()
-        ref = JobRef(library_id, expected.key.id, 1)
+        ref = JobRef(library_id, new_job.key.id, 1)
         async with self.stage.database.transaction(library_id) as connection:
-            await request_jobs(connection, self.tenant.principal, [expected], prices=prices, now=now)
+            await request_jobs(connection, self.tenant.principal, [new_job], prices=prices, now=now)
         async with self.stage.database.transaction(library_id) as connection:
             await lifecycle.start(connection, ref, prices=prices, now=now)
         async with self.stage.database.transaction(library_id) as connection:
             await lifecycle.complete(connection, ref, result={}, now=now)
-            job = await get_job(connection, library_id, expected.key.id)
+            job = await get_job(connection, library_id, new_job.key.id)
         assert job.result is not None
         return milli(job.result["receipt"]["captured"])
 

@@ -78,7 +78,7 @@ class CreditRequests:
     def _random_bundle(self, on: Model) -> tuple[str, dict[str, Any]]:
         return self.rng.choice(list(on.videos)), random_bundle(self.rng)
 
-    def _wanted(self, on: Model, video_id: str, bundle: dict[str, Any]) -> list[list[int] | None]:
+    def _possible_prices(self, on: Model, video_id: str, bundle: dict[str, Any]) -> list[list[int] | None]:
         """Possible prices; two if the duration may become known concurrently."""
         durations = (on.videos[video_id], on.coming.get(video_id, on.videos[video_id]))
         priced = [
@@ -88,7 +88,7 @@ class CreditRequests:
 
     async def quote(self, on: Model) -> None:
         video_id, bundle = self._random_bundle(on)
-        expected = self._wanted(on, video_id, bundle)
+        expected = self._possible_prices(on, video_id, bundle)
         body = CreditBundle.model_validate(bundle)
         try:
             async with self.transaction(on) as connection:
@@ -103,7 +103,7 @@ class CreditRequests:
 
     async def reserve(self, on: Model) -> None:
         video_id, bundle = self._random_bundle(on)
-        expected = self._wanted(on, video_id, bundle)
+        expected = self._possible_prices(on, video_id, bundle)
         body, now = CreditBundle.model_validate(bundle), on.clock
         try:
             async with self.transaction(on) as connection:
@@ -141,18 +141,18 @@ class CreditRequests:
         else:
             on.expect(error.code is Code.DURATION_UNKNOWN and None in expected, f"refused: {error.code}")
 
-    async def _request(self, on: Model, expected: Sequence[NewJob]) -> list[RequestResult]:
+    async def _request(self, on: Model, new_jobs: Sequence[NewJob]) -> list[RequestResult]:
         """Request several jobs in one transaction, as for several languages."""
-        responses, now = [], on.clock
+        results, now = [], on.clock
         async with self.transaction(on) as connection:
-            asked = await request_jobs(connection, on.tenant.principal, expected, prices=self.prices, now=now)
-            for one, (_, begun) in zip(expected, asked, strict=True):
+            requested = await request_jobs(connection, on.tenant.principal, new_jobs, prices=self.prices, now=now)
+            for one, (_, begun) in zip(new_jobs, requested, strict=True):
                 attempt = await connection.fetchval(
                     "SELECT attempt FROM jobs WHERE library_id = $1 AND id = $2", on.library_id, one.key.id
                 )
                 rows = await connection.fetch(HELD, on.library_id, workflow_id(one.key.id, attempt))
-                responses.append(RequestResult(begun, attempt, rows))
-        return responses
+                results.append(RequestResult(begun, attempt, rows))
+        return results
 
     async def consume(self, on: Model) -> None:
         """Create a job that uses lines of a reservation, by id or not, possibly contended by another actor."""
@@ -170,14 +170,14 @@ class CreditRequests:
         spent = naming != "reservation" and any(line.is_spent(now) for line in taken)
         job = Job(key_for(taken[0].work), taken[0].video_id)
         try:
-            (response,) = await self._request(on, [NewJob(job.key, job.video_id, charge=charge)])
+            (result,) = await self._request(on, [NewJob(job.key, job.video_id, charge=charge)])
         except CutroomError as error:
             on.expect(error.code is Code.CONFLICT, f"consumption refused: {error.code}")
             self.done["consumption refused"] += 1
             return
         on.expect(not late and not spent, f"a spent line of {reservation_id} was used")
-        on.expect({row["reservation_id"] for row in response.rows} == {reservation_id}, "lines of another reservation")
-        on.hold(response.rows, charge.items)
+        on.expect({row["reservation_id"] for row in result.rows} == {reservation_id}, "lines of another reservation")
+        on.hold(result.rows, charge.items)
         on.jobs.append(job)
         self.done["consumed"] += 1
 
@@ -187,7 +187,7 @@ class CreditRequests:
             raise NothingToDoError
         return self.rng.choice(newest)
 
-    def _works(self) -> tuple[BillableItem, ...]:
+    def _random_items(self) -> tuple[BillableItem, ...]:
         items: list[BillableItem] = []
         while not items:
             items = service.billable_items(CreditBundle.model_validate(random_bundle(self.rng)))
@@ -195,54 +195,52 @@ class CreditRequests:
 
     async def pay(self, on: Model) -> None:
         """Request new jobs paid from the wallet; of two, the second depends on the first."""
-        jobs, expected = [], []
+        jobs, new_jobs = [], []
         video_id = self.rng.choice(list(on.videos))
         for _ in range(self.rng.choice((1, 2, 2, 3))):
-            items = self._works()
+            items = self._random_items()
             job = Job(key_for(items[0]), video_id)
             jobs.append(job)
-            expected.append(NewJob(job.key, video_id, charge=Charge(items, on.tenant.is_subscriber)))
+            new_jobs.append(NewJob(job.key, video_id, charge=Charge(items, on.tenant.is_subscriber)))
         if len(jobs) == 2:
             jobs[0].dependent, jobs[1].is_waiting = jobs[1], True
-            expected[1] = replace(expected[1], depends_on=[jobs[0].key.id])
+            new_jobs[1] = replace(new_jobs[1], depends_on=[jobs[0].key.id])
         try:
-            responses = await self._request(on, expected)
+            results = await self._request(on, new_jobs)
         except CutroomError as error:
             self._check_refusal(on, error, [])
             return
-        for job, one, response in zip(jobs, expected, responses, strict=True):
-            self._record_request(on, job, one, response)
+        for job, new_job, result in zip(jobs, new_jobs, results, strict=True):
+            self._record_request(on, job, new_job, result)
 
-    def _record_request(self, on: Model, job: Job, expected: NewJob, response: RequestResult) -> None:
-        if not response.begun:
+    def _record_request(self, on: Model, job: Job, new_job: NewJob, result: RequestResult) -> None:
+        if not result.begun:
             on.expect(any(job is known for known in on.jobs), f"{job.key.id} is new but existed")
             return
         if not any(job is known for known in on.jobs):
             on.jobs.append(job)
-        job.becomes("queued", attempt=response.attempt)
-        assert expected.charge is not None
-        if response.rows:  # otherwise it is paid at start, once the duration is known
-            on.hold(response.rows, expected.charge.items)
+        job.becomes("queued", attempt=result.attempt)
+        assert new_job.charge is not None
+        if result.rows:  # otherwise it is paid at start, once the duration is known
+            on.hold(result.rows, new_job.charge.items)
             self.done["paid from the wallet"] += 1
 
     async def concurrent_duplicates(self, on: Model) -> None:
         """Two concurrent requests for the same new job create one job that is paid once."""
-        items, video_id = self._works(), self.rng.choice(list(on.videos))
+        items, video_id = self._random_items(), self.rng.choice(list(on.videos))
         reservation_id: str | None = None
         if self.rng.random() < 0.5:
             reservation_id, lines = self._reservation(on)
             line = self.rng.choice(lines)
             items, video_id = (line.work,), line.video_id
         job = Job(key_for(items[0]), video_id)
-        expected = NewJob(job.key, video_id, charge=Charge(items, on.tenant.is_subscriber, reservation_id))
-        both = await asyncio.gather(
-            self._request(on, [expected]), self._request(on, [expected]), return_exceptions=True
-        )
-        responses = [each[0] for each in both if not isinstance(each, BaseException)]
-        begun = [response for response in responses if response.begun]
+        new_job = NewJob(job.key, video_id, charge=Charge(items, on.tenant.is_subscriber, reservation_id))
+        both = await asyncio.gather(self._request(on, [new_job]), self._request(on, [new_job]), return_exceptions=True)
+        results = [each[0] for each in both if not isinstance(each, BaseException)]
+        begun = [result for result in results if result.begun]
         on.expect(len(begun) <= 1, f"{job.key.id} began twice")
-        for response in begun:
-            self._record_request(on, job, expected, response)
+        for result in begun:
+            self._record_request(on, job, new_job, result)
         for each in both:
             if isinstance(each, BaseException) and not isinstance(each, CutroomError | RolledBackError):
                 raise each
@@ -253,25 +251,25 @@ class CreditRequests:
         if not known:
             raise NothingToDoError
         job = self.rng.choice(known)
-        expected = NewJob(job.key, job.video_id, charge=Charge(self._works(), on.tenant.is_subscriber))
+        new_job = NewJob(job.key, job.video_id, charge=Charge(self._random_items(), on.tenant.is_subscriber))
         try:
-            (response,) = await self._request(on, [expected])
+            (result,) = await self._request(on, [new_job])
         except CutroomError as error:
             self._check_refusal(on, error, [])
             return
-        job.is_waiting = job.is_waiting and not response.begun
-        self._record_request(on, job, expected, response)
-        self.done["retried" if response.begun else "repeated without effect"] += 1
+        job.is_waiting = job.is_waiting and not result.begun
+        self._record_request(on, job, new_job, result)
+        self.done["retried" if result.begun else "repeated without effect"] += 1
 
     async def misuse(self, on: Model) -> None:
         """Lines of another library, video, language or product, and used or unknown lines, pay for nothing."""
         reservation_id, lines = self._reservation(on)
         line = self.rng.choice(lines)
         other = self.rng.choice([model for model in self.models if model is not on])
-        stranger = self.rng.choice([video for video in on.videos if video != line.video_id])
+        other_video = self.rng.choice([video for video in on.videos if video != line.video_id])
         spent = [each for each in on.lines.values() if each.reservation_id is not None and each.is_spent(on.clock)]
         cases: list[tuple[Model, Line, str, Charge]] = [
-            (on, line, stranger, self._named(line)),
+            (on, line, other_video, self._named(line)),
             (on, line, line.video_id, self._named(line, work=replace(line.work, language="xx"))),
             (on, line, line.video_id, self._named(line, work=replace(line.work, product="other"))),
             (on, line, line.video_id, self._named(line, line_id=new_id())),

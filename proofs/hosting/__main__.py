@@ -45,7 +45,7 @@ class HostingTest:
         return await self.client.post(self.path(video_id), json={})
 
     async def wait_until_done(
-        self, video_id: str, *, meanwhile: Callable[[], None] | None = None
+        self, video_id: str, *, while_waiting: Callable[[], None] | None = None
     ) -> tuple[dict[str, Any], list[str]]:
         """Poll until finished; returns the last response and the statuses seen."""
         seen: list[str] = []
@@ -57,8 +57,8 @@ class HostingTest:
                 seen.append(found["status"])
             if found["status"] in ENDED or time.monotonic() > deadline:
                 return found, seen
-            if meanwhile is not None:
-                meanwhile()
+            if while_waiting is not None:
+                while_waiting()
             await asyncio.sleep(0.2)
 
 

@@ -31,7 +31,9 @@ async def proof(report: Report, short: bool) -> None:  # noqa: ARG001, FBT001 (o
         measured=_listed(writes),
         holds=not writes and uses > 0,
     )
-    report.claim("SQL that reads a private table of another package", expected="0", measured=_listed(reads), holds=not reads)
+    report.claim(
+        "SQL that reads a private table of another package", expected="0", measured=_listed(reads), holds=not reads
+    )
     cycles = modules.import_cycles()
     report.claim(
         f"Import cycles over {', '.join(modules.PACKAGES)}",

@@ -187,7 +187,7 @@ def _prove_deep_pages(
 
 
 def _claim_ratio(report: Report, claim: str, slow: float, fast: float) -> None:
-    report.claim(
+    report.claim_time(
         claim,
         expected=f"<= {GOAL_RATIO} times",
         measured=f"{slow} ms to {fast} ms, {slow / fast:.2f} times",

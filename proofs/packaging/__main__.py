@@ -1,4 +1,4 @@
-"""Packaging that says what was said: ten kinds of texts, none of it invented, and nothing replaced that should stay."""
+"""Packaging: ten kinds of grounded titles and descriptions, overwrite modes, and resistance to prompt injection."""
 
 import asyncio
 import sys
@@ -12,6 +12,7 @@ from cutroom.engines.writing.port import TITLE_CHARACTERS, DescriptionKind, Titl
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.packaging.writing import prove_writing
 from proofs.stage.report import Report, prove
+from proofs.stage.requirements import Needs
 from proofs.stage.thumbnail_stage import ThumbnailClient
 from tests.support.dub_stage import fund
 from tests.support.stage import open_stage
@@ -41,41 +42,41 @@ def _description(mode: str, kind: str = "video-summary") -> dict[str, Any]:
 
 
 async def _prove_modes(report: Report, api: ThumbnailClient, video_id: str) -> None:
-    """The film came with a title, its file's name, and without a description."""
-    came_with = (await api.get_packaging(video_id))["title"]
+    """The uploaded video has a title, from its file name, and no description."""
+    original_title = (await api.get_packaging(video_id))["title"]
     rows = (
         ("generateTitle", "fill-if-empty", "skipped", True),
         ("generateTitle", "never", "skipped", True),
         ("generateTitle", "always", "ready", True),
-        ("generateTitle", "fill-if-empty", "ready", False),  # done: it stays as it is
+        ("generateTitle", "fill-if-empty", "ready", False),  # already generated
         ("generateDescription", "never", "skipped", True),
         ("generateDescription", "fill-if-empty", "ready", True),
         ("generateDescription", "fill-if-empty", "ready", False),
         ("generateDescription", "always", "ready", True),
     )
-    wrong, kept = [], came_with
-    for automation, mode, expected, begins in rows:
+    wrong, title = [], original_title
+    for automation, mode, expected, registered in rows:
         options = _title(mode) if automation == "generateTitle" else _description(mode)
-        asked = await api.request_packaging(video_id, **{automation: options})
-        if asked["registered"]:
+        response = await api.request_packaging(video_id, **{automation: options})
+        if response["registered"]:
             await api.wait_for_job(f"packaging_{video_id}_{automation}")
         state = await api.get_packaging(video_id)
         [run] = [each for each in state["automations"] if each["type"] == automation]
-        stays = state["title"] == kept if expected == "skipped" and automation == "generateTitle" else True
-        kept = state["title"]
-        if (run["status"], asked["registered"]) != (expected, begins) or not stays:
-            wrong.append(f"{automation} {mode}: {run['status']}, registered {asked['registered']}")
+        unchanged = state["title"] == title if expected == "skipped" and automation == "generateTitle" else True
+        title = state["title"]
+        if (run["status"], response["registered"]) != (expected, registered) or not unchanged:
+            wrong.append(f"{automation} {mode}: {run['status']}, registered {response['registered']}")
     report.claim(
         f"{len(rows)} runs with every overwriteMode",
-        expected="written, skipped or left as the table says",
-        measured="; ".join(wrong) or f"as it says; the title is now “{kept}”, it was “{came_with}”",
-        holds=not wrong and kept != came_with,
+        expected="written, skipped or unchanged, as specified",
+        measured="; ".join(wrong) or f"as specified; title “{original_title}” became “{title}”",
+        holds=not wrong and title != original_title,
     )
     report.figures(modes_wrong=len(wrong))
 
 
 async def _prove_pending(report: Report, api: ThumbnailClient, video_id: str) -> None:
-    """While the worker is away a run is pending: it is told of, and not begun twice."""
+    """With the worker down, pending runs are reported and not registered twice."""
     api.stage.worker.kill()
     first = await api.request_packaging(video_id, generateTitle=_title("always"))
     second = await api.request_packaging(
@@ -84,23 +85,23 @@ async def _prove_pending(report: Report, api: ThumbnailClient, video_id: str) ->
     third = await api.request_packaging(
         video_id, generateTitle=_title("always"), generateDescription=_description("never")
     )
-    told = [(each["registered"], each["alreadyPending"], len(each["jobs"])) for each in (first, second, third)]
+    responses = [(each["registered"], each["alreadyPending"], len(each["jobs"])) for each in (first, second, third)]
     expected = [
         (True, [], 1),
         (True, ["generateTitle"], 1),
         (False, ["generateTitle", "generateDescription"], 0),
     ]
-    ends = [await api.wait_for_job(f"packaging_{video_id}_{each}") for each in ("generateTitle", "generateDescription")]
+    jobs = [await api.wait_for_job(f"packaging_{video_id}_{each}") for each in ("generateTitle", "generateDescription")]
     report.claim(
-        "runs asked for again while they are pending",
-        expected="told in alreadyPending, begun once, ready",
-        measured=f"{told}, {[job['status'] for job in ends]}",
-        holds=told == expected and all(job["status"] == "ready" for job in ends),
+        "runs requested again while pending",
+        expected="listed in alreadyPending, run once, ready",
+        measured=f"{responses}, {[job['status'] for job in jobs]}",
+        holds=responses == expected and all(job["status"] == "ready" for job in jobs),
     )
 
 
 async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> None:
-    """All ten over the API, on what somebody reads aloud."""
+    """Generate all ten kinds through the API for a recorded reading."""
     titles, descriptions = [], []
     for style in TitleStyle:
         await api.request_packaging(video_id, generateTitle=_title("always", style))
@@ -115,7 +116,7 @@ async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> N
     longest = max(map(len, titles))
     report.claim(
         "titles in five styles and descriptions of five types, over the API",
-        expected=f"10 that differ, titles <= {TITLE_CHARACTERS}, the last ones on the video",
+        expected=f"10 distinct, titles <= {TITLE_CHARACTERS} characters, the last ones set on the video",
         measured=f"{len(set(titles))} and {len(set(descriptions))}, longest title {longest}",
         holds=len(set(titles)) == len(set(descriptions)) == 5
         and longest <= TITLE_CHARACTERS
@@ -124,4 +125,5 @@ async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> N
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Packaging", proof))
+    needs = Needs(model_set="ci", long_model_set="proofs", programs=("ffmpeg",))
+    sys.exit(prove("Packaging", proof, needs=needs))

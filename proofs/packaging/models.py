@@ -1,4 +1,4 @@
-"""Language models for the proof: fakes that obey whoever speaks in a film, and a real one behind a real server."""
+"""Language models: fakes that follow injected instructions, and a real model behind the llama.cpp server."""
 
 import base64
 import binascii
@@ -21,46 +21,46 @@ from tests.support.fake_language_models import faithful_model, sent_transcript
 REAL_MODEL = "smollm2-135m"
 CONTEXT_TOKENS = 8192
 START_SECONDS = 180
-_BLOB = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 
 
 class FakeObedient:
-    """A fake: says what anybody in the transcript tells it to say, and decodes what it must for that."""
+    """A fake that outputs the canary when the transcript contains it, also in base64."""
 
     def __init__(self, canary: str) -> None:
         self._canary = canary
-        self.saw = False
+        self.saw_canary = False
 
     def __call__(self, body: dict[str, Any], _what: str) -> object:
-        shown = "\n".join(_decoded(line) for line in sent_transcript(body))
-        if any(part.lower() in shown.lower() for part in self._canary.split()):
-            self.saw = True
-            return _answer(body, self._canary)
+        transcript = "\n".join(_decoded(line) for line in sent_transcript(body)).lower()
+        if any(word.lower() in transcript for word in self._canary.split()):
+            self.saw_canary = True
+            return _response(body, self._canary)
         return faithful_model(body, "")
 
 
-class FakeKnowing:
-    """A fake that says its canary whatever it is shown: alone, behind good words, and in other letters."""
+class FakeLeaking:
+    """A fake that always outputs its canary: alone or after grounded text, in varying case and spacing."""
 
     def __init__(self, canary: str) -> None:
-        manners = [canary, canary.lower(), canary.title(), " ".join(canary), canary.replace("-", " ")]
-        self._manners = cycle([*manners, *(f"{{}} {each}" for each in manners)])
+        variants = [canary, canary.lower(), canary.title(), " ".join(canary), canary.replace("-", " ")]
+        self._variants = cycle([*variants, *(f"{{}} {each}" for each in variants)])
 
     def __call__(self, body: dict[str, Any], _what: str) -> object:
-        good = sent_transcript(body)[0].rstrip(".")
-        return _answer(body, next(self._manners).format(good[:30].rsplit(" ", 1)[0]))
+        sentence = sent_transcript(body)[0].rstrip(".")
+        return _response(body, next(self._variants).format(sentence[:30].rsplit(" ", 1)[0]))
 
 
-def _answer(body: dict[str, Any], text: str) -> str:
-    shape = body["response_format"]["json_schema"]["name"]
+def _response(body: dict[str, Any], text: str) -> str:
+    schema = body["response_format"]["json_schema"]["name"]
     sections = [{"heading": text, "text": text}]
-    answers: dict[str, object] = {"steps": {"steps": [text]}, "article": {"sections": sections}}
-    return json.dumps(answers.get(shape, {"text": text}), ensure_ascii=False)
+    responses: dict[str, object] = {"steps": {"steps": [text]}, "article": {"sections": sections}}
+    return json.dumps(responses.get(schema, {"text": text}), ensure_ascii=False)
 
 
 def _decoded(line: str) -> str:
     found = [line]
-    for match in _BLOB.finditer(line):
+    for match in _BASE64.finditer(line):
         try:
             found.append(base64.b64decode(match.group(), validate=True).decode())
         except (binascii.Error, UnicodeDecodeError):
@@ -70,19 +70,19 @@ def _decoded(line: str) -> str:
 
 @contextmanager
 def real_model(file: Path, *, log: Path) -> Iterator[str]:
-    """The URL of llama.cpp's own server with a small model, in a process of its own."""
+    """Run llama.cpp's server with a small model in a subprocess; yields its URL."""
     port = free_port()
     command = [sys.executable, "-m", "proofs.packaging.models", str(file), str(port)]
-    with log.open("wb") as written, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=written) as process:
+    with log.open("wb") as log_file, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log_file) as process:
         try:
-            if not wait_until(lambda: _answers(port), seconds=START_SECONDS):
-                raise RuntimeError(f"The language model's server does not start: see {log}.")
+            if not wait_until(lambda: _is_healthy(port), seconds=START_SECONDS):
+                raise RuntimeError(f"The language model server did not start: see {log}.")
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             process.terminate()
 
 
-def _answers(port: int) -> bool:
+def _is_healthy(port: int) -> bool:
     try:
         return httpx.get(f"http://127.0.0.1:{port}/health", timeout=2).status_code == 200
     except httpx.HTTPError:
@@ -90,8 +90,8 @@ def _answers(port: int) -> bool:
 
 
 def serve(file: str, port: int) -> None:
-    """Until the other end hangs up. One thread: two would wait for each other where processors are shared."""
-    import xllamacpp  # noqa: PLC0415 (large, and only this process needs it)
+    """Serve until stdin closes. One thread, because several block each other on shared cores."""
+    import xllamacpp  # noqa: PLC0415 (large; only this process needs it)
 
     settings = xllamacpp.CommonParams()
     settings.model.path = file

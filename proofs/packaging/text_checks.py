@@ -1,4 +1,4 @@
-"""Looks at written texts with means of its own, so that the writer's own check is not what proves it right."""
+"""Checks generated texts independently of the writer's own validation."""
 
 import re
 import tomllib
@@ -22,30 +22,29 @@ dos tres cuatro siete ocho nueve diez once doce quince veinte treinta cuarenta c
 _NUMBER_WORDS = frozenset(_NUMBERS.split())
 
 
-def foreign_words(text: str, material: WritingInput) -> list[str]:
-    """Every word, name and number of a text that is neither in the transcript nor in a template of its language."""
-    said = _said(material)
-    heard = set(said)
-    squashed = "".join(said)
-    own = template_words(material.language)
-    found = [word for word in _words(text) if word not in heard and word not in own]
-    # A hashtag is several words in one.
-    return [word for word in found if not (f"#{word}" in _plain(text) and word in squashed)]
+def unspoken_words(text: str, material: WritingInput) -> list[str]:
+    """Words, names and numbers of a text that are neither in the transcript nor in a template of its language."""
+    spoken = _spoken_words(material)
+    known = {*spoken, *template_words(material.language)}
+    joined = "".join(spoken)
+    found = [word for word in _words(text) if word not in known]
+    # A hashtag joins several words.
+    return [word for word in found if not (f"#{word}" in _normalize(text) and word in joined)]
 
 
 def changed_numbers(text: str, material: WritingInput) -> list[str]:
-    """Numbers, in digits or in several words, that do not stand in the transcript as they stand in the text."""
-    said = " ".join(_said(material))
-    return [run for run in _number_runs(text) if f" {run} " not in f" {said} "]
+    """Numbers in a text, in digits or words, that the transcript does not contain in the same form."""
+    spoken = " ".join(_spoken_words(material))
+    return [run for run in _number_runs(text) if f" {run} " not in f" {spoken} "]
 
 
 def chapter_faults(text: str, material: WritingInput) -> list[str]:
-    """What is wrong with the chapters of a description; a text without any has no fault."""
+    """Faults in the chapters of a description; none if it has no chapters."""
     rows = [match for line in text.splitlines() if (match := _TIME.match(line))]
     if not rows:
         return []
     times = [int(row[1]) * 60 + int(row[2]) for row in rows]
-    faults = [] if times[0] == 0 else ["the first is not at 0:00"]
+    faults = [] if times[0] == 0 else ["the first does not start at 0:00"]
     faults += [] if len(times) >= MIN_CHAPTERS else [f"only {len(times)}"]
     ends = [*times[1:], material.duration_seconds]
     faults += [
@@ -53,8 +52,10 @@ def chapter_faults(text: str, material: WritingInput) -> list[str]:
         for row, start, end in zip(rows, times, ends, strict=True)
         if end - start < MIN_CHAPTER_SECONDS
     ]
-    real = {0, *(int(each.start_seconds) for each in material.segments)}
-    faults += [f"nothing begins at {row[0]}" for row, start in zip(rows, times, strict=True) if start not in real]
+    segment_starts = {0, *(int(each.start_seconds) for each in material.segments)}
+    faults += [
+        f"no segment starts at {row[0]}" for row, start in zip(rows, times, strict=True) if start not in segment_starts
+    ]
     return faults
 
 
@@ -66,16 +67,16 @@ def template_words(language: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in _words(re.sub(r"\{\w+\}", " ", line)))
 
 
-def _said(material: WritingInput) -> list[str]:
+def _spoken_words(material: WritingInput) -> list[str]:
     return [word for each in material.segments for word in _words(each.text)]
 
 
 def _words(text: str) -> list[str]:
     lines = [_STEP.sub("", _TIME.sub(r"\3", line)) for line in text.splitlines()]
-    return [word for line in lines for word in _WORD.findall(_plain(line))]
+    return [word for line in lines for word in _WORD.findall(_normalize(line))]
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower()
 
 

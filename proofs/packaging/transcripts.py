@@ -1,4 +1,4 @@
-"""Six films as transcripts: people who talk about bicycles, bread, bees, bridges, lighthouses and soil."""
+"""Six written transcripts in three languages, on bicycles, bread, bees, bridges, lighthouses and soil."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,29 +12,29 @@ PAUSE_SECONDS = 0.5  # between two sentences
 START_SECONDS = 0.5
 
 
-def films() -> dict[str, WritingInput]:
-    return {name: film(name) for name in NAMES}
+def transcripts() -> dict[str, WritingInput]:
+    return {name: load_transcript(name) for name in NAMES}
 
 
-def film(name: str) -> WritingInput:
-    """A transcript with times that follow from how fast its speakers speak."""
+def load_transcript(name: str) -> WritingInput:
+    """A transcript with times derived from its speaking rate."""
     head, *blocks = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n\n")
-    facts = dict(line.rsplit(" ", 1) for line in head.splitlines())
-    pace, pause = float(facts["words per second"]), float(facts["pause"])
-    said, at = [], START_SECONDS
+    header = dict(line.rsplit(" ", 1) for line in head.splitlines())
+    pace, pause = float(header["words per second"]), float(header["pause"])
+    segments, at = [], START_SECONDS
     for block in blocks:
         for line in block.splitlines():
             speaker, _, text = line.partition(": ")
             seconds = len(text.split()) / pace
-            said.append(SpokenSegment(text, round(at, 2), round(at + seconds, 2), f"speaker_{speaker}"))
+            segments.append(SpokenSegment(text, round(at, 2), round(at + seconds, 2), f"speaker_{speaker}"))
             at += seconds + PAUSE_SECONDS
         at += pause
-    return WritingInput(facts["language"], tuple(said), round(at, 2))
+    return WritingInput(header["language"], tuple(segments), round(at, 2))
 
 
-def with_sentences(material: WritingInput, texts: Sequence[str], *, place: float) -> WritingInput:
-    """The film with somebody who says something else at a place from 0, its start, to 1, its end."""
-    at = round(place * len(material.segments))
+def insert_sentences(material: WritingInput, texts: Sequence[str], *, position: float) -> WritingInput:
+    """Insert sentences of another speaker at a relative position from 0, the start, to 1, the end."""
+    at = round(position * len(material.segments))
     before = material.segments[:at]
     seconds = before[-1].end_seconds if before else 0.0
     added = tuple(SpokenSegment(text, seconds + 0.1, seconds + 0.2, "speaker_9") for text in texts)

@@ -1,4 +1,4 @@
-"""A real browser with real players in it: Chromium with Shaka Player and hls.js, on a page of another origin."""
+"""Chromium with Shaka Player and hls.js, on a page served from another origin."""
 
 import asyncio
 import functools
@@ -21,7 +21,7 @@ from dev.environment import PROJECT
 
 CHROMIUM = Path("/usr/bin/chromium")
 FETCH_SECONDS = 300
-# By package: the file that pages load, and its sha256.
+# Package: (file in it, its sha256).
 PLAYERS = {
     "shaka-player@5.2.12": (
         "shaka-player.compiled.js",
@@ -38,7 +38,7 @@ OPEN_SHAKA = """async url => {
   shaka.polyfill.installAll();
   window.player = new shaka.Player();
   player.setVideoContainer(document.getElementById('box'));
-  // As in a film that is longer than what a player holds: not all of it is there at once.
+  // A small buffer, so that a short video is not buffered completely, like a long one.
   player.configure({streaming: {bufferingGoal: 3, rebufferingGoal: 1, bufferBehind: 3}});
   await player.attach(document.getElementById('video'));
   await player.load(url);
@@ -47,20 +47,20 @@ OPEN_SHAKA = """async url => {
 OPEN_HLS = """url => new Promise((done, fail) => {
   const video = document.getElementById('video');
   window.hls = new Hls();
-  hls.on(Hls.Events.ERROR, (_, told) => { if (told.fatal) fail(new Error(told.type + ' ' + told.details)); });
+  hls.on(Hls.Events.ERROR, (_, error) => { if (error.fatal) fail(new Error(error.type + ' ' + error.details)); });
   hls.on(Hls.Events.MANIFEST_PARSED, () => video.play().then(done, fail));
   hls.loadSource(url);
   hls.attachMedia(video);
 })"""
-# A small picture of what is shown now, as one number for each of 16 x 9 places.
-LOOK = """() => {
+# Playback position, frame count and the current frame as 16 x 9 green values.
+SNAPSHOT = """() => {
   const video = document.getElementById('video'), canvas = document.createElement('canvas');
   canvas.width = 16; canvas.height = 9;
-  const pen = canvas.getContext('2d');
-  pen.drawImage(video, 0, 0, 16, 9);
+  const context = canvas.getContext('2d');
+  context.drawImage(video, 0, 0, 16, 9);
   const quality = video.getVideoPlaybackQuality();
   return {time: video.currentTime, frames: quality.totalVideoFrames,
-          pixels: [...pen.getImageData(0, 0, 16, 9).data].filter((_, at) => at % 4 === 1)};
+          pixels: [...context.getImageData(0, 0, 16, 9).data].filter((_, at) => at % 4 === 1)};
 }"""
 
 
@@ -69,11 +69,11 @@ def players_folder() -> Path:
 
 
 def ensure_players(folder: Path) -> Path:
-    """The players out of their packages, each verified; nothing in a package is run."""
+    """Extract the players from their npm packages and verify them; package scripts are not run."""
     folder.mkdir(parents=True, exist_ok=True)
     for package, (name, sha256) in PLAYERS.items():
-        place = folder / name
-        if place.exists() and hashlib.sha256(place.read_bytes()).hexdigest() == sha256:
+        path = folder / name
+        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
             continue
         with tempfile.TemporaryDirectory() as scratch:
             command = ["npm", "pack", package, "--pack-destination", scratch, "--ignore-scripts", "--loglevel", "error"]
@@ -85,21 +85,21 @@ def ensure_players(folder: Path) -> Path:
                 content = member.read()
         found = hashlib.sha256(content).hexdigest()
         if found != sha256:
-            raise RuntimeError(f"{name} of {package} has the sha256 {found}")
-        place.write_bytes(content)
+            raise RuntimeError(f"{name} of {package} has an unexpected sha256: {found}")
+        path.write_bytes(content)
     return folder
 
 
 @contextmanager
 def page_server(folder: Path) -> Iterator[str]:
-    """A web page of somebody else's: another origin than the one that is played from."""
+    """Serve the player page from an origin other than the media's."""
     (folder / "index.html").write_text(PAGE)
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its own name for it)
-            """Nobody reads it."""
+    class QuietHandler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (named by the base class)
+            """Log nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -111,7 +111,7 @@ def page_server(folder: Path) -> Iterator[str]:
 
 @dataclass
 class Viewer:
-    """Somebody in front of the browser, who can also see what it fetched."""
+    """A browser page with a player, and the responses it fetched."""
 
     page: Page
     fetched: list[str] = field(default_factory=list)
@@ -119,25 +119,25 @@ class Viewer:
     async def open(self, script: str, url: str) -> None:
         await asyncio.wait_for(self.page.evaluate(script, url), timeout=60)
 
-    async def look(self) -> dict[str, Any]:
-        seen: dict[str, Any] = await self.page.evaluate(LOOK)
-        return seen
+    async def snapshot(self) -> dict[str, Any]:
+        found: dict[str, Any] = await self.page.evaluate(SNAPSHOT)
+        return found
 
-    async def watch(self, seconds: float, *, patience_seconds: float = 60.0) -> tuple[float, int, float]:
-        """Until so much has been played: how far it came, frames that were shown, and how much the picture changed."""
-        first = last = await self.look()
+    async def watch(self, seconds: float, *, timeout_seconds: float = 60.0) -> tuple[float, int, float]:
+        """Wait until so many seconds were played; returns seconds, frames and mean pixel change."""
+        first = last = await self.snapshot()
         played = waited = 0.0
-        while played < seconds and waited < patience_seconds:
+        while played < seconds and waited < timeout_seconds:
             await asyncio.sleep(0.25)
             waited += 0.25
-            now = await self.look()
-            played += max(0.0, now["time"] - last["time"])  # at the end it begins anew
+            now = await self.snapshot()
+            played += max(0.0, now["time"] - last["time"])  # the video loops
             last = now
         changed = sum(abs(one - two) for one, two in zip(first["pixels"], last["pixels"], strict=True))
         return played, last["frames"] - first["frames"], changed / len(first["pixels"])
 
     async def until(self, expression: str, *, seconds: float = 30.0) -> str:
-        """What the expression gives once it gives something."""
+        """Poll an expression until it is truthy; an empty string on timeout."""
         for _ in range(int(seconds / 0.25)):
             if found := await self.page.evaluate(expression):
                 return str(found)
@@ -148,12 +148,12 @@ class Viewer:
 @asynccontextmanager
 async def open_browser(page_url: str) -> AsyncIterator[Viewer]:
     async with async_playwright() as playwright:
-        # There is no user namespace of Chromium's own inside many containers, and root has none at all.
+        # Chromium's sandbox needs user namespaces, which many containers do not allow, and never runs as root.
         arguments = ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio"]
         browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
         page = await browser.new_page(viewport={"width": 640, "height": 360})
         viewer = Viewer(page)
-        page.on("response", lambda answer: viewer.fetched.append(f"{answer.status} {answer.url}"))
+        page.on("response", lambda response: viewer.fetched.append(f"{response.status} {response.url}"))
         await page.goto(page_url)
         yield viewer
         await browser.close()

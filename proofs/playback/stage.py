@@ -1,4 +1,4 @@
-"""What the proof of playback stands on: a film in which somebody speaks, and what was made of it."""
+"""A spoken test video, and access to its playback objects, tracks and workflow histories."""
 
 import asyncio
 import subprocess
@@ -25,8 +25,8 @@ WAIT_SECONDS = 1200.0
 ENCODE = "encode_ladder_chunk"
 
 
-def make_spoken_film(path: Path, *, seconds: int, size: str) -> Path:
-    """A moving test picture over a person who reads."""
+def make_spoken_video(path: Path, *, seconds: int, size: str) -> Path:
+    """A moving test pattern with recorded speech."""
     speech = ensure_clips(clips_folder()) / "two_cities.wav"
     command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:r=25:d={seconds}"]
     command += ["-i", str(speech), "-t", str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-g", "100"]
@@ -35,8 +35,8 @@ def make_spoken_film(path: Path, *, seconds: int, size: str) -> Path:
 
 
 @dataclass(frozen=True)
-class Owner:
-    """Whose video it is, and what lies where."""
+class PlaybackUser:
+    """The owner of a video, with access to its API resources and stored objects."""
 
     stage: Stage
     client: httpx.AsyncClient
@@ -51,24 +51,24 @@ class Owner:
         return found
 
     async def until(
-        self, what: Callable[[dict[str, Any]], bool], *, meanwhile: Callable[[], None] | None = None
+        self, condition: Callable[[dict[str, Any]], bool], *, meanwhile: Callable[[], None] | None = None
     ) -> dict[str, Any]:
-        """The video once it is as wanted."""
+        """Poll the video until the condition holds."""
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline:
             self.stage.worker.keep_running()
             video = await self.video()
-            if what(video):
+            if condition(video):
                 return video
             if meanwhile is not None:
                 meanwhile()
             await asyncio.sleep(0.3)
-        raise RuntimeError(f"it never came\n{self.stage.worker.read_log()[-3000:]}")
+        raise RuntimeError(f"the video did not reach the expected state\n{self.stage.worker.read_log()[-3000:]}")
 
     async def settled(self) -> None:
-        """Nobody is at work on the playback any more."""
+        """Wait until no workflow runs for the playback."""
         while await self.stage.accounts.connection.fetchval(
-            "SELECT runner IS NOT NULL FROM playbacks WHERE video_id = $1", self.video_id
+            "SELECT lease_holder IS NOT NULL FROM playbacks WHERE video_id = $1", self.video_id
         ):
             await asyncio.sleep(0.3)
 
@@ -78,8 +78,8 @@ class Owner:
         )
         return {row["language"] for row in rows}
 
-    async def pictures(self) -> dict[str, str]:
-        """Every segment of the picture, by name: a tag that changes when it is written again."""
+    async def video_segments(self) -> dict[str, str]:
+        """Path of every video segment with its ETag and modification time, which change when it is rewritten."""
         storage = Storage.connect(self.stage.settings)
         found = {}
         async for batch in obstore.list(storage.store, f"{self.prefix}/v"):
@@ -87,12 +87,12 @@ class Owner:
                 found[each["path"]] = f"{each['e_tag']} {each['last_modified']}"
         return found
 
-    async def pieces(self) -> int:
+    async def chunks(self) -> int:
         storage = Storage.connect(self.stage.settings)
-        return len(await storage.names(f"{self.prefix}/pieces"))
+        return len(await storage.names(f"{self.prefix}/chunks"))
 
     async def encodings(self) -> list[tuple[str, list[int]]]:
-        """Of each workflow of this playback in order: which attempt at each piece of the ladder was the good one."""
+        """Playback workflows in order of start, each with the attempt numbers of its ladder chunk activities."""
         client: Client = await connect(self.stage.settings)
         found = []
         async for each in client.list_workflows("WorkflowType = 'playback'"):
@@ -111,11 +111,11 @@ class Owner:
         return [(name, attempts) for _, name, attempts in sorted(found)]
 
 
-async def in_the_past(stage: Stage, url: str, *, age: timedelta) -> str:
-    """The same path with a token of ours whose time is over."""
+async def expire_token(stage: Stage, url: str, *, age: timedelta) -> str:
+    """The same URL with a validly signed token that has expired."""
     links = PlaybackLinks(SecretBox(stage.settings.secret_key.get_secret_value()), "")
-    pieces = url.split("/")
-    at = pieces.index("media") + 1
+    segments = url.split("/")
+    at = segments.index("media") + 1
     expired = int((system_clock() - age).timestamp())
-    pieces[at] = links.token(pieces[at + 1], pieces[at + 2], expired)
-    return "/".join(pieces)
+    segments[at] = links.token(segments[at + 1], segments[at + 2], expired)
+    return "/".join(segments)

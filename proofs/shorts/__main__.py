@@ -1,4 +1,4 @@
-"""Shorts that one would post: whole faces, calm framing, no cut words, captions in their place and on time."""
+"""Shorts: complete faces, smooth framing, no cut words, captions inside the safe zone and in sync."""
 
 import asyncio
 import sys
@@ -16,21 +16,22 @@ from cutroom.products.shorts.moments.selection import choose_shorts
 from cutroom.products.shorts.moments.talk import SelectionPrompt, Talk
 from proofs.shorts.measures import (
     caption_errors,
-    caption_places,
+    caption_positions,
+    complete_faces,
     cut_words,
-    faces_kept,
-    fastest,
-    lit_share,
+    highlighted_share,
     loudness,
+    max_pan_speed,
+    pan_reversals,
     stream_of,
-    turns,
 )
 from proofs.stage.report import Report, prove
+from proofs.stage.requirements import GB, Needs
 from tests.products.shorts.captions.scenes import (
     DOWNSCALE,
-    LOOKS_AND_POSITIONS,
     MAX_DISTANCE,
     REFERENCE_DIR,
+    STYLES_AND_POSITIONS,
     background,
     distance,
     downscale,
@@ -56,7 +57,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         async with open_stage("proof_shorts", folder / "stage") as stage:
             await fund(stage)
             _prove_prompts(report, stage)
-            await _prove_looks(report, short=short)
+            await _prove_styles(report, short=short)
             headers = stage.key.headers
             async with httpx.AsyncClient(base_url=stage.api.url, headers=headers, timeout=300) as client:
                 user = await upload_and_transcribe(stage, client, video.path)
@@ -67,8 +68,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 async def _prove_shorts(report: Report, user: ShortsUser, video: ShortsVideo, folder: Path, *, count: int) -> None:
-    """The worker is killed once while outputs are rendered."""
-    asked = await user.create_shorts(
+    """Kill the worker once while it renders."""
+    created = await user.create_shorts(
         numClips=count, minDuration=BOUNDS[0], maxDuration=BOUNDS[1], captionStyle="modern", captionPosition="bottom"
     )
     kills = 0
@@ -79,11 +80,11 @@ async def _prove_shorts(report: Report, user: ShortsUser, video: ShortsVideo, fo
             user.stage.worker.kill()
             kills += 1
 
-    answer = await user.wait(asked, on_stage=kill_once)
-    request = answer.json()
-    done = (answer.status_code, request.get("status"))
+    response = await user.wait(created, on_stage=kill_once)
+    request = response.json()
+    done = (response.status_code, request.get("status"))
     report.claim(
-        f"a request for {count}, with the worker killed with -9 while it renders",
+        f"a request for {count} shorts, worker killed with -9 while rendering",
         expected="complete",
         measured=f"{done[1]}, {len(request.get('outputs', []))} outputs, {kills} kill",
         holds=done == (200, "complete") and len(request["outputs"]) == count and kills == 1,
@@ -96,48 +97,51 @@ async def _prove_shorts(report: Report, user: ShortsUser, video: ShortsVideo, fo
 
 
 def _claim_framing(report: Report, video: ShortsVideo, outputs: Sequence[RenderedOutput]) -> None:
-    counted = [faces_kept(video, made) for made in outputs]
+    counted = [complete_faces(video, output) for output in outputs]
     share = sum(kept for kept, _ in counted) / max(1, sum(total for _, total in counted))
-    speed, back = max(map(fastest, outputs)), sum(map(turns, outputs))
-    fits = sorted({scene.fit.value for made in outputs for scene in made.crop.scenes})
+    speed, reversals = max(map(max_pan_speed, outputs)), sum(map(pan_reversals, outputs))
+    fits = sorted({scene.fit.value for output in outputs for scene in output.crop.scenes})
     report.claim(
-        "frames with a face that show a whole one", expected=">= 98 %", measured=f"{share:.1%}", holds=share >= MIN_FACES
+        "frames with faces that show a complete face",
+        expected=">= 98 %",
+        measured=f"{share:.1%}",
+        holds=share >= MIN_FACES,
     )
     report.claim(
-        "the fastest move of a window, of its width in a frame",
+        "fastest pan per frame, relative to the crop width",
         expected="<= 1 %",
         measured=f"{speed:.2%} ({', '.join(fits)})",
         holds=speed <= MAX_SPEED,
     )
-    report.claim("... turns within half a second", expected="0", measured=back, holds=back == 0)
-    report.figures(face_in_crop=round(share, 4), max_crop_speed=round(speed, 4), crop_turns=back)
+    report.claim("... reversals within half a second", expected="0", measured=reversals, holds=reversals == 0)
+    report.figures(face_in_crop=round(share, 4), max_crop_speed=round(speed, 4), crop_turns=reversals)
 
 
 def _claim_words(report: Report, outputs: Sequence[RenderedOutput], words: Sequence[Word]) -> None:
-    cut = sum(cut_words(made, words) for made in outputs)
-    spans = sorted(span for made in outputs for span in made.ranges)
-    shared = sum(one[0] + one[1] > two[0] + 1e-6 for one, two in pairwise(spans))
-    errors = [error for made in outputs for error in caption_errors(made, words)]
-    lit = min(lit_share(made, words) for made in outputs)
+    cut = sum(cut_words(output, words) for output in outputs)
+    spans = sorted(span for output in outputs for span in output.ranges)
+    overlapping = sum(one[0] + one[1] > two[0] + 1e-6 for one, two in pairwise(spans))
+    errors = [error for output in outputs for error in caption_errors(output, words)]
+    highlighted = min(highlighted_share(output, words) for output in outputs)
     worst = max(errors, default=0.0)
     report.claim(
-        "the caption that is farthest from its word",
+        "largest caption offset from its word",
         expected="<= 80 ms",
-        measured=f"{worst:.0f} ms of {len(errors)}, {lit:.0%} of words lit",
-        holds=worst <= MAX_CAPTION_MS and lit > 0.9,
+        measured=f"{worst:.0f} ms of {len(errors)}, {highlighted:.0%} of words highlighted",
+        holds=worst <= MAX_CAPTION_MS and highlighted > 0.9,
     )
     report.figures(caption_ms=round(worst, 1))
     report.claim("cuts inside words", expected="0", measured=cut, holds=cut == 0)
-    report.claim("outputs that show the same moment", expected="0", measured=shared, holds=shared == 0)
+    report.claim("overlapping outputs", expected="0", measured=overlapping, holds=overlapping == 0)
     report.figures(cuts_in_words=cut)
 
 
 def _claim_captions(report: Report, video: ShortsVideo, outputs: Sequence[RenderedOutput], folder: Path) -> None:
-    places = [caption_places(video, made, folder) for made in outputs]
-    drawn, inside, over = (sum(each) for each in zip(*places, strict=True))
+    counts = [caption_positions(video, output, folder) for output in outputs]
+    drawn, inside, over = (sum(each) for each in zip(*counts, strict=True))
     safe, covered = inside / max(1, drawn), over / max(1, drawn)
     report.claim(
-        f"captions inside the safe zone, in {drawn} looks",
+        f"captions inside the safe zone, in {drawn} samples",
         expected="100 %",
         measured=f"{safe:.1%}",
         holds=drawn > 0 and inside == drawn,
@@ -149,9 +153,9 @@ def _claim_captions(report: Report, video: ShortsVideo, outputs: Sequence[Render
 def _claim_files(
     report: Report, outputs: Sequence[RenderedOutput], *, size: tuple[int, int], bounds: tuple[float, float]
 ) -> None:
-    streams = [stream_of(made.path) for made in outputs]
+    streams = [stream_of(output.path) for output in outputs]
     fitting = [bounds[0] - 0.05 <= seconds <= bounds[1] + 0.05 and (w, h) == size for w, h, seconds in streams]
-    levels = [loudness(made.path) for made in outputs]
+    levels = [loudness(output.path) for output in outputs]
     worst = max(levels, key=lambda level: abs(level - LUFS))
     lengths = ", ".join(f"{seconds:.1f}" for _, _, seconds in streams)
     report.claim(
@@ -161,7 +165,7 @@ def _claim_files(
         holds=all(fitting),
     )
     report.claim(
-        "the loudness that is farthest from -14 LUFS",
+        "largest deviation from -14 LUFS",
         expected="within 1 LU",
         measured=f"{worst:.1f} LUFS",
         holds=abs(worst - LUFS) <= LUFS_TOLERANCE,
@@ -170,36 +174,38 @@ def _claim_files(
 
 
 async def _prove_promo(report: Report, user: ShortsUser, folder: Path) -> None:
-    asked = await user.create_shorts(kind="promo", aspectRatio="9:16", includeSoundtrack=True, captionStyle="modern")
-    request = (await user.wait(asked)).json()
-    (made,) = await user.download_outputs(request, folder / "promo")
-    report.claim("a promo of several moments", expected=">= 2", measured=len(made.ranges), holds=len(made.ranges) >= 2)
-    _claim_files(report, [made], size=(1080, 1920), bounds=(45.0, 60.0))
+    created = await user.create_shorts(kind="promo", aspectRatio="9:16", includeSoundtrack=True, captionStyle="modern")
+    request = (await user.wait(created)).json()
+    (output,) = await user.download_outputs(request, folder / "promo")
+    report.claim(
+        "a promo of several moments", expected=">= 2", measured=len(output.ranges), holds=len(output.ranges) >= 2
+    )
+    _claim_files(report, [output], size=(1080, 1920), bounds=(45.0, 60.0))
 
 
 async def _prove_partial(report: Report, user: ShortsUser) -> None:
-    """The film loses its second half in the store: what lies there cannot be made, and is given back."""
+    """Truncate the stored source: outputs from the lost half fail and are refunded."""
     storage = Storage.connect(user.stage.settings)
     path = f"libraries/{user.stage.person.library_id}/videos/{user.video_id}/source"
     data = b"".join([chunk async for chunk in storage.read(path)])
     await storage.put(path, data[: len(data) * 55 // 100])
-    user.stage.worker.stop()  # it has a copy of what was there before
+    user.stage.worker.stop()  # it has cached the complete source
     user.stage.worker.start()
-    asked = await user.create_shorts(numClips=2, minDuration=BOUNDS[0], maxDuration=BOUNDS[1])
-    answer = await user.wait(asked)
-    job = (await user.client.get(f"/v1/jobs/{asked['jobId']}")).json()
+    created = await user.create_shorts(numClips=2, minDuration=BOUNDS[0], maxDuration=BOUNDS[1])
+    response = await user.wait(created)
+    job = (await user.client.get(f"/v1/jobs/{created['jobId']}")).json()
     receipt = job["result"]["receipt"]
-    request = answer.json()
-    measured = f"{answer.status_code} {request.get('status')}, {len(request.get('outputs', []))} output"
+    request = response.json()
+    measured = f"{response.status_code} {request.get('status')}, {len(request.get('outputs', []))} output"
     report.claim(
-        "a film of which half cannot be read: what can be made is there",
+        "a source with an unreadable second half: available outputs",
         expected="200 partial_failed, 1 output",
         measured=measured,
         holds=measured == "200 partial_failed, 1 output",
     )
-    half = asked["creditsSpent"] / 2
+    half = created["creditsSpent"] / 2
     report.claim(
-        "... and what cannot is given back",
+        "... credits refunded for the failed output",
         expected=f"{half:g} of {2 * half:g}",
         measured=f"{receipt['returned']:g} of {receipt['held']:g}",
         holds=receipt["returned"] == half and receipt["captured"] == half,
@@ -207,7 +213,7 @@ async def _prove_partial(report: Report, user: ShortsUser) -> None:
 
 
 def _prove_prompts(report: Report, stage: Stage) -> None:
-    """A talk of many topics, and wishes in other words than it uses."""
+    """Paraphrased prompts select the right topic of a talk on many topics."""
     embedder = Engines(stage.settings).text_embedder()
     assert embedder is not None
     sentences, words = timed_talk()
@@ -222,7 +228,7 @@ def _prove_prompts(report: Report, stage: Stage) -> None:
         hits += first <= best.sentence_range[0] < last
         first = last
     report.claim(
-        "wishes in other words whose topic comes first",
+        "paraphrased prompts whose topic ranks first",
         expected=">= 9 of 10",
         measured=f"{hits} of {len(TOPICS)}",
         holds=hits >= MIN_HITS * len(TOPICS),
@@ -230,17 +236,19 @@ def _prove_prompts(report: Report, stage: Stage) -> None:
     report.figures(prompt_hits=hits, prompts=len(TOPICS))
 
 
-async def _prove_looks(report: Report, *, short: bool) -> None:
-    """Every look in every position, beside the picture of it that somebody has looked at."""
-    scenes = [scene for scene in LOOKS_AND_POSITIONS if not short or scene.name.endswith("bottom")]
+async def _prove_styles(report: Report, *, short: bool) -> None:
+    """Compare every caption style and position with its reviewed reference image."""
+    scenes = [scene for scene in STYLES_AND_POSITIONS if not short or scene.name.endswith("bottom")]
     drawn = await render_scenes(scenes)
-    below = downscale(background(1080, 1920))
+    backdrop = downscale(background(1080, 1920))
     worst = 0.0
     for scene in scenes:
-        stored = load(REFERENCE_DIR / f"{scene.name}.png", width=scene.width // DOWNSCALE, height=scene.height // DOWNSCALE)
-        worst = max(worst, distance(downscale(drawn[scene.name]), stored, below))
+        reference = load(
+            REFERENCE_DIR / f"{scene.name}.png", width=scene.width // DOWNSCALE, height=scene.height // DOWNSCALE
+        )
+        worst = max(worst, distance(downscale(drawn[scene.name]), reference, backdrop))
     report.claim(
-        f"the look that differs most from its picture, of {len(scenes)}",
+        f"largest difference from the reference image, of {len(scenes)} styles and positions",
         expected=f"< {MAX_DISTANCE}",
         measured=f"{worst:.4f}",
         holds=worst < MAX_DISTANCE,
@@ -249,4 +257,5 @@ async def _prove_looks(report: Report, *, short: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Shorts", proof))
+    needs = Needs(model_set="ci", programs=("ffmpeg", "ffprobe"), disk_bytes=2 * GB, short_disk_bytes=1 * GB)
+    sys.exit(prove("Shorts", proof, needs=needs))

@@ -1,4 +1,4 @@
-"""The official client speaks with our server unchanged; what is spoken is understood, on time, and paid for once."""
+"""Speech API: compatibility with the official client, intelligibility, latency, and exactly-once charging."""
 
 import sys
 from pathlib import Path
@@ -9,9 +9,10 @@ from cutroom.platform.clock import system_clock
 from proofs.speech.client import prove_client
 from proofs.speech.kills import prove_kills
 from proofs.speech.latency import prove_latency
-from proofs.speech.long import prove_long
-from proofs.speech.words import prove_clone, prove_languages
+from proofs.speech.long_text import prove_long_text
+from proofs.speech.transcription import prove_clones, prove_languages
 from proofs.stage.report import Report, prove
+from proofs.stage.requirements import Needs
 from tests.support.stage import Stage, open_stage
 
 CREDITS = 500_000  # millicredits
@@ -24,9 +25,9 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             await _fund(stage)
             voices = await prove_client(report, stage)
             await prove_languages(report, stage, voices)
-            await prove_clone(report, stage, people=1 if short else 2)
+            await prove_clones(report, stage, speakers=1 if short else 2)
             await prove_latency(report, stage, voices, rounds=6 if short else 9)
-            await prove_long(report, stage, voices, characters=420 if short else 10_000)
+            await prove_long_text(report, stage, voices, characters=420 if short else 10_000)
             await prove_kills(report, stage, voices, kills=1 if short else 5, characters=240 if short else 700)
 
 
@@ -41,4 +42,5 @@ async def _fund(stage: Stage) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("The speech API", proof))
+    needs = Needs(model_set="ci", programs=("ffmpeg", "espeak-ng"))
+    sys.exit(prove("Speech API", proof, needs=needs))

@@ -1,4 +1,4 @@
-"""A worker that is killed with -9 in the middle of a reading: the sound still comes, and is paid for once."""
+"""Kills the worker with -9 during synthesis: the audio still arrives and is charged once."""
 
 import asyncio
 import time
@@ -6,65 +6,66 @@ import time
 import httpx
 
 from cutroom.credits import ledger
-from proofs.speech.long import make_text
+from proofs.speech.long_text import make_text
 from proofs.stage.report import Report
 from tests.support.stage import Stage
 
 
 async def prove_kills(report: Report, stage: Stage, voices: dict[str, str], *, kills: int, characters: int) -> None:
     before = await _balance(stage)
-    arrived, doubles = 0, 0
+    delivered, mischarged = 0, 0
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
         for number in range(kills):
             text = f"This is reading number {number}. {make_text(characters)}"
-            asking = asyncio.create_task(_ask(client, voices["en"], text))
-            await _until_begun(stage)
+            request = asyncio.create_task(_synthesize(client, voices["en"], text))
+            await _wait_for_first_passage(stage)
             stage.worker.kill()
             stage.worker.start()
-            sound = await asking
-            arrived += len(sound) > len(text) * 1_000
+            audio = await request
+            delivered += len(audio) > len(text) * 1_000
             spent = before - await _balance(stage)
-            doubles += spent != 1_000 * (number + 1)
-        # The caller hangs up, and asks again: one reading, one credit.
-        text = f"Somebody hangs up. {make_text(characters)}"
-        hasty = asyncio.create_task(_ask(client, voices["en"], text))
-        await _until_begun(stage)
-        hasty.cancel()
-        sound = await _ask(client, voices["en"], text)
-        arrived += len(sound) > len(text) * 1_000
+            mischarged += spent != 1_000 * (number + 1)
+        # The client disconnects and retries: one synthesis, one credit.
+        text = f"The caller hangs up. {make_text(characters)}"
+        abandoned = asyncio.create_task(_synthesize(client, voices["en"], text))
+        await _wait_for_first_passage(stage)
+        abandoned.cancel()
+        audio = await _synthesize(client, voices["en"], text)
+        delivered += len(audio) > len(text) * 1_000
         spent = before - await _balance(stage)
-        doubles += spent != 1_000 * (kills + 1)
+        mischarged += spent != 1_000 * (kills + 1)
     faults = await stage.accounts.connection.fetch("SELECT * FROM ledger_faults($1)", stage.person.library_id)
     expected = kills + 1
-    claim = f"readings that arrive whole: the worker killed {kills} times, the caller gone once"
-    report.claim(claim, expected=str(expected), measured=arrived, holds=arrived == expected)
-    report.claim("... charged other than once", expected="0", measured=doubles, holds=doubles == 0)
-    report.claim("... faults in the books", expected="0", measured=len(faults), holds=not faults)
-    report.figures(double_charges=doubles, speech_kills=kills, readings_arrived=arrived)
+    claim = f"complete responses: worker killed {kills} times, client disconnected once"
+    report.claim(claim, expected=str(expected), measured=delivered, holds=delivered == expected)
+    report.claim("... not charged exactly once", expected="0", measured=mischarged, holds=mischarged == 0)
+    report.claim("... ledger faults", expected="0", measured=len(faults), holds=not faults)
+    report.figures(double_charges=mischarged, speech_kills=kills, readings_arrived=delivered)
 
 
-async def _ask(client: httpx.AsyncClient, voice_id: str, text: str) -> bytes:
-    answer = await client.post(
+async def _synthesize(client: httpx.AsyncClient, voice_id: str, text: str) -> bytes:
+    response = await client.post(
         f"/v1/text-to-speech/{voice_id}", params={"output_format": "pcm_24000"}, json={"text": text}
     )
-    answer.raise_for_status()
-    return answer.content
+    response.raise_for_status()
+    return response.content
 
 
-async def _until_begun(stage: Stage) -> None:
-    """One passage of the newest reading is there, and others are not."""
+async def _wait_for_first_passage(stage: Stage) -> None:
+    """Wait until a running synthesis has stored its first passage."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         row = await stage.accounts.connection.fetchrow(
-            """SELECT s.sizes FROM syntheses s JOIN jobs j ON j.library_id = s.library_id AND j.id = 'speech_' || s.id
-               WHERE j.status = 'processing' AND s.sizes <> '{}'"""
+            """SELECT s.passage_sizes
+               FROM syntheses s JOIN jobs j ON j.library_id = s.library_id AND j.id = 'speech_' || s.id
+               WHERE j.status = 'processing' AND s.passage_sizes <> '{}'"""
         )
         if row is not None:
             return
         await asyncio.sleep(0.05)
-    raise RuntimeError("no reading was begun")
+    raise RuntimeError("no synthesis has started")
 
 
 async def _balance(stage: Stage) -> int:
-    """What is neither spent nor held."""
+    """Credits that are neither spent nor held."""
     return await ledger.wallet_balance(stage.accounts.connection, stage.person.library_id)

@@ -113,7 +113,7 @@ class LibraryFactory:
             "name": marker,
             "labels": {"language": "en"},
             "remove_noise": False,
-            "samples": 1,
+            "sample_count": 1,
             "reference_path": marker,
             "reference_sha256": marker,
             "preview_path": marker,
@@ -129,7 +129,7 @@ class LibraryFactory:
             "text": SPEECH.text,
             "speed": 1.0,
             "format": DEFAULT_FORMAT,
-            "sizes": {"0": len(marker)},
+            "passage_sizes": {"0": len(marker)},
         }
         ready_job: dict[str, Any] = {"status": "ready", "depends_on": [], "video_id": None}
         audio_path = synthesis_path(library_id, synthesis_id, "1/0")

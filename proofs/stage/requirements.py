@@ -20,6 +20,7 @@ class Needs:
     """Requirements of a proof, checked before it starts anything."""
 
     model_set: str | None = None  # a set in the model manifest
+    long_model_set: str | None = None  # replaces `model_set` in the long form
     programs: tuple[str, ...] = ()
     disk_bytes: int = 0  # free space for temporary files in the long form
     short_disk_bytes: int = 0
@@ -27,16 +28,17 @@ class Needs:
 
     def missing(self, *, short: bool) -> list[str]:
         """One line per unmet requirement."""
-        return [*self._models(), *self._programs(), *self._disk(short=short), *self._root()]
+        return [*self._models(short=short), *self._programs(), *self._disk(short=short), *self._root()]
 
-    def _models(self) -> Iterator[str]:
-        if self.model_set is None:
+    def _models(self, *, short: bool) -> Iterator[str]:
+        model_set = self.model_set if short else self.long_model_set or self.model_set
+        if model_set is None:
             return
         store = ModelStore(Path(os.environ.get("CUTROOM_MODELS_DIR") or MODELS))
-        names = store.manifest.sets[self.model_set]
+        names = store.manifest.sets[model_set]
         absent = [name for name in names if not store.is_complete(store.manifest.model(name))]
         if absent:
-            yield f"models {', '.join(absent)} are not installed: `just models --set {self.model_set}` fetches them"
+            yield f"models {', '.join(absent)} are not installed: `just models --set {model_set}` fetches them"
 
     def _programs(self) -> Iterator[str]:
         for name in self.programs:

@@ -73,7 +73,7 @@ async def wait_for_transcript(
     video_id: str,
     *,
     seconds: float,
-    meanwhile: Callable[[], None] | None = None,
+    while_waiting: Callable[[], None] | None = None,
 ) -> TranscriptResult:
     """Poll until the transcript is ready; `meanwhile` is called between polls."""
     deadline = time.monotonic() + seconds
@@ -90,8 +90,8 @@ async def wait_for_transcript(
         if transcript["status"] == "failed" or now > deadline:
             log = stage.worker.read_log()[-3000:]
             raise RuntimeError(f"the transcript of {video_id} is still {transcript['status']}\n{log}")
-        if meanwhile:
-            meanwhile()
+        if while_waiting:
+            while_waiting()
         await asyncio.sleep(POLL_SECONDS)
     aligned = await client.get(transcript["wordAlignmentUrl"], headers={"Authorization": ""})
     aligned.raise_for_status()

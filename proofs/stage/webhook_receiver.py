@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from cutroom.platform.clock import system_clock
-from cutroom.platform.egress.addresses import Address, DeniedError, Resolver
+from cutroom.platform.egress.addresses import Address, AddressDeniedError, Resolver
 from cutroom.platform.egress.client import Egress
 from dev.server import free_port
 
@@ -40,7 +40,7 @@ class LoopbackResolver(Resolver):
 
     async def vet(self, host: str, port: int) -> list[Address]:
         if host != NAME:
-            raise DeniedError(f"{host}:{port} is not the proof's receiver")
+            raise AddressDeniedError(f"{host}:{port} is not the proof's receiver")
         return [IPv4Address("127.0.0.1")]
 
 

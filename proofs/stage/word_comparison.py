@@ -25,14 +25,14 @@ class WordErrors:
 
 def compare_words(text: str, words: Sequence[Mapping[str, Any]]) -> WordErrors:
     """`text` must be normalized."""
-    heard: list[str] = []
+    transcribed: list[str] = []
     starts: dict[int, float] = {}
     for word in words:
         tokens = normalize_words(word["text"]).split()
         if tokens:
-            starts[len(heard)] = word["start"]  # only the first word of a compound has a time
-        heard += tokens
-    compared = jiwer.process_words(text, " ".join(heard))
+            starts[len(transcribed)] = word["start"]  # only the first word of a compound has a time
+        transcribed += tokens
+    compared = jiwer.process_words(text, " ".join(transcribed))
     known: dict[int, float] = {}
     for chunk in compared.alignments[0]:
         if chunk.type == "equal":
@@ -43,8 +43,8 @@ def compare_words(text: str, words: Sequence[Mapping[str, Any]]) -> WordErrors:
     return WordErrors(len(text.split()), wrong, known)
 
 
-def word_error_rate(text: str, heard: str) -> float:
-    return float(jiwer.wer(text, normalize_words(heard)))
+def word_error_rate(text: str, transcribed: str) -> float:
+    return float(jiwer.wer(text, normalize_words(transcribed)))
 
 
 def start_errors(clip: Clip, errors: WordErrors) -> list[float]:

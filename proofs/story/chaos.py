@@ -1,4 +1,4 @@
-"""Every ten seconds a part of the service, any of them, ends as at a power cut, and is started again."""
+"""Chaos testing: every ten seconds a random process of the service is killed with -9 and restarted."""
 
 import asyncio
 import random
@@ -11,64 +11,64 @@ from dataclasses import dataclass, field
 from dev.services import control
 from tests.support.stage import Stage
 
-VICTIMS = ("api", "worker", "temporal", "postgres", "redis", "seaweedfs")
-EVERY_SECONDS = 10.0
-AWAY_SECONDS = 1.0
-LOOK_SECONDS = 0.5
+TARGETS = ("api", "worker", "temporal", "postgres", "redis", "seaweedfs")
+KILL_INTERVAL_SECONDS = 10.0
+DOWN_SECONDS = 1.0
+POLL_SECONDS = 0.5
 
 
 @dataclass
 class Chaos:
-    """Who was killed, and how often; each is killed before anybody is killed again."""
+    """Kills processes in random order, each once per round, and counts the kills."""
 
     stage: Stage
-    seconds: float  # for how long it kills; it mends for as long as it is open
-    chance: random.Random = field(default_factory=lambda: random.Random(12))
+    seconds: float  # how long it kills; it restarts processes for as long as it is open
+    generator: random.Random = field(default_factory=lambda: random.Random(12))
     killed: Counter[str] = field(default_factory=Counter)
-    _left: list[str] = field(default_factory=list)
+    _remaining: list[str] = field(default_factory=list)
 
     async def run(self) -> None:
-        began = last = time.monotonic()
+        started = last = time.monotonic()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             await self.keep_running()
             now = time.monotonic()
-            if now - began < self.seconds and now - last >= EVERY_SECONDS:
+            if now - started < self.seconds and now - last >= KILL_INTERVAL_SECONDS:
                 last = now
                 await self._kill(self._choose())
 
     async def keep_running(self) -> None:
-        """As a supervisor does: a worker that finds no Temporal gives up."""
+        """Restart the worker like a supervisor, because it exits when Temporal is unavailable."""
         self.stage.worker.keep_running()
 
     def _choose(self) -> str:
-        if not self._left:
-            self._left = list(VICTIMS)
-            self.chance.shuffle(self._left)
-        return self._left.pop()
+        if not self._remaining:
+            self._remaining = list(TARGETS)
+            self.generator.shuffle(self._remaining)
+        return self._remaining.pop()
 
-    async def _kill(self, victim: str) -> None:
-        self.killed[victim] += 1
-        if victim == "api":
+    async def _kill(self, target: str) -> None:
+        self.killed[target] += 1
+        if target == "api":
             await asyncio.to_thread(self.stage.api.kill)
-            await asyncio.sleep(AWAY_SECONDS)
+            await asyncio.sleep(DOWN_SECONDS)
             await asyncio.to_thread(self.stage.api.start)
-        elif victim == "worker":
+        elif target == "worker":
             await asyncio.to_thread(self.stage.worker.kill)
         else:
-            await asyncio.to_thread(control.kill, victim)
-            await asyncio.sleep(AWAY_SECONDS)
-            await asyncio.to_thread(control.start, victim)
+            await asyncio.to_thread(control.kill, target)
+            await asyncio.sleep(DOWN_SECONDS)
+            await asyncio.to_thread(control.start, target)
 
 
 @asynccontextmanager
 async def chaos(stage: Stage, *, seconds: float) -> AsyncIterator[Chaos]:
-    made = Chaos(stage, seconds)
-    running = asyncio.create_task(made.run())
+    killer = Chaos(stage, seconds)
+    running = asyncio.create_task(killer.run())
     try:
-        yield made
+        yield killer
         if running.done():
-            running.result()  # it failed: a part did not come back
+            running.result()  # raises: a process did not restart
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

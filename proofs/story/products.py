@@ -1,4 +1,4 @@
-"""What a person holds in their hands at the end of the story; each product is opened, not only asked about."""
+"""Downloads and opens every product to check that it is valid, not only reported as ready."""
 
 import asyncio
 import io
@@ -10,108 +10,114 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proofs.story.caller import LANGUAGES, Asked, Caller, GaveUpError
+from proofs.story.client import LANGUAGES, RequestFailedError, RetryingClient, StoryRequests
 
 MIN_SHORT_SECONDS = 10.0
 JPEG, PNG, WEBP = b"\xff\xd8", b"\x89PNG", b"RIFF"
 
 
-async def take(caller: Caller, asked: Asked, jobs: dict[str, dict[str, Any]], *, film: Path) -> dict[str, bool]:
-    """By name, whether it is there and is what it says."""
-    found = {name: jobs[job_id]["status"] == "ready" for name, job_id in asked.jobs.items()}
-    found |= dict.fromkeys(asked.refused, False)
-    for check in (_transcript, _subtitles, _dubs, _shorts, _pictures, _texts, partial(_downloads, film=film)):
+async def check_products(
+    client: RetryingClient, requests: StoryRequests, jobs: dict[str, dict[str, Any]], *, video: Path
+) -> dict[str, bool]:
+    """Whether each product, by name, is available and valid."""
+    found = {name: jobs[job_id]["status"] == "ready" for name, job_id in requests.jobs.items()}
+    found |= dict.fromkeys(requests.rejected, False)
+    for check in (_transcript, _subtitles, _dubs, _shorts, _thumbnails, _texts, partial(_downloads, video=video)):
         try:
-            found |= await check(caller, asked)
-        except GaveUpError as error:  # what failed has nothing to show; the rest is still looked at
+            found |= await check(client, requests)
+        except RequestFailedError as error:  # a failed product has no output; check the others
             found[str(error)] = False
     return found
 
 
-async def _transcript(caller: Caller, asked: Asked) -> dict[str, bool]:
-    told = await caller.get(f"{asked.path}/transcript")
-    return {"transcript, read": told["status"] == "ready" and len(told["segments"]) > 1}
+async def _transcript(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
+    response = await client.get(f"{requests.path}/transcript")
+    return {"transcript, segments": response["status"] == "ready" and len(response["segments"]) > 1}
 
 
-async def _subtitles(caller: Caller, asked: Asked) -> dict[str, bool]:
+async def _subtitles(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
     found = {}
     for language in ("en", *LANGUAGES):
-        for form, begins in (("srt", b"1\n"), ("vtt", b"WEBVTT")):
-            told = await caller.get(f"{asked.path}/subtitles/{language}?format={form}")
-            text = await caller.fetch(told["downloadUrl"]) if told["status"] == "ready" else b""
-            found[f"subtitles {language} {form}"] = text.replace(b"\r", b"").startswith(begins) and b"-->" in text
+        for form, prefix in (("srt", b"1\n"), ("vtt", b"WEBVTT")):
+            response = await client.get(f"{requests.path}/subtitles/{language}?format={form}")
+            text = await client.fetch(response["downloadUrl"]) if response["status"] == "ready" else b""
+            found[f"subtitles {language} {form}"] = text.replace(b"\r", b"").startswith(prefix) and b"-->" in text
     return found
 
 
-async def _dubs(caller: Caller, asked: Asked) -> dict[str, bool]:
+async def _dubs(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
     found = {}
-    duration = (await caller.get(asked.path))["duration"]
+    duration = (await client.get(requests.path))["duration"]
     for language in LANGUAGES:
-        told = await caller.get(f"{asked.path}/dubs/{language}")
-        ready = told["status"] == "ready" and told["completionStatus"] == "complete" and len(told["segments"]) > 1
-        seconds = await _seconds(await caller.fetch(told["audioUrl"])) if ready else 0.0
-        found[f"dub {language}, heard"] = abs(seconds - duration) < 1.0
+        response = await client.get(f"{requests.path}/dubs/{language}")
+        ready = (
+            response["status"] == "ready"
+            and response["completionStatus"] == "complete"
+            and len(response["segments"]) > 1
+        )
+        seconds = await _duration(await client.fetch(response["audioUrl"])) if ready else 0.0
+        found[f"dub {language}, decoded"] = abs(seconds - duration) < 1.0
     return found
 
 
-async def _shorts(caller: Caller, asked: Asked) -> dict[str, bool]:
+async def _shorts(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
     found = {}
-    for kind, request_id in asked.shorts.items():
-        told = await caller.get(f"/v1/shorts/{request_id}")
-        outputs = told["outputs"]
-        seconds = [await _seconds(await caller.fetch(each["videoUrl"])) for each in outputs]
-        found[f"{kind}, watched"] = told["status"] == "complete" and min(seconds, default=0.0) > MIN_SHORT_SECONDS
+    for kind, request_id in requests.shorts.items():
+        response = await client.get(f"/v1/shorts/{request_id}")
+        outputs = response["outputs"]
+        seconds = [await _duration(await client.fetch(each["videoUrl"])) for each in outputs]
+        found[f"{kind}, decoded"] = response["status"] == "complete" and min(seconds, default=0.0) > MIN_SHORT_SECONDS
     return found
 
 
-async def _pictures(caller: Caller, asked: Asked) -> dict[str, bool]:
-    prompted = await caller.get(f"/v1/thumbnails/{asked.thumbnail_id}")
-    packaged = (await caller.get(f"{asked.path}/packaging")).get("thumbnail", {})
+async def _thumbnails(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
+    prompted = await client.get(f"/v1/thumbnails/{requests.thumbnail_id}")
+    packaged = (await client.get(f"{requests.path}/packaging")).get("thumbnail", {})
     found = {}
     for name, urls in (
-        ("thumbnail by a prompt, seen", prompted["outputImageUrls"]),
-        ("thumbnail, seen", packaged.get("outputImageUrls", [])),
+        ("prompted thumbnail, decoded", prompted["outputImageUrls"]),
+        ("thumbnail, decoded", packaged.get("outputImageUrls", [])),
     ):
-        pictures = [await caller.fetch(url) for url in urls]
-        found[name] = bool(pictures) and all(each.startswith((JPEG, PNG, WEBP)) for each in pictures)
+        images = [await client.fetch(url) for url in urls]
+        found[name] = bool(images) and all(each.startswith((JPEG, PNG, WEBP)) for each in images)
     return found
 
 
-async def _texts(caller: Caller, asked: Asked) -> dict[str, bool]:
-    told = await caller.get(f"{asked.path}/packaging")
+async def _texts(client: RetryingClient, requests: StoryRequests) -> dict[str, bool]:
+    response = await client.get(f"{requests.path}/packaging")
     return {
-        "title, read": 0 < len(told.get("title", "")) <= 70,
-        "description, read": len(told.get("description", "")) > 20,
+        "title, length": 0 < len(response.get("title", "")) <= 70,
+        "description, length": len(response.get("description", "")) > 20,
     }
 
 
-async def _downloads(caller: Caller, asked: Asked, *, film: Path) -> dict[str, bool]:
+async def _downloads(client: RetryingClient, requests: StoryRequests, *, video: Path) -> dict[str, bool]:
     files = {}
-    for artifact, request_id in asked.downloads.items():
-        told = await caller.get(f"/v1/downloads/{request_id}")
-        files[artifact] = await caller.fetch(told["url"]) if told["status"] == "ready" else b""
-    source = await asyncio.to_thread(film.read_bytes)
+    for artifact, request_id in requests.downloads.items():
+        response = await client.get(f"/v1/downloads/{request_id}")
+        files[artifact] = await client.fetch(response["url"]) if response["status"] == "ready" else b""
+    source = await asyncio.to_thread(video.read_bytes)
     return {
-        "download source, the same bytes": files.get("source") == source,
-        "download language_video, played": await _seconds(files.get("language_video", b"")) > MIN_SHORT_SECONDS,
-        "download bundle, unpacked": _is_whole(files.get("bundle", b"")),
+        "download source, identical": files.get("source") == source,
+        "download language_video, decoded": await _duration(files.get("language_video", b"")) > MIN_SHORT_SECONDS,
+        "download bundle, extracted": _is_complete(files.get("bundle", b"")),
     }
 
 
-def _is_whole(archive: bytes) -> bool:
+def _is_complete(archive: bytes) -> bool:
     if not archive:
         return False
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        listed = json.loads(opened.read("manifest.json"))
-        return opened.testzip() is None and len(listed) > 0 and len(opened.namelist()) > len(LANGUAGES)
+        manifest = json.loads(opened.read("manifest.json"))
+        return opened.testzip() is None and len(manifest) > 0 and len(opened.namelist()) > len(LANGUAGES)
 
 
-async def _seconds(media: bytes) -> float:
+async def _duration(media: bytes) -> float:
     return await asyncio.to_thread(_probe, media)
 
 
 def _probe(media: bytes) -> float:
-    """As ffprobe measures it, from a file: a pipe need not tell how long it is. Nothing lasts no time."""
+    """Duration by ffprobe, 0 if unreadable; from a file, because a pipe may have no known duration."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(media)
         file.flush()

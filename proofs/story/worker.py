@@ -1,4 +1,4 @@
-"""The worker of the story: the product's own in all but its way out, which leads to the proof's receiver only."""
+"""The product's worker with a webhook sender that only reaches the proof's receiver."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import configure_logging
 from proofs.stage.webhook_receiver import LoopbackSender
 
-CERTIFICATE = "STORY_CERTIFICATE"  # a variable: the file with the receiver's certificate
+CERTIFICATE = "STORY_CERTIFICATE"  # environment variable: path of the receiver's certificate
 
 
 def main() -> None:

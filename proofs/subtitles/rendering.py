@@ -1,4 +1,4 @@
-"""What libass paints of a subtitle file, and what can be told of it without reading."""
+"""Renders subtitle files with libass and measures the rendered text."""
 
 import subprocess
 import tempfile
@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 from proofs.stage.subtitle_parsers import SubtitleFormat
 
 WIDTH, HEIGHT = 640, 360
-SLOT_SECONDS = 10  # each text has a stretch of time of its own
-LOOK_SECONDS = 1  # and is looked at so long after its start
+SLOT_SECONDS = 10  # each text has its own time slot
+SAMPLE_SECONDS = 1  # offset of the sampled frame in the slot
 SHOWN_SECONDS = 4
-INK = 40  # of 255: brighter than the black around
-COLOUR = 24  # by how much two channels of grey may differ after the conversions
-PAINT_SECONDS = 120
+TEXT_LEVEL = 40  # of 255, brighter than the black background
+GRAY_TOLERANCE = 24  # largest difference between the channels of gray after conversion
+RENDER_TIMEOUT_SECONDS = 120
 
-Picture: TypeAlias = NDArray[np.int16]
+Frame: TypeAlias = NDArray[np.int16]
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
-    """Where something is painted on black, and how much."""
+class RenderedText:
+    """Extent of text rendered on black."""
 
     pixels: int
     top: int
     bottom: int
-    is_grey: bool
+    is_gray: bool
 
     @property
     def height(self) -> int:
@@ -38,7 +38,7 @@ class Ink:
 
 
 def raw_srt(texts: Sequence[str]) -> bytes:
-    """A file that holds the texts as they are, whatever they may do, each in its slot."""
+    """A SubRip file with the texts unescaped, each in its slot."""
     blocks = []
     for number, text in enumerate(texts):
         start = number * SLOT_SECONDS
@@ -47,33 +47,35 @@ def raw_srt(texts: Sequence[str]) -> bytes:
     return "\n".join(blocks).encode()
 
 
-def painted(data: bytes, form: SubtitleFormat, *, slots: int) -> list[Picture]:
-    """One picture for each slot."""
+def render(data: bytes, form: SubtitleFormat, *, slots: int) -> list[Frame]:
+    """Render a subtitle file; one frame per slot."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, f"paint.{form}").write_bytes(data)
-        still = f"color=black:s={WIDTH}x{HEIGHT}:r=1:d={slots * SLOT_SECONDS}"
-        chosen = f"select=eq(mod(n\\,{SLOT_SECONDS})\\,{LOOK_SECONDS})"
-        command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", still]
-        # Painted in colours, not in the source's grey, so that a coloured text shows as one.
-        command += ["-vf", f"format=rgb24,subtitles=paint.{form}:charenc=UTF-8,format=rgb24,{chosen}"]
+        Path(folder, f"input.{form}").write_bytes(data)
+        background = f"color=black:s={WIDTH}x{HEIGHT}:r=1:d={slots * SLOT_SECONDS}"
+        sampled = f"select=eq(mod(n\\,{SLOT_SECONDS})\\,{SAMPLE_SECONDS})"
+        command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", background]
+        # Rendered in RGB instead of the source's gray, so that colored text keeps its color.
+        command += ["-vf", f"format=rgb24,subtitles=input.{form}:charenc=UTF-8,format=rgb24,{sampled}"]
         command += ["-fps_mode", "passthrough", "-f", "rawvideo", "-"]
-        raw = subprocess.run(command, check=True, capture_output=True, cwd=folder, timeout=PAINT_SECONDS).stdout
-    pictures = np.frombuffer(raw, np.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(np.int16)
-    if len(pictures) != slots:
-        raise ValueError(f"FFmpeg painted {len(pictures)} pictures of {slots}.")
-    return list(pictures)
+        raw = subprocess.run(
+            command, check=True, capture_output=True, cwd=folder, timeout=RENDER_TIMEOUT_SECONDS
+        ).stdout
+    frames = np.frombuffer(raw, np.uint8).reshape(-1, HEIGHT, WIDTH, 3).astype(np.int16)
+    if len(frames) != slots:
+        raise ValueError(f"FFmpeg rendered {len(frames)} of {slots} frames.")
+    return list(frames)
 
 
-def ink_of(picture: Picture) -> Ink:
-    bright = picture.max(axis=2) > INK
+def measure_text(frame: Frame) -> RenderedText:
+    bright = frame.max(axis=2) > TEXT_LEVEL
     rows = np.flatnonzero(bright.any(axis=1))
-    spread = picture.max(axis=2) - picture.min(axis=2)
+    spread = frame.max(axis=2) - frame.min(axis=2)
     if not len(rows):
-        return Ink(0, 0, 0, is_grey=True)
-    return Ink(int(bright.sum()), int(rows[0]), int(rows[-1]), is_grey=bool(spread.max() <= COLOUR))
+        return RenderedText(0, 0, 0, is_gray=True)
+    return RenderedText(int(bright.sum()), int(rows[0]), int(rows[-1]), is_gray=bool(spread.max() <= GRAY_TOLERANCE))
 
 
-def looks_same(one: Picture, other: Picture) -> bool:
+def is_same(one: Frame, other: Frame) -> bool:
     return bool((one == other).all())
 
 

@@ -1,4 +1,4 @@
-"""Six films for thumbnails: people, an animal, things and a slide, each with somebody who speaks."""
+"""Generates six spoken videos of people, an animal, objects and a slide."""
 
 import subprocess
 import wave
@@ -17,14 +17,14 @@ from dev.fixtures.speech_clips import clips_folder, ensure_clips, sentences, two
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Picture = NDArray[np.uint8]
+    Image = NDArray[np.uint8]
 
 WIDTH, HEIGHT, FPS, SECONDS = 1280, 720, 25, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a film shows, and the words that its thumbnails are to carry; none means what is said in it."""
+    """A video's image and its thumbnail headline; without one, the headline comes from the transcript."""
 
     name: str
     photograph: str | None
@@ -42,11 +42,11 @@ SUBJECTS: Sequence[Subject] = (
 )
 
 
-def make_film(folder: Path, number: int, subject: Subject) -> Path:
-    """A slow zoom into a picture while somebody reads."""
-    path, sound = folder / f"film-{number}.mp4", _sound(folder / f"sound-{number}.wav", number)
+def make_subject_video(folder: Path, number: int, subject: Subject) -> Path:
+    """A slow zoom into an image, with recorded speech."""
+    path, audio = folder / f"video-{number}.mp4", _write_speech(folder / f"audio-{number}.wav", number)
     command = ["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}"]
-    command += ["-r", str(FPS), "-i", "-", "-i", str(sound), "-c:v", "libx264", "-preset", "superfast", "-crf", "20"]
+    command += ["-r", str(FPS), "-i", "-", "-i", str(audio), "-c:v", "libx264", "-preset", "superfast", "-crf", "20"]
     command += ["-pix_fmt", "yuv420p", "-c:a", "aac", "-shortest", "-movflags", "+faststart", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as encoder:
         assert encoder.stdin is not None
@@ -55,34 +55,34 @@ def make_film(folder: Path, number: int, subject: Subject) -> Path:
             encoder.stdin.write(_zoomed(still, 1 + 0.15 * at / (SECONDS * FPS)).tobytes())
         encoder.stdin.close()
         if encoder.wait() != 0:
-            raise RuntimeError("the film could not be encoded")
+            raise RuntimeError("the video could not be encoded")
     return path
 
 
-def _still(subject: Subject) -> "Picture":
-    """The whole photograph over a blurred copy of itself, as broadcasters show tall pictures."""
+def _still(subject: Subject) -> "Image":
+    """The complete photograph over a blurred copy of itself."""
     if subject.photograph is None:
         return slide()
-    picture = photograph(subject.photograph)
-    ground = cv2.GaussianBlur(cv2.resize(picture, (WIDTH, HEIGHT)), (0, 0), 30)
-    scale = min(WIDTH / picture.shape[1], HEIGHT / picture.shape[0])
-    width, height = round(picture.shape[1] * scale), round(picture.shape[0] * scale)
+    image = photograph(subject.photograph)
+    background = cv2.GaussianBlur(cv2.resize(image, (WIDTH, HEIGHT)), (0, 0), 30)
+    scale = min(WIDTH / image.shape[1], HEIGHT / image.shape[0])
+    width, height = round(image.shape[1] * scale), round(image.shape[0] * scale)
     left, top = (WIDTH - width) // 2, (HEIGHT - height) // 2
-    ground[top : top + height, left : left + width] = cv2.resize(
-        picture, (width, height), interpolation=cv2.INTER_CUBIC
+    background[top : top + height, left : left + width] = cv2.resize(
+        image, (width, height), interpolation=cv2.INTER_CUBIC
     )
-    return ground.astype(np.uint8)
+    return background.astype(np.uint8)
 
 
-def _zoomed(still: "Picture", zoom: float) -> "Picture":
-    turn = cv2.getRotationMatrix2D((WIDTH / 2, HEIGHT / 2), 0, zoom)
-    return cv2.warpAffine(still, turn, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR).astype(np.uint8)
+def _zoomed(still: "Image", zoom: float) -> "Image":
+    matrix = cv2.getRotationMatrix2D((WIDTH / 2, HEIGHT / 2), 0, zoom)
+    return cv2.warpAffine(still, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR).astype(np.uint8)
 
 
-def _sound(path: Path, number: int) -> Path:
+def _write_speech(path: Path, number: int) -> Path:
     folder = ensure_clips(clips_folder())
-    read = sentences(folder)
-    samples = two_cities(folder).samples if number % 2 else np.concatenate([clip.samples for clip in read])
+    clips = sentences(folder)
+    samples = two_cities(folder).samples if number % 2 else np.concatenate([clip.samples for clip in clips])
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)

@@ -1,19 +1,20 @@
-"""A transcript is what was said, when and by whom, whatever its length, and whatever happens to the worker."""
+"""Transcripts: word accuracy, timing, diarization, bounded cost of long files, and recovery from worker crashes."""
 
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proofs.stage.report import Report, prove
+from proofs.stage.requirements import GB, Needs
 from proofs.transcripts.accuracy import prove_accuracy
 from proofs.transcripts.long import prove_long
 
 BRIEF_SECONDS, LONG_SECONDS = 180.0, 3600.0
-KILL_AT = (2, 5, 9)  # pieces of a dozen
+KILL_AT = (2, 5, 9)  # chunks of about a dozen
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
-    """The short form leaves out what a long file costs: time, memory, and pieces done again after kills."""
+    """The short form omits the long file: its time, memory, and chunks repeated after kills."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         await prove_accuracy(report, folder, short=short)
@@ -22,4 +23,5 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Transcripts", proof))
+    needs = Needs(model_set="ci", programs=("ffmpeg",), disk_bytes=2 * GB, short_disk_bytes=1 * GB)
+    sys.exit(prove("Transcripts", proof, needs=needs))

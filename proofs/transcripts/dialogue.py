@@ -1,4 +1,4 @@
-"""Four people who speak English in turn: where the words are all known, they can tell who spoke when."""
+"""A conversation of four English speakers with known turns, for word-based diarization error."""
 
 from functools import cache
 from pathlib import Path
@@ -20,9 +20,9 @@ from tests.support.dialogue import (
     speech_spans,
 )
 
-DAVID = "david"  # who recorded what PocketSphinx is tested with; in the same package as the reader of Austen
-DAVIDS_FOLDER = Path("/usr/share/pocketsphinx/test/data")
-# Some pauses are too short for a detector of voices, so that speakers also change inside its stretches.
+DAVID = "david"  # speaker of PocketSphinx's test data, in the same package as the reader of Austen
+DAVID_FOLDER = Path("/usr/share/pocketsphinx/test/data")
+# Some pauses are too short for voice activity detection, so speakers also change within its spans.
 ENGLISH = (
     Line(DICKENS, "two_cities", 1.05, 6.25, 0.5),
     Line(ALLISON, "demo-congrats", 0.2, 7.2, 0.2),
@@ -40,22 +40,22 @@ ENGLISH = (
 
 @cache
 def converse_in_english(*, seed: int = 7) -> Conversation:
-    """All equally loud, in a quiet room."""
-    parts: list[Samples] = []
+    """Concatenate the lines at equal loudness, with quiet room noise."""
+    clips: list[Samples] = []
     truth: list[Turn] = []
     numbers: dict[str, int] = {}
     for line in ENGLISH:
-        whole = _davids(line.recording) if line.speaker == DAVID else recording(line.speaker, line.recording)
-        said = whole[round(line.start_seconds * SAMPLE_RATE) : round(line.end_seconds * SAMPLE_RATE)]
-        said = said * np.float32(LEVEL / np.sqrt(np.square(said).mean()))
-        at = sum(map(len, parts)) / SAMPLE_RATE
+        source = _david_recording(line.recording) if line.speaker == DAVID else recording(line.speaker, line.recording)
+        speech = source[round(line.start_seconds * SAMPLE_RATE) : round(line.end_seconds * SAMPLE_RATE)]
+        speech = speech * np.float32(LEVEL / np.sqrt(np.square(speech).mean()))
+        at = sum(map(len, clips)) / SAMPLE_RATE
         speaker = numbers.setdefault(line.speaker, len(numbers))
-        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in speech_spans(said)]
-        parts += [said, np.zeros(round(line.pause_seconds * SAMPLE_RATE), np.float32)]
-    samples = np.concatenate(parts)
+        truth += [Turn(speaker, at + span.start_seconds, at + span.end_seconds) for span in speech_spans(speech)]
+        clips += [speech, np.zeros(round(line.pause_seconds * SAMPLE_RATE), np.float32)]
+    samples = np.concatenate(clips)
     samples += np.random.default_rng(seed).normal(0, ROOM_LEVEL, len(samples)).astype(np.float32)
     return Conversation(samples, truth)
 
 
-def _davids(name: str) -> Samples:
-    return (np.fromfile(DAVIDS_FOLDER / f"{name}.raw", "<i2") / 32768).astype(np.float32)
+def _david_recording(name: str) -> Samples:
+    return (np.fromfile(DAVID_FOLDER / f"{name}.raw", "<i2") / 32768).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Music that people made, without a voice in it: what Debian's telephone exchange plays to those who wait."""
+"""Instrumental music from Debian's Asterisk music-on-hold package."""
 
 import subprocess
 from pathlib import Path
@@ -6,21 +6,21 @@ from tempfile import TemporaryDirectory
 
 from cutroom.engines.types import SAMPLE_RATE
 
-PACKAGE = "asterisk-moh-opsound-g722"  # CC-BY-SA-3.0; only listened to here
+PACKAGE = "asterisk-moh-opsound-g722"  # CC-BY-SA-3.0; used as input only, not distributed
 TRACK = Path("usr/share/asterisk/moh/manolo_camp-morning_coffee.g722")  # 73 s
 FETCH_SECONDS = 600
 
 
-def music_track(kept: Path) -> Path:
-    """The track as a WAV file in a folder where it is kept; from the package, installed or only fetched."""
-    made = kept / "music.wav"
-    if not made.exists():
-        kept.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=kept) as name:
-            part = Path(name) / made.name
-            _convert(_find(Path(name)), part)
-            part.replace(made)
-    return made
+def music_track(cache: Path) -> Path:
+    """The track as a WAV file, cached in a folder; downloads the package unless it is installed."""
+    path = cache / "music.wav"
+    if not path.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=cache) as name:
+            converted = Path(name) / path.name
+            _convert(_find(Path(name)), converted)
+            converted.replace(path)
+    return path
 
 
 def _find(scratch: Path) -> Path:
@@ -33,6 +33,18 @@ def _find(scratch: Path) -> Path:
     return root / TRACK
 
 
-def _convert(track: Path, made: Path) -> None:
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "g722", "-i", str(track), "-ar", str(SAMPLE_RATE), str(made)]
+def _convert(track: Path, output: Path) -> None:
+    command = [
+        "ffmpeg",
+        "-v",
+        "error",
+        "-nostdin",
+        "-f",
+        "g722",
+        "-i",
+        str(track),
+        "-ar",
+        str(SAMPLE_RATE),
+        str(output),
+    ]
     subprocess.run(command, check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""What the parts of the webhooks proof share: customers with endpoints, the announcing, a worker and a relay."""
+"""The stage of the webhook proof: customers with endpoints, published events, a worker and a relay."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.schemas import NewWebhookEndpoint
@@ -50,8 +50,8 @@ class Customer:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A database of its own, and a receiver to tell."""
+class WebhookStage:
+    """A fresh database and a webhook receiver."""
 
     settings: Settings
     accounts: Accounts
@@ -59,25 +59,25 @@ class Stage:
     secret_box: SecretBox
     receiver: Receiver
 
-    async def customer(self, behaviour: str) -> Customer:
-        """Somebody whose endpoint behaves so."""
+    async def customer(self, behavior: str) -> Customer:
+        """Create a customer whose endpoint has this behavior."""
         key = await self.accounts.key(await self.accounts.person())
         authenticator = Authenticator(secret_box=self.secret_box, plans=load_plans(self.settings.plans_file))
         async with self.database.connection() as connection:
             principal = await authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
-        path = f"/{behaviour}/{principal.library_id}"
+        path = f"/{behavior}/{principal.library_id}"
         async with self.database.transaction(principal.library_id) as connection:
-            made = await service.create_endpoint(
+            endpoint = await service.create_endpoint(
                 connection,
                 principal,
                 NewWebhookEndpoint(url=f"https://{self.receiver.host}{path}"),
                 secret_box=self.secret_box,
                 now=system_clock(),
             )
-        self.receiver.secrets[path] = made.secret
-        return Customer(principal, made.id, path=path)
+        self.receiver.secrets[path] = endpoint.secret
+        return Customer(principal, endpoint.id, path=path)
 
-    async def announce(self, customer: Customer) -> str:
+    async def publish(self, customer: Customer) -> str:
         async with self.database.transaction(customer.library_id) as connection:
             return await service.publish_event(
                 connection, customer.library_id, type="job.ready", data=JOB, now=system_clock()
@@ -96,19 +96,19 @@ class Stage:
         return Relay(self.database, client, running_jobs_per_library=RUNNING_JOBS)
 
     def worker(self, client: Client) -> Worker:
-        acting = DeliveryActivities(
+        deliveries = DeliveryActivities(
             database=self.database, secret_box=self.secret_box, sender=self.receiver.sender, clock=system_clock
         )
         return Worker(
             client,
             task_queue=TaskQueue.EGRESS,
             workflows=[DeliverWebhookWorkflow],
-            activities=[acting.attempt_delivery],
+            activities=[deliveries.attempt_delivery],
         )
 
 
 @asynccontextmanager
-async def open_stage() -> AsyncIterator[Stage]:
+async def open_stage() -> AsyncIterator[WebhookStage]:
     settings = await scratch("proof_webhooks")
     accounts = await Accounts.open(settings)
     database = await Database.connect(settings.database_url.get_secret_value(), 20, application="proof")
@@ -116,7 +116,9 @@ async def open_stage() -> AsyncIterator[Stage]:
         receiver = Receiver(Path(folder))
         await receiver.start()
         try:
-            yield Stage(settings, accounts, database, SecretBox(settings.secret_key.get_secret_value()), receiver)
+            yield WebhookStage(
+                settings, accounts, database, SecretBox(settings.secret_key.get_secret_value()), receiver
+            )
         finally:
             await receiver.stop()
             receiver.sender.close()
@@ -125,16 +127,16 @@ async def open_stage() -> AsyncIterator[Stage]:
 
 
 @asynccontextmanager
-async def working(stage: Stage, client: Client) -> AsyncIterator[None]:
-    """A relay and a worker, as the worker process runs them."""
-    relaying = asyncio.create_task(stage.relay(client).run())
+async def run_worker(stage: WebhookStage, client: Client) -> AsyncIterator[None]:
+    """Run a relay and a worker, as the worker process does."""
+    relay = asyncio.create_task(stage.relay(client).run())
     try:
         async with stage.worker(client):
             yield
     finally:
-        relaying.cancel()
+        relay.cancel()
         with suppress(asyncio.CancelledError):
-            await relaying
+            await relay
 
 
 async def until(condition: Callable[[], bool], *, seconds: float) -> bool:

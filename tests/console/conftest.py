@@ -1,4 +1,4 @@
-"""Somebody at a browser: a client that keeps cookies, fills in forms, and follows where it is sent."""
+"""Fixtures for console tests: HTTP clients that keep cookies and submit forms with CSRF tokens."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -24,10 +24,10 @@ class Browser:
     client: httpx.AsyncClient
 
     async def get(self, path: str, **options: object) -> httpx.Response:
-        return await self.client.get(path, **options)  # type: ignore[arg-type]  # whatever httpx takes
+        return await self.client.get(path, **options)  # type: ignore[arg-type]  # passed to httpx
 
     async def token(self, path: str = "/account") -> str:
-        """The page's own token against forged requests."""
+        """The CSRF token of a page."""
         found = _CSRF.search((await self.client.get(path)).text)
         assert found is not None, path
         return found[1]
@@ -38,7 +38,7 @@ class Browser:
         return await self.client.post(path, data={"csrf": csrf, **(fields or {})})
 
     async def send(self, path: str, fields: Mapping[str, str], *files: tuple[str, str, bytes]) -> httpx.Response:
-        """A form with files; each is a field, a name and what is in it."""
+        """Submits a multipart form; each file is (field, file name, content)."""
         sent = [(field, (name, data)) for field, name, data in files]
         return await self.client.post(path, data={"csrf": await self.token(), **fields}, files=sent)
 
@@ -66,31 +66,31 @@ async def new_browser(service: RequestMiddleware) -> AsyncIterator[NewBrowser]:
 
 
 @pytest.fixture
-def stranger(new_browser: NewBrowser) -> Browser:
+def outsider(new_browser: NewBrowser) -> Browser:
     return new_browser()
 
 
 @pytest.fixture(scope="session")
 def hashed() -> str:
-    """Hashing is slow on purpose, so it is done once."""
+    """Session-scoped, because password hashing is slow by design."""
     return hash_password(PASSWORD)
 
 
 @pytest.fixture
 def sign_in(new_browser: NewBrowser, accounts: Accounts, hashed: str, runtime: Runtime) -> SignIn:
-    """A browser in which this person is signed in."""
+    """Returns a browser with a session of the given user."""
 
-    async def enter(person: Person) -> Browser:
+    async def sign_in(person: Person) -> Browser:
         await accounts.connection.execute("SELECT set_password($1, $2, now())", person.user_id, hashed)
         session_service = SessionService(secret_box=runtime.secret_box, plans=runtime.authenticator.plans)
         async with runtime.database.connection() as connection:
-            known = AuthenticatedUser(person.user_id, person.library_id)
-            token = await session_service.create(connection, known, now=runtime.clock())
+            user = AuthenticatedUser(person.user_id, person.library_id)
+            token = await session_service.create(connection, user, now=runtime.clock())
         browser = new_browser()
         browser.client.cookies.set("cutroom-session", token)
         return browser
 
-    return enter
+    return sign_in
 
 
 @pytest.fixture

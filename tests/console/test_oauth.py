@@ -1,4 +1,4 @@
-"""Connecting a program: consent, tokens, and the end of both. The misuse cases are in `just prove oauth`."""
+"""Tests OAuth consent, token exchange and app registration; `just prove oauth` covers misuse."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -45,12 +45,12 @@ async def exchange(browser: Browser, program: OAuthClientInfo, code: str) -> dic
     return found
 
 
-async def test_a_person_connects_a_program_to_the_library_they_choose(
+async def test_consent_binds_tokens_to_the_selected_library(
     browser: Browser, program: OAuthClientInfo, accounts: Accounts, person: Person
 ) -> None:
     workspace_id = await accounts.workspace(person)
     page = await browser.get("/oauth/authorize", params=asked(program))
-    assert "Let Reader in?" in page.text
+    assert "Allow Reader to access Cutroom?" in page.text
     assert "https://app.example.com" in page.headers["content-security-policy"]
     sent = await browser.post("/oauth/authorize", {**asked(program), "library": workspace_id, "answer": "allow"})
     target = urlsplit(sent.headers["location"])
@@ -70,7 +70,7 @@ async def test_a_person_connects_a_program_to_the_library_they_choose(
     assert voices.status_code == 401
 
 
-async def test_people_register_programs_and_take_them_away_again(browser: Browser, stranger: Browser) -> None:
+async def test_users_register_and_delete_apps(browser: Browser, outsider: Browser) -> None:
     refused = await browser.post("/apps", {"name": "Mine", "redirects": "http://elsewhere.example/"})
     assert refused.status_code == 400
     assert "Use https" in refused.text
@@ -80,5 +80,5 @@ async def test_people_register_programs_and_take_them_away_again(browser: Browse
     client_id = page.split("<code>", 1)[1].split("</code>", 1)[0]
     assert (await browser.post(f"/apps/{client_id}/remove")).status_code == 303
     assert (await browser.post(f"/apps/{client_id}/remove")).status_code == 404
-    metadata = (await stranger.get("/.well-known/oauth-authorization-server")).json()
+    metadata = (await outsider.get("/.well-known/oauth-authorization-server")).json()
     assert metadata["code_challenge_methods_supported"] == ["S256"]

@@ -290,19 +290,19 @@ def without(name: str) -> dict[str, Any]:
     ],
     ids=[
         "no version",
-        "a version that is no text",
-        "no prices of a minute",
+        "a version that is not a string",
+        "no minute prices",
         "no unit prices",
-        "no rebates",
-        "a table too many",
+        "no discounts",
+        "an unknown table",
         "an unknown unit price",
-        "a price of a minute too many",
-        "a rebate too many",
+        "an unknown minute price",
+        "an unknown discount",
         "nothing",
     ],
 )
 def test_missing_or_unknown_entries_are_rejected(tmp_path: Path, tables: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="list of prices"):
+    with pytest.raises(ValueError, match="price list"):
         load_prices(write(tmp_path, tables))
 
 

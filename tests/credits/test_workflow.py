@@ -20,7 +20,7 @@ from cutroom.credits.service import EXPIRY_WORKFLOW
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from tests.credits.conftest import (
     DAY,
     FixedClock,

@@ -1,4 +1,4 @@
-"""The manifests against the code: every queue has workers, every variable is a setting, every pod keeps the rules."""
+"""Kubernetes manifests match the code: queues, settings, pod security and network policies."""
 
 import json
 import re
@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 from dev.environment import PROJECT
 
 FOLDER = PROJECT / "deploy" / "kubernetes"
@@ -39,7 +40,7 @@ def _queues(pod: dict[str, Any]) -> set[str]:
 
 def test_every_queue_is_served() -> None:
     served = {queue for pod in PODS.values() for queue in _queues(pod)}
-    assert served == set(Settings.model_fields["worker_queues"].default.split(","))
+    assert served == set(TaskQueue)
 
 
 def test_every_variable_is_a_setting() -> None:
@@ -49,7 +50,7 @@ def test_every_variable_is_a_setting() -> None:
     assert named <= KNOWN
 
 
-def test_every_setting_without_a_default_is_given() -> None:
+def test_required_settings_are_provided() -> None:
     given = {name for each in DOCUMENTS for name in (*each.get("data", ()), *each.get("stringData", ()))}
     needed = {f"CUTROOM_{name.upper()}" for name, field in Settings.model_fields.items() if field.is_required()}
     assert needed <= given
@@ -68,18 +69,18 @@ class TestPod:
             "capabilities": {"drop": ["ALL"]},
         }
 
-    def test_bounds_what_it_uses(self, name: str) -> None:
+    def test_has_resource_limits(self, name: str) -> None:
         resources = PODS[name]["containers"][0]["resources"]
         assert {"cpu", "memory"} <= set(resources["requests"])
         assert "memory" in resources["limits"]
         for volume in PODS[name]["volumes"]:
             assert "sizeLimit" in volume.get("emptyDir", {"sizeLimit": ""})
 
-    def test_has_the_owners_rights_only_to_migrate(self, name: str) -> None:
+    def test_only_migrations_use_the_owner_credentials(self, name: str) -> None:
         sources = [each["secretRef"]["name"] for each in _sources(name) if "secretRef" in each]
         assert ("cutroom-owner" in sources) is (name == "migrate")
 
-    def test_has_the_wider_profile_only_to_open_media(self, name: str) -> None:
+    def test_only_media_workers_use_the_wider_seccomp_profile(self, name: str) -> None:
         profile = PODS[name]["securityContext"]["seccompProfile"]
         wide = {"type": "Localhost", "localhostProfile": "cutroom-worker.json"}
         assert (profile == wide) is bool(_queues(PODS[name]) & OPENS_MEDIA)
@@ -98,18 +99,18 @@ def test_every_deployment_has_probes_an_autoscaler_and_a_disruption_budget() -> 
         assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(PODS[name]["containers"][0])
 
 
-def test_nothing_is_reached_unless_a_policy_says_so() -> None:
+def test_network_access_is_denied_by_default() -> None:
     (closed,) = (each["spec"] for each in _of("NetworkPolicy") if each["metadata"]["name"] == "nothing")
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
 
-def test_only_three_parts_reach_the_internet() -> None:
+def test_only_three_deployments_reach_the_internet() -> None:
     (outside,) = (each["spec"] for each in _of("NetworkPolicy") if each["metadata"]["name"] == "outside")
     (expression,) = outside["podSelector"]["matchExpressions"]
     assert set(expression["values"]) == {"worker-egress", "worker-download", "pull-models"}
 
 
-def test_the_profile_lets_the_sandbox_make_namespaces() -> None:
+def test_seccomp_profile_allows_user_namespaces() -> None:
     profile = json.loads((FOLDER / "seccomp-worker.json").read_text())
     refused = {name for each in profile["syscalls"] for name in each["names"]}
     assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
@@ -117,7 +118,7 @@ def test_the_profile_lets_the_sandbox_make_namespaces() -> None:
     assert {"bpf", "kexec_load", "init_module", "ptrace"} <= refused
 
 
-def test_the_workers_image_has_the_programs_of_bootstrap() -> None:
+def test_worker_image_installs_the_bootstrap_packages() -> None:
     bootstrap, image = (PROJECT / "dev" / "bootstrap").read_text(), (PROJECT / "Dockerfile").read_text()
     needed = {"bubblewrap", "espeak-ng", "ffmpeg", "fontconfig", "apertium"}
     needed |= set(re.findall(r"\b(fonts-[a-z-]+|apertium-[a-z-]+)\b", bootstrap))

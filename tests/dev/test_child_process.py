@@ -61,7 +61,15 @@ def test_child_ends_with_its_parent(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_termination_runs_cleanup(number: signal.Signals) -> None:
-    command = [sys.executable, "-c", CLEANING_PARENT]
+    command = [
+        "sh",
+        "-c",
+        "trap '' INT; exec \"$@\"",
+        "sh",
+        sys.executable,
+        "-c",
+        CLEANING_PARENT,
+    ]  # as in the background
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         child = int(process.stdout.readline())

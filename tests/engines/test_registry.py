@@ -17,7 +17,7 @@ from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.platform.settings import Settings
 from tests.engines.recognition.recognizer_suite import model_folder
 
-REMOTE = {"remote_tts_url": "http://127.0.0.1:1/v1", "remote_tts_voices": "alloy:en-US:female"}
+REMOTE = {"remote_tts_url": "http://127.0.0.1:1/v1", "remote_tts_voices": ["alloy:en-US:female"]}
 
 
 def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - settings have several types
@@ -26,26 +26,26 @@ def engines(folder: Path, **settings: Any) -> Engines:  # noqa: ANN401 - setting
 
 
 def test_remote_server_synthesizes_and_clones(tmp_path: Path) -> None:
-    built = engines(tmp_path, tts_engines="remote", voice_cloner="remote", **REMOTE)
+    built = engines(tmp_path, tts_engines=["remote"], voice_cloner="remote", **REMOTE)
     assert isinstance(built.synthesizer(), OpenAiSynthesizer)
     assert built.synthesizer() is built.synthesizer()
     assert isinstance(built.voice_cloner(), OpenAiVoiceCloner)
 
 
 def test_synthesizer_falls_back_to_next_engine(tmp_path: Path) -> None:
-    assert isinstance(engines(tmp_path, tts_engines="kokoro,remote", **REMOTE).synthesizer(), OpenAiSynthesizer)
+    assert isinstance(engines(tmp_path, tts_engines=["kokoro", "remote"], **REMOTE).synthesizer(), OpenAiSynthesizer)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({}, "kokoro-int8 is not installed"),
-        ({"tts_engines": ""}, "No speech synthesis engine"),
-        ({"tts_engines": "parrot"}, "parrot"),
-        ({"tts_engines": "remote"}, "CUTROOM_REMOTE_TTS_URL"),
+        ({"tts_engines": []}, "No speech synthesis engine"),
+        ({"tts_engines": ["parrot"]}, "parrot"),
+        ({"tts_engines": ["remote"]}, "CUTROOM_REMOTE_TTS_URL"),
     ],
 )
-def test_synthesizer_unavailable_without_requirements(tmp_path: Path, settings: dict[str, str], message: str) -> None:
+def test_synthesizer_unavailable_without_requirements(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(EngineUnavailableError, match=message):
         engines(tmp_path, **settings).synthesizer()
 

@@ -1,4 +1,4 @@
-"""Processes of ours, and a Temporal namespace that no other worker serves."""
+"""Fixtures for entry point tests: process environments and a separate Temporal namespace."""
 
 from collections.abc import AsyncIterator
 
@@ -14,18 +14,18 @@ from cutroom.platform.temporal import connect
 from dev.scratch import environment_of
 
 NAMESPACE = "tests"
-RETENTION_SECONDS = 24 * 3600  # the shortest that Temporal keeps
+RETENTION_SECONDS = 24 * 3600  # Temporal's minimum
 
 
 @pytest.fixture
 def environment(settings: Settings) -> dict[str, str]:
-    """What a process of ours finds around it."""
+    """Environment variables for a subprocess."""
     return environment_of(settings)
 
 
 @pytest.fixture
 async def temporal(settings: Settings) -> AsyncIterator[Client]:
-    """A namespace of the tests' own, without our schedules."""
+    """A client for a test namespace without schedules."""
     client = await connect(settings)
     retention = Duration(seconds=RETENTION_SECONDS)
     request = RegisterNamespaceRequest(namespace=NAMESPACE, workflow_execution_retention_period=retention)
@@ -34,10 +34,10 @@ async def temporal(settings: Settings) -> AsyncIterator[Client]:
     except RPCError as error:
         if error.status is not RPCStatusCode.ALREADY_EXISTS:
             raise
-    mine = await connect(settings.model_copy(update={"temporal_namespace": NAMESPACE}))
-    await delete_schedules(mine)
-    yield mine
-    await delete_schedules(mine)
+    client = await connect(settings.model_copy(update={"temporal_namespace": NAMESPACE}))
+    await delete_schedules(client)
+    yield client
+    await delete_schedules(client)
 
 
 async def delete_schedules(client: Client) -> None:

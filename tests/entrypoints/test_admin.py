@@ -1,4 +1,4 @@
-"""The operator's command line, end to end: what it makes works on the API."""
+"""Tests the admin commands end to end, including their effect on the API."""
 
 import asyncio
 import json
@@ -22,10 +22,10 @@ Admin = Callable[..., Awaitable[Any]]
 
 @pytest.fixture
 def run(environment: dict[str, str]) -> Admin:
-    """Run one command; what it printed, or its exit code and what it said of its failure."""
+    """Runs a command; returns its JSON output, or stderr if it is expected to fail."""
 
-    async def run(*arguments: str, fails: int = 0) -> Any:  # noqa: ANN401 (whatever JSON can say)
-        # The command has an event loop of its own, so it gets a thread of its own.
+    async def run(*arguments: str, fails: int = 0) -> Any:  # noqa: ANN401 (JSON)
+        # The command runs its own event loop, so it needs its own thread.
         result = await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
         assert result.exit_code == fails, result.output
         if fails:
@@ -39,7 +39,7 @@ def run(environment: dict[str, str]) -> Admin:
 
 @pytest.fixture
 async def email(run: Admin) -> str:
-    """A person on the business plan."""
+    """Email address of a new user on the business plan."""
     address = f"{new_id()}@example.com"
     await run("user", "create", address, "--name", "Ada", "--plan", "business")
     return address
@@ -55,7 +55,7 @@ async def status(client: httpx.AsyncClient, key: str) -> int:
     return (await client.get("/folders", headers={"X-Api-Key": key})).status_code
 
 
-async def test_a_user_is_created_with_a_library_and_a_plan(run: Admin, accounts: Accounts) -> None:
+async def test_user_is_created_with_library_and_plan(run: Admin, accounts: Accounts) -> None:
     address = f"{new_id()}@Example.com"
     made = await run("user", "create", address, "--plan", "creator")
     assert set(made) == {"userId", "libraryId"}
@@ -68,18 +68,16 @@ async def test_a_user_is_created_with_a_library_and_a_plan(run: Admin, accounts:
     assert tuple(row) == (address.lower(), "personal", "creator")
 
 
-async def test_a_user_is_on_the_free_plan_unless_told_otherwise(run: Admin, accounts: Accounts) -> None:
+async def test_default_plan_is_free(run: Admin, accounts: Accounts) -> None:
     made = await run("user", "create", f"{new_id()}@example.com")
     assert await accounts.connection.fetchval("SELECT plan FROM libraries WHERE id = $1", made["libraryId"]) == "free"
 
 
-async def test_a_second_user_with_the_same_address_is_an_error(run: Admin, email: str) -> None:
+async def test_duplicate_email_is_an_error(run: Admin, email: str) -> None:
     assert "ALREADY_EXISTS" in await run("user", "create", email.upper(), fails=1)
 
 
-async def test_a_key_opens_the_personal_library_until_it_is_revoked(
-    run: Admin, email: str, anonymous: httpx.AsyncClient
-) -> None:
+async def test_key_works_until_revoked(run: Admin, email: str, anonymous: httpx.AsyncClient) -> None:
     made = await run("key", "create", email, "--name", "laptop")
     assert set(made["scopes"]) == set(ALL_SCOPES)
     assert await status(anonymous, made["key"]) == 200
@@ -88,7 +86,7 @@ async def test_a_key_opens_the_personal_library_until_it_is_revoked(
     assert "NOT_FOUND" in await run("key", "revoke", made["keyId"], fails=1)
 
 
-async def test_a_key_with_scopes_opens_no_more_than_those(run: Admin, email: str, anonymous: httpx.AsyncClient) -> None:
+async def test_key_is_limited_to_its_scopes(run: Admin, email: str, anonymous: httpx.AsyncClient) -> None:
     made = await run("key", "create", email, "--scope", "videos:read", "--scope", "jobs:read")
     assert made["scopes"] == ["jobs:read", "videos:read"]
     headers = {"X-Api-Key": made["key"]}
@@ -97,13 +95,13 @@ async def test_a_key_with_scopes_opens_no_more_than_those(run: Admin, email: str
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "INSUFFICIENT_SCOPE")
 
 
-async def test_a_speech_key_on_the_free_plan_is_an_error(run: Admin) -> None:
+async def test_speech_key_on_the_free_plan_is_an_error(run: Admin) -> None:
     address = f"{new_id()}@example.com"
     await run("user", "create", address)
     assert "PERMISSION_DENIED" in await run("key", "create", address, "--scope", "tts:read", fails=1)
 
 
-async def test_a_member_works_in_a_workspace_with_the_role_they_have_until_removed(
+async def test_member_has_their_role_until_removed(
     run: Admin, email: str, workspace_id: str, anonymous: httpx.AsyncClient
 ) -> None:
     guest = f"{new_id()}@example.com"
@@ -113,7 +111,7 @@ async def test_a_member_works_in_a_workspace_with_the_role_they_have_until_remov
     assert put == {"workspaceId": workspace_id, "email": guest, "role": "viewer"}
     headers = {"X-Api-Key": (await run("key", "create", guest, "--workspace", workspace_id))["key"]}
     assert (await anonymous.post("/folders", json={"name": "New"}, headers=headers)).status_code == 403
-    await run("member", "put", workspace_id, guest)  # an editor, unless told otherwise
+    await run("member", "put", workspace_id, guest)  # the default role is editor
     folder = await anonymous.post("/folders", json={"name": "New"}, headers=headers)
     assert (folder.status_code, folder.json()["workspaceId"]) == (201, workspace_id)
     await run("member", "remove", workspace_id, guest)
@@ -124,7 +122,7 @@ async def test_a_member_works_in_a_workspace_with_the_role_they_have_until_remov
     assert await status(anonymous, owner["key"]) == 200
 
 
-async def test_credits_are_granted_once_per_reference_and_the_balance_is_printed(run: Admin, email: str) -> None:
+async def test_grant_is_idempotent_per_reference(run: Admin, email: str) -> None:
     first = await run("credits", "grant", email, "100", "--reference", "invoice-1")
     assert first == {"transactionId": first["transactionId"], "balance": 100.0}
     assert "ALREADY_EXISTS" in await run("credits", "grant", email, "100", "--reference", "invoice-1", fails=1)
@@ -132,7 +130,7 @@ async def test_credits_are_granted_once_per_reference_and_the_balance_is_printed
     assert (await run("credits", "grant", email, "0.125"))["balance"] == 100.25
 
 
-async def test_credits_of_a_workspace_are_not_those_of_its_owner(run: Admin, email: str, workspace_id: str) -> None:
+async def test_workspace_credits_are_separate_from_the_owner(run: Admin, email: str, workspace_id: str) -> None:
     assert (await run("credits", "grant", email, "5", "--workspace", workspace_id))["balance"] == 5
     assert (await run("credits", "grant", email, "1"))["balance"] == 1
 
@@ -140,13 +138,13 @@ async def test_credits_of_a_workspace_are_not_those_of_its_owner(run: Admin, ema
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("workspace", "create", "Team", "--owner", "nobody@example.com"),
-        ("key", "create", "nobody@example.com"),
-        ("credits", "grant", "nobody@example.com", "1"),
+        ("workspace", "create", "Team", "--owner", "unknown@example.com"),
+        ("key", "create", "unknown@example.com"),
+        ("credits", "grant", "unknown@example.com", "1"),
         ("key", "revoke", "01j9z3k4m5n6p7q8r9s0t1v2w3"),
     ],
 )
-async def test_nobody_is_not_found(run: Admin, arguments: tuple[str, ...]) -> None:
+async def test_unknown_user_or_key_is_not_found(run: Admin, arguments: tuple[str, ...]) -> None:
     assert "NOT_FOUND" in await run(*arguments, fails=1)
 
 
@@ -160,7 +158,7 @@ async def test_nobody_is_not_found(run: Admin, arguments: tuple[str, ...]) -> No
     ],
     ids=" ".join,
 )
-async def test_a_workspace_that_is_not_there_is_not_found(
+async def test_unknown_workspace_is_not_found(
     run: Admin, accounts: Accounts, email: str, arguments: tuple[str, ...]
 ) -> None:
     workspace = new_id()
@@ -171,7 +169,7 @@ async def test_a_workspace_that_is_not_there_is_not_found(
         assert await accounts.connection.fetchval(count, workspace) == 0
 
 
-async def test_nobody_is_put_into_or_removed_from_a_personal_library(run: Admin, email: str) -> None:
+async def test_personal_library_members_cannot_be_changed(run: Admin, email: str) -> None:
     owner = f"{new_id()}@example.com"
     library_id = (await run("user", "create", owner))["libraryId"]
     assert "NOT_FOUND" in await run("member", "put", library_id, email, fails=1)
@@ -196,26 +194,26 @@ async def test_nobody_is_put_into_or_removed_from_a_personal_library(run: Admin,
     ],
     ids=" ".join,
 )
-async def test_a_wrong_argument_is_a_usage_error(run: Admin, arguments: tuple[str, ...]) -> None:
+async def test_invalid_argument_is_a_usage_error(run: Admin, arguments: tuple[str, ...]) -> None:
     await run(*arguments, fails=2)
 
 
-async def test_a_command_that_fails_leaves_nothing_behind(run: Admin, accounts: Accounts, email: str) -> None:
+async def test_failed_command_rolls_back(run: Admin, accounts: Accounts, email: str) -> None:
     before = await accounts.connection.fetchval("SELECT count(*) FROM libraries")
     await run("user", "create", email, fails=1)
-    await run("workspace", "create", "Team", "--owner", "nobody@example.com", fails=1)
+    await run("workspace", "create", "Team", "--owner", "unknown@example.com", fails=1)
     assert await accounts.connection.fetchval("SELECT count(*) FROM libraries") == before
 
 
-async def test_without_the_owners_database_nothing_is_tried(environment: dict[str, str], run: Admin) -> None:
+async def test_owner_database_url_is_required(environment: dict[str, str], run: Admin) -> None:
     del environment["CUTROOM_OWNER_DATABASE_URL"]
     assert "CUTROOM_OWNER_DATABASE_URL" in await run("user", "create", f"{new_id()}@example.com", fails=2)
 
 
-def test_the_command_is_installed_and_prints_json(environment: dict[str, str]) -> None:
-    command = Path(sys.executable).with_name("cutroom-admin")
+def test_installed_command_prints_json(environment: dict[str, str]) -> None:
+    command = Path(sys.executable).with_name("cutroom-server")
     done = subprocess.run(
-        [command, "user", "create", f"{new_id()}@example.com"],
+        [command, "admin", "user", "create", f"{new_id()}@example.com"],
         env=environment,
         capture_output=True,
         text=True,

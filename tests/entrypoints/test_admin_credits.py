@@ -1,4 +1,4 @@
-"""The operator's commands on credits: what they tell of a library's money, and what they let it do."""
+"""Tests the admin commands for credits."""
 
 import asyncio
 import json
@@ -30,30 +30,30 @@ NOTHING = {"balance": 0.0, "escrow": 0.0, "usageBillingLimit": 0.0, "frozen": Fa
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a command printed, as JSON and as words, and how it ended."""
+class CommandResult:
+    """Exit code, JSON output and stderr of a command."""
 
     code: int
-    shown: Any
+    output: Any
     error: str
 
 
-Admin = Callable[..., Awaitable[Said]]
+Admin = Callable[..., Awaitable[CommandResult]]
 
 
 @pytest.fixture
 def admin(environment: dict[str, str]) -> Admin:
-    async def admin(*arguments: str) -> Said:
-        # The command has an event loop of its own, so it gets a thread of its own.
+    async def admin(*arguments: str) -> CommandResult:
+        # The command runs its own event loop, so it needs its own thread.
         result = await asyncio.to_thread(CliRunner().invoke, app, ["credits", *arguments], env=environment)
-        return Said(result.exit_code, json.loads(result.stdout) if result.stdout else None, result.stderr)
+        return CommandResult(result.exit_code, json.loads(result.stdout) if result.stdout else None, result.stderr)
 
     return admin
 
 
 @dataclass(frozen=True)
 class Client:
-    """A person of the operator's, with the money of their library."""
+    """A user with the ledger of their library."""
 
     email: str
     user_id: str
@@ -69,15 +69,15 @@ async def add_client(runtime: Runtime, accounts: Accounts, environment: dict[str
 
 @pytest.fixture
 async def client(runtime: Runtime, accounts: Accounts, environment: dict[str, str]) -> AsyncIterator[Client]:
-    """On the business plan; the library_ledger are right at the end."""
+    """A user on the business plan; the ledger must be consistent at the end."""
     made = await add_client(runtime, accounts, environment, "business")
     yield made
     assert await made.library_ledger.faults() == []
 
 
 @asynccontextmanager
-async def wrong(library_ledger: LibraryLedger) -> AsyncIterator[None]:
-    """LibraryLedger with a fault that everybody sees, until the end of the block."""
+async def inconsistent(library_ledger: LibraryLedger) -> AsyncIterator[None]:
+    """Makes the ledger inconsistent within the block."""
     await library_ledger.owner.execute(SHIFTED, library_ledger.library_id, 400)
     try:
         yield
@@ -88,14 +88,14 @@ async def wrong(library_ledger: LibraryLedger) -> AsyncIterator[None]:
 # Balances and statements.
 
 
-async def test_the_balance_shows_wallet_escrow_limit_and_whether_it_is_frozen(admin: Admin, client: Client) -> None:
-    assert await admin("balance", client.email) == Said(0, NOTHING, "")
+async def test_balance_shows_wallet_escrow_limit_and_frozen_state(admin: Admin, client: Client) -> None:
+    assert await admin("balance", client.email) == CommandResult(0, NOTHING, "")
     await admin("grant", client.email, "10.5")
     await client.library_ledger.hold_lines(3_250)
-    assert (await admin("balance", client.email)).shown == {**NOTHING, "balance": 7.25, "escrow": 3.25}
+    assert (await admin("balance", client.email)).output == {**NOTHING, "balance": 7.25, "escrow": 3.25}
     await admin("usage-billing", client.email, "40")
     await client.library_ledger.freeze()
-    assert (await admin("balance", client.email)).shown == {
+    assert (await admin("balance", client.email)).output == {
         "balance": 7.25,
         "escrow": 3.25,
         "usageBillingLimit": 40.0,
@@ -103,37 +103,37 @@ async def test_the_balance_shows_wallet_escrow_limit_and_whether_it_is_frozen(ad
     }
 
 
-async def test_the_statement_tells_movements_newest_first(admin: Admin, client: Client) -> None:
-    assert (await admin("statement", client.email)).shown == {"movements": []}
+async def test_statement_lists_transactions_newest_first(admin: Admin, client: Client) -> None:
+    assert (await admin("statement", client.email)).output == {"movements": []}
     granted = await admin("grant", client.email, "10", "--reference", "invoice-1")
     await asyncio.sleep(0.002)  # ids of one millisecond have no order
     (line_id,) = await client.library_ledger.hold_lines(3_000, holder="job")
     await asyncio.sleep(0.002)
     await client.library_ledger.capture("job")
-    told = (await admin("statement", client.email)).shown["movements"]
-    assert [(each["kind"], each["reference"], each["wallet"], each["escrow"]) for each in told] == [
+    movements = (await admin("statement", client.email)).output["movements"]
+    assert [(each["kind"], each["reference"], each["wallet"], each["escrow"]) for each in movements] == [
         ("capture", line_id, 0.0, -3.0),
         ("hold", "job", -3.0, 3.0),
         ("grant", "invoice-1", 10.0, 0.0),
     ]
-    assert told[-1]["transactionId"] == granted.shown["transactionId"]
-    assert (await admin("statement", client.email, "--limit", "2")).shown == {"movements": told[:2]}
+    assert movements[-1]["transactionId"] == granted.output["transactionId"]
+    assert (await admin("statement", client.email, "--limit", "2")).output == {"movements": movements[:2]}
 
 
-async def test_a_workspace_has_its_own_money(admin: Admin, client: Client, environment: dict[str, str]) -> None:
+async def test_workspace_has_its_own_credits(admin: Admin, client: Client, environment: dict[str, str]) -> None:
     arguments = ["workspace", "create", "Team", "--owner", client.email, "--plan", "business"]
     made = await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
     of_team = ("--workspace", json.loads(made.stdout)["workspaceId"])
     await admin("grant", client.email, "5", *of_team)
     await admin("usage-billing", client.email, "3", *of_team)
-    assert (await admin("balance", client.email, *of_team)).shown == {
+    assert (await admin("balance", client.email, *of_team)).output == {
         **NOTHING,
         "balance": 5.0,
         "usageBillingLimit": 3.0,
     }
-    assert (await admin("balance", client.email)).shown == NOTHING
-    assert len((await admin("statement", client.email, *of_team)).shown["movements"]) == 1
-    assert (await admin("statement", client.email)).shown == {"movements": []}
+    assert (await admin("balance", client.email)).output == NOTHING
+    assert len((await admin("statement", client.email, *of_team)).output["movements"]) == 1
+    assert (await admin("statement", client.email)).output == {"movements": []}
     for command in ("check", "unfreeze"):
         assert (await admin(command, client.email, *of_team)).code == 0
 
@@ -158,7 +158,7 @@ async def run_job(runtime: Runtime, client: Client, principal: Any, video_id: st
     return key.id
 
 
-async def test_a_receipt_shows_every_attempt_with_its_entries(
+async def test_receipt_shows_every_attempt(
     admin: Admin, client: Client, runtime: Runtime, environment: dict[str, str]
 ) -> None:
     await admin("grant", client.email, "10")
@@ -174,7 +174,7 @@ async def test_a_receipt_shows_every_attempt_with_its_entries(
         video_id,
     )
     job_id = await run_job(runtime, client, principal, video_id, ends=["failed", "ready"])
-    shown = (await admin("receipt", job_id)).shown
+    shown = (await admin("receipt", job_id)).output
     assert shown["jobId"] == job_id
     assert [
         (each["attempt"], each["quoted"], each["held"], each["captured"], each["returned"])
@@ -190,37 +190,37 @@ async def test_a_receipt_shows_every_attempt_with_its_entries(
     assert {"attempt": 2, **job.result["receipt"]} == shown["attempts"][1]
 
 
-async def test_a_job_that_nobody_knows_has_no_receipt(admin: Admin) -> None:
-    said = await admin("receipt", f"import_{new_id()}")
-    assert (said.code, said.shown) == (1, None)
-    assert "NOT_FOUND" in said.error
+async def test_unknown_job_has_no_receipt(admin: Admin) -> None:
+    result = await admin("receipt", f"import_{new_id()}")
+    assert (result.code, result.output) == (1, None)
+    assert "NOT_FOUND" in result.error
 
 
 # Usage billing.
 
 
 @pytest.mark.parametrize(("plan", "may"), [("free", False), ("creator", False), ("pro", False), ("business", True)])
-async def test_usage_billing_needs_a_plan_that_has_it(
+async def test_usage_billing_requires_a_plan_that_includes_it(
     admin: Admin, runtime: Runtime, accounts: Accounts, environment: dict[str, str], plan: str, *, may: bool
 ) -> None:
     made = await add_client(runtime, accounts, environment, plan)
-    said = await admin("usage-billing", made.email, "25")
+    result = await admin("usage-billing", made.email, "25")
     if may:
-        assert said == Said(0, {"email": made.email, "usageBillingLimit": 25.0}, "")
+        assert result == CommandResult(0, {"email": made.email, "usageBillingLimit": 25.0}, "")
     else:
-        assert (said.code, said.shown) == (1, None)
-        assert "PERMISSION_DENIED" in said.error
-        assert plan in said.error
+        assert (result.code, result.output) == (1, None)
+        assert "PERMISSION_DENIED" in result.error
+        assert plan in result.error
     assert (await made.library_ledger.balances()).overdraft == (25_000 if may else 0)
     assert (await admin("usage-billing", made.email, "0")).code == 0  # off is always possible
 
 
-async def test_usage_billing_lets_a_wallet_below_zero_and_shows_in_quotes(
+async def test_usage_billing_allows_a_negative_balance_and_appears_in_quotes(
     admin: Admin, client: Client, environment: dict[str, str], anonymous: httpx.AsyncClient
 ) -> None:
     await admin("usage-billing", client.email, "2.5")
     await client.library_ledger.hold_lines(2_000)
-    assert (await admin("balance", client.email)).shown["balance"] == -2.0
+    assert (await admin("balance", client.email)).output["balance"] == -2.0
     made = await asyncio.to_thread(CliRunner().invoke, app, ["key", "create", client.email], env=environment)
     video_id = new_id()
     await client.library_ledger.owner.execute(
@@ -228,23 +228,23 @@ async def test_usage_billing_lets_a_wallet_below_zero_and_shows_in_quotes(
         client.library_ledger.library_id,
         video_id,
     )
-    answer = await anonymous.post(
+    response = await anonymous.post(
         f"/videos/{video_id}/quote",
         json={"transcriptOnly": True, "durationSeconds": 60},
         headers={"X-Api-Key": json.loads(made.stdout)["key"]},
     )
-    told = answer.json()
-    assert (told["balance"], told["usageBillingActive"], told["sufficient"]) == (-2.0, True, True)
+    quote = response.json()
+    assert (quote["balance"], quote["usageBillingActive"], quote["sufficient"]) == (-2.0, True, True)
 
 
-async def test_the_limit_cannot_go_below_the_debt(admin: Admin, client: Client) -> None:
+async def test_limit_cannot_be_lower_than_the_debt(admin: Admin, client: Client) -> None:
     await admin("usage-billing", client.email, "10")
     await client.library_ledger.hold_lines(4_000)
     for limit in ("3.999", "0"):
-        said = await admin("usage-billing", client.email, limit)
-        assert (said.code, said.shown) == (1, None)
-        assert "CONFLICT" in said.error
-        assert '"balance": -4.0' in said.error
+        result = await admin("usage-billing", client.email, limit)
+        assert (result.code, result.output) == (1, None)
+        assert "CONFLICT" in result.error
+        assert '"balance": -4.0' in result.error
     assert (await client.library_ledger.balances()).overdraft == 10_000
     assert (await admin("usage-billing", client.email, "4")).code == 0
     assert (await client.library_ledger.balances()).available == 0
@@ -253,54 +253,56 @@ async def test_the_limit_cannot_go_below_the_debt(admin: Admin, client: Client) 
     assert not (await client.library_ledger.balances()).usage_billing
 
 
-# The check.
+# Ledger check.
 
 
-async def test_the_check_of_books_that_are_right_says_so(admin: Admin, client: Client) -> None:
-    assert await admin("check", client.email) == Said(0, {"faults": []}, "")  # there is nothing yet
+async def test_check_of_a_consistent_ledger_reports_nothing(admin: Admin, client: Client) -> None:
+    assert await admin("check", client.email) == CommandResult(0, {"faults": []}, "")  # no entries yet
     await admin("grant", client.email, "10")
     await client.library_ledger.hold_lines(1_000)
-    assert await admin("check", client.email) == Said(0, {"faults": []}, "")
+    assert await admin("check", client.email) == CommandResult(0, {"faults": []}, "")
     assert not (await client.library_ledger.balances()).is_frozen
 
 
-async def test_the_check_of_books_that_are_wrong_says_how_and_freezes_until_they_are_mended(
+async def test_check_of_an_inconsistent_ledger_reports_faults_and_freezes_until_repaired(
     admin: Admin, client: Client
 ) -> None:
     await admin("grant", client.email, "10")
     await client.library_ledger.hold_lines(1_000)
-    async with wrong(client.library_ledger):
-        said = await admin("check", client.email)
-        assert said.code == 1
-        assert {(each["fault"], each["subject"], each["expected"], each["found"]) for each in said.shown["faults"]} == {
+    async with inconsistent(client.library_ledger):
+        result = await admin("check", client.email)
+        assert result.code == 1
+        assert {
+            (each["fault"], each["subject"], each["expected"], each["found"]) for each in result.output["faults"]
+        } == {
             ("balance is not the sum of its entries", "wallet", 9_000, 9_400),
             ("balance is not the sum of its entries", "escrow", 1_000, 600),
             ("escrow is not the sum of open lines", "escrow", 1_000, 600),
         }
-        assert (await admin("balance", client.email)).shown["frozen"] is True
-        refused = await admin("unfreeze", client.email)
-        assert (refused.code, refused.shown) == (1, None)
-        assert "FAILED_PRECONDITION" in refused.error
+        assert (await admin("balance", client.email)).output["frozen"] is True
+        rejected = await admin("unfreeze", client.email)
+        assert (rejected.code, rejected.output) == (1, None)
+        assert "FAILED_PRECONDITION" in rejected.error
         assert (await client.library_ledger.balances()).is_frozen
-    assert await admin("check", client.email) == Said(0, {"faults": []}, "")
-    assert (await client.library_ledger.balances()).is_frozen  # mended, and nobody said yet that it was looked at
-    assert await admin("unfreeze", client.email) == Said(0, {"email": client.email, "frozen": False}, "")
+    assert await admin("check", client.email) == CommandResult(0, {"faults": []}, "")
+    assert (await client.library_ledger.balances()).is_frozen  # repaired, but not unfrozen yet
+    assert await admin("unfreeze", client.email) == CommandResult(0, {"email": client.email, "frozen": False}, "")
     assert not (await client.library_ledger.balances()).is_frozen
     await client.library_ledger.hold_lines(1_000)
 
 
-# Who is nobody, and what is no amount.
+# Unknown users and invalid amounts.
 
 
 @pytest.mark.parametrize("command", ["balance", "statement", "check", "unfreeze", "usage-billing"])
-@pytest.mark.parametrize("of", ["nobody", "no workspace"])
-async def test_nobody_has_no_money(admin: Admin, client: Client, command: str, of: str) -> None:
-    email = client.email if of == "no workspace" else "nobody@example.com"
+@pytest.mark.parametrize("of", ["unknown user", "unknown workspace"])
+async def test_unknown_user_or_workspace_is_not_found(admin: Admin, client: Client, command: str, of: str) -> None:
+    email = client.email if of == "unknown workspace" else "unknown@example.com"
     amount = ("1",) if command == "usage-billing" else ()
-    workspace = ("--workspace", new_id()) if of == "no workspace" else ()
-    said = await admin(command, email, *amount, *workspace)
-    assert (said.code, said.shown) == (1, None)
-    assert "NOT_FOUND" in said.error
+    workspace = ("--workspace", new_id()) if of == "unknown workspace" else ()
+    result = await admin(command, email, *amount, *workspace)
+    assert (result.code, result.output) == (1, None)
+    assert "NOT_FOUND" in result.error
 
 
 @pytest.mark.parametrize(
@@ -320,7 +322,7 @@ async def test_nobody_has_no_money(admin: Admin, client: Client, command: str, o
     ],
     ids=" ".join,
 )
-async def test_a_wrong_argument_is_a_usage_error(admin: Admin, client: Client, arguments: tuple[str, ...]) -> None:
-    said = await admin(*(argument.format(email=client.email) for argument in arguments))
-    assert (said.code, said.shown) == (2, None)
+async def test_invalid_argument_is_a_usage_error(admin: Admin, client: Client, arguments: tuple[str, ...]) -> None:
+    result = await admin(*(argument.format(email=client.email) for argument in arguments))
+    assert (result.code, result.output) == (2, None)
     assert await client.library_ledger.accounts() == (0, 0, 0, 0)

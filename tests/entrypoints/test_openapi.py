@@ -1,4 +1,4 @@
-"""The OpenAPI document is printed by a process that reaches nothing."""
+"""Tests the printed OpenAPI document."""
 
 import json
 import os
@@ -24,7 +24,7 @@ METHODS = {
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, Any]:
-    """What `just openapi` prints, without a single setting in the environment."""
+    """The output of `just openapi` without any settings."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("CUTROOM_")}
     done = subprocess.run(
         [sys.executable, "-m", "cutroom.entrypoints.openapi"],
@@ -39,19 +39,19 @@ def printed() -> dict[str, Any]:
     return document
 
 
-def test_the_document_is_openapi_3_1_version_1_0_0(printed: dict[str, Any]) -> None:
+def test_document_is_openapi_3_1_version_1_0_0(printed: dict[str, Any]) -> None:
     assert printed["openapi"].startswith("3.1.")
     assert printed["info"]["version"] == "1.0.0"
 
 
 @pytest.mark.parametrize(("path", "methods"), METHODS.items())
-def test_an_operation_is_described(printed: dict[str, Any], path: str, methods: set[str]) -> None:
+def test_operation_is_documented(printed: dict[str, Any], path: str, methods: set[str]) -> None:
     assert methods <= set(printed["paths"][path])
     for method in methods:
         responses = printed["paths"][path][method]["responses"]
         assert any(status.startswith("2") for status in responses)
-        assert "422" not in responses  # the framework's own
+        assert "422" not in responses  # FastAPI's default validation error
 
 
-async def test_the_document_is_the_one_that_is_served(printed: dict[str, Any], anonymous: httpx.AsyncClient) -> None:
+async def test_printed_document_matches_the_served_one(printed: dict[str, Any], anonymous: httpx.AsyncClient) -> None:
     assert (await anonymous.get("/openapi.json")).json() == printed

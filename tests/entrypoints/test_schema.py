@@ -1,4 +1,4 @@
-"""The schema that migrations make: the same as the models, walled by library, with doors that say little."""
+"""Tests the migrated schema: matches the models, row-level security, restricted SECURITY DEFINER functions."""
 
 import subprocess
 import sys
@@ -13,10 +13,10 @@ from cutroom.web.runtime import Runtime
 from dev.environment import PROJECT
 from dev.scratch import Accounts
 
-UNWALLED = {"alembic_version", "stock_voices", "translation_routes"}  # the same for every library, and of nobody
+WITHOUT_RLS = {"alembic_version", "stock_voices", "translation_routes"}  # shared by all libraries
 
 
-def test_the_models_and_the_migrations_describe_one_schema(environment: dict[str, str]) -> None:
+def test_models_match_the_migrations(environment: dict[str, str]) -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("alembic"), "check"],
         cwd=PROJECT,
@@ -32,7 +32,7 @@ def test_the_models_and_the_migrations_describe_one_schema(environment: dict[str
 
 async def tables(accounts: Accounts) -> dict[str, asyncpg.Record]:
     rows = await accounts.connection.fetch(
-        """SELECT c.relname AS name, c.relrowsecurity AS walled, pg_get_userbyid(c.relowner) AS owner,
+        """SELECT c.relname AS name, c.relrowsecurity AS has_rls, pg_get_userbyid(c.relowner) AS owner,
                   EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'library_id'
                           AND NOT a.attisdropped) AS of_library
            FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"""
@@ -40,20 +40,20 @@ async def tables(accounts: Accounts) -> dict[str, asyncpg.Record]:
     return {row["name"]: row for row in rows}
 
 
-async def test_every_table_of_the_models_is_there(accounts: Accounts) -> None:
+async def test_every_model_table_exists(accounts: Accounts) -> None:
     assert set(await tables(accounts)) == set(METADATA.tables) | {"alembic_version"}
 
 
-async def test_every_table_with_data_is_behind_row_level_security(accounts: Accounts) -> None:
-    assert {name for name, row in (await tables(accounts)).items() if not row["walled"]} == UNWALLED
+async def test_every_table_with_library_data_has_row_level_security(accounts: Accounts) -> None:
+    assert {name for name, row in (await tables(accounts)).items() if not row["has_rls"]} == WITHOUT_RLS
 
 
-async def test_every_table_of_a_library_lets_rows_of_that_library_in_and_out_only(accounts: Accounts) -> None:
+async def test_policies_restrict_rows_to_the_current_library(accounts: Accounts) -> None:
     of_library = {name for name, row in (await tables(accounts)).items() if row["of_library"]}
     assert len(of_library) >= 13
     policies = await accounts.connection.fetch("SELECT * FROM pg_policies WHERE schemaname = 'public'")
     by_table = {policy["tablename"]: policy for policy in policies}
-    assert len(by_table) == len(policies)  # a second, permissive policy would open the wall
+    assert len(by_table) == len(policies)  # a second permissive policy would widen access
     condition = "(library_id = current_setting('cutroom.library_id'::text, true))"
     for table in of_library:
         policy = by_table[table]
@@ -61,9 +61,7 @@ async def test_every_table_of_a_library_lets_rows_of_that_library_in_and_out_onl
         assert (policy["qual"], policy["with_check"]) == (condition, condition), table
 
 
-async def test_the_application_owns_nothing_and_cannot_step_around_the_wall(
-    accounts: Accounts, runtime: Runtime
-) -> None:
+async def test_application_role_owns_no_tables_and_cannot_bypass_rls(accounts: Accounts, runtime: Runtime) -> None:
     async with runtime.database.connection() as connection:
         role = await connection.fetchrow("SELECT * FROM pg_roles WHERE rolname = current_user")
     assert role is not None
@@ -75,35 +73,35 @@ async def test_the_application_owns_nothing_and_cannot_step_around_the_wall(
     assert memberships == 0
 
 
-async def test_without_a_library_every_table_is_empty_to_the_application(accounts: Accounts, runtime: Runtime) -> None:
+async def test_tables_are_empty_without_a_library_setting(accounts: Accounts, runtime: Runtime) -> None:
     person = await accounts.person()
     await accounts.key(person)
     async with runtime.database.connection() as connection:
-        for table in set(await tables(accounts)) - UNWALLED:
+        for table in set(await tables(accounts)) - WITHOUT_RLS:
             try:
                 assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0, table  # noqa: S608
-            except asyncpg.InsufficientPrivilegeError:  # not to be read at all
+            except asyncpg.InsufficientPrivilegeError:  # no read access at all
                 continue
 
 
-async def test_every_door_has_a_fixed_search_path_and_opens_for_the_application_only(accounts: Accounts) -> None:
-    doors = await accounts.connection.fetch(
+async def test_security_definer_functions_have_a_fixed_search_path_and_restricted_grants(accounts: Accounts) -> None:
+    functions = await accounts.connection.fetch(
         """SELECT p.oid::regprocedure::text AS name, p.proconfig AS settings,
                   has_function_privilege('cutroom_app', p.oid, 'EXECUTE') AS app,
                   EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
                           WHERE a.grantee = 0) AS anyone
            FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef"""
     )
-    assert {door["name"] for door in doors} >= {
+    assert {function["name"] for function in functions} >= {
         "authenticate_key(bytea)",
         "authenticate_token(bytea,timestamp with time zone)",
         "touch_keys(text[],timestamp with time zone[])",
         "webhook_endpoint_exists(text)",
         "purge_idempotency_records(timestamp with time zone,integer)",
     }
-    for door in doors:
-        assert door["settings"] == ["search_path=public, pg_temp"], door["name"]
-        assert (door["app"], door["anyone"]) == (True, False), door["name"]
+    for function in functions:
+        assert function["settings"] == ["search_path=public, pg_temp"], function["name"]
+        assert (function["app"], function["anyone"]) == (True, False), function["name"]
 
 
 @pytest.mark.parametrize(
@@ -122,16 +120,16 @@ async def test_every_door_has_a_fixed_search_path_and_opens_for_the_application_
         "SET ROLE cutroom_owner",
     ],
 )
-async def test_the_application_cannot_change_schema_plans_or_people(runtime: Runtime, statement: str) -> None:
+async def test_application_role_cannot_change_schema_plans_or_users(runtime: Runtime, statement: str) -> None:
     async with runtime.database.connection() as connection:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(statement)
 
 
-async def test_an_earlier_copy_of_a_table_in_front_of_ours_does_not_deceive_a_door(
+async def test_temporary_table_does_not_shadow_a_table_in_security_definer_functions(
     settings: Settings, accounts: Accounts
 ) -> None:
-    """A temporary table is the one thing the application can put on a search path."""
+    """Temporary tables are the only objects that the application role can add to a search path."""
     person = await accounts.person()
     key = await accounts.key(person)
     connection = await asyncpg.connect(settings.database_url.get_secret_value())

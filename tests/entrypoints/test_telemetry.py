@@ -1,4 +1,4 @@
-"""A served API tells of itself: spans to a collector, metrics on their own port, log lines without secrets."""
+"""Tests the telemetry of a running API: spans, metrics, and log lines without secrets."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 
 class Collector:
-    """Takes spans over OTLP, as any collector does."""
+    """A minimal OTLP collector."""
 
     def __init__(self) -> None:
         received: list[ExportTraceServiceRequest] = []
@@ -41,7 +41,7 @@ class Collector:
         return f"http://127.0.0.1:{self.server.server_port}/v1/traces"
 
     def spans(self) -> dict[str, str]:
-        """Trace id by name of span."""
+        """Trace ids by span name."""
         return {
             span.name: span.trace_id.hex()
             for request in self.received
@@ -59,7 +59,7 @@ def collector() -> Iterator[Collector]:
     opened.server.server_close()
 
 
-def test_spans_metrics_and_logs_of_a_served_api(settings: Settings, key: Keyring, collector: Collector) -> None:
+def test_running_api_exports_spans_metrics_and_logs(settings: Settings, key: Keyring, collector: Collector) -> None:
     metrics_port = free_port()
     changes = {"otlp_endpoint": collector.url, "metrics_port": metrics_port}
     server = Server(environment_of(settings.model_copy(update=changes)))
@@ -70,7 +70,7 @@ def test_spans_metrics_and_logs_of_a_served_api(settings: Settings, key: Keyring
         for _ in range(2):
             client.post("/folders", json={"name": "a"}, headers={**key.headers, "Idempotency-Key": "once"})
         metrics = client.get(f"http://127.0.0.1:{metrics_port}/metrics").text
-    server.stop()  # which also sends the spans that are still waiting
+    server.stop()  # also flushes pending spans
 
     assert collector.spans()["GET /v1/videos"] == TRACE_ID
     assert 'cutroom_requests_total{method="GET",route="/v1/videos",status="400"} 1.0' in metrics

@@ -1,4 +1,4 @@
-"""The worker as a process: it registers its schedule, works, and stops when told."""
+"""Tests the worker as a process: schedules, execution, graceful shutdown."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from dev.scratch import Accounts, Person
 
-START_SECONDS = 60  # a busy machine takes its time
+START_SECONDS = 60  # generous for a loaded machine
 STOP_SECONDS = 45
 
 
 @asynccontextmanager
 async def worker(environment: dict[str, str]) -> AsyncIterator[Process]:
-    """A worker that has said it is ready; it is killed when the test has not stopped it."""
+    """Runs a worker process; kills it if the test has not stopped it."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "cutroom.entrypoints.worker"), env=environment, stdout=PIPE, stderr=PIPE
     )
@@ -42,13 +42,13 @@ async def lines_until(process: Process, message: str) -> list[dict[str, Any]]:
     async with asyncio.timeout(START_SECONDS):
         while not lines or lines[-1]["message"] != message:
             line = await process.stdout.readline()
-            assert line, f"the worker ended after {lines}"
+            assert line, f"the worker exited after {lines}"
             lines.append(json.loads(line))
     return lines
 
 
-async def retained(accounts: Accounts, person: Person, age: timedelta) -> str:
-    """An answer kept for replay since so long."""
+async def put_record(accounts: Accounts, person: Person, age: timedelta) -> str:
+    """Inserts an idempotency record of the given age."""
     key = new_id()
     row = {
         "principal_id": new_id(),
@@ -64,18 +64,21 @@ async def retained(accounts: Accounts, person: Person, age: timedelta) -> str:
     return key
 
 
-async def is_retained(accounts: Accounts, key: str) -> bool:
-    found = "SELECT EXISTS (SELECT FROM idempotency_records WHERE key = $1)"
-    return bool(await accounts.connection.fetchval(found, key))
+async def record_exists(accounts: Accounts, key: str) -> bool:
+    sql = "SELECT EXISTS (SELECT FROM idempotency_records WHERE key = $1)"
+    return bool(await accounts.connection.fetchval(sql, key))
 
 
-async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
+async def test_worker_registers_schedules_runs_workflows_and_stops_on_sigterm(
     environment: dict[str, str], temporal: Client, accounts: Accounts, person: Person
 ) -> None:
-    old = await retained(accounts, person, timedelta(hours=24, minutes=1))
-    recent = await retained(accounts, person, timedelta(hours=23, minutes=59))
-    alone = {"CUTROOM_TEMPORAL_NAMESPACE": temporal.namespace, "CUTROOM_WORKER_QUEUES": "control"}  # nothing goes out
-    async with worker(environment | alone) as process:
+    old = await put_record(accounts, person, timedelta(hours=24, minutes=1))
+    recent = await put_record(accounts, person, timedelta(hours=23, minutes=59))
+    isolated = {
+        "CUTROOM_TEMPORAL_NAMESPACE": temporal.namespace,
+        "CUTROOM_WORKER_QUEUES": "control",
+    }  # no outgoing requests
+    async with worker(environment | isolated) as process:
         (*_, ready) = await lines_until(process, "worker ready")
         assert "control" in ready["queues"]
 
@@ -88,14 +91,14 @@ async def test_a_worker_registers_its_schedule_works_and_stops_when_told(
 
         await temporal.get_schedule_handle("purge-idempotency-records").trigger()
         async with asyncio.timeout(START_SECONDS):
-            while await is_retained(accounts, old):
+            while await record_exists(accounts, old):
                 await asyncio.sleep(0.05)
-        assert await is_retained(accounts, recent)
+        assert await record_exists(accounts, recent)
 
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(STOP_SECONDS):
             rest, errors = await process.communicate()
         assert (process.returncode, errors) == (0, b"")
-        told = [json.loads(line) for line in rest.splitlines()]
-        # Temporal's own may tell of workflows that other tests have left behind.
-        assert not {line["level"] for line in told if line["logger"].startswith("cutroom")} & {"ERROR", "CRITICAL"}
+        lines = [json.loads(line) for line in rest.splitlines()]
+        # Temporal's own loggers may report workflows that other tests left behind.
+        assert not {line["level"] for line in lines if line["logger"].startswith("cutroom")} & {"ERROR", "CRITICAL"}

@@ -27,19 +27,19 @@ async def run_script(
 
 
 async def test_only_the_input_is_readable(shell: Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "sample_video").write_text("sample_video")
+    (tmp_path / "media").write_text("media")
     (tmp_path / "secret").write_text("secret")
     script = f"cat /in/input; ls {tmp_path} /root /home /proc /sys /etc/passwd 2>/dev/null; ls /in"
-    finished = await shell.run("ffmpeg", ["-c", script + "; true"], inputs={"input": tmp_path / "sample_video"})
-    assert finished.stdout == b"filminput\n"
+    finished = await shell.run("ffmpeg", ["-c", script + "; true"], inputs={"input": tmp_path / "media"})
+    assert finished.stdout == b"mediainput\n"
 
 
 @pytest.mark.parametrize("path", ["/in/input", "/x", "/usr/x", "/dev/shm/x", "/dev/x", "/etc/x"])
 async def test_only_the_output_is_writable(shell: Sandbox, tmp_path: Path, path: str) -> None:
-    (tmp_path / "sample_video").write_text("sample_video")
+    (tmp_path / "media").write_text("media")
     script = f"echo a > {path}"
     with pytest.raises(MediaError):
-        await shell.run("ffmpeg", ["-c", script], inputs={"input": tmp_path / "sample_video"})
+        await shell.run("ffmpeg", ["-c", script], inputs={"input": tmp_path / "media"})
 
 
 async def test_output_files_belong_to_the_caller(shell: Sandbox, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The pool: confined to a library, forgetful, transactional, and never waited for without end."""
+"""The pool: library isolation, resets, transactions and timeouts."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def single(settings: Settings) -> AsyncIterator[Database]:
-    """A pool of one, so that the next connection is the last one again."""
+    """A pool of one connection, so that it is reused."""
     opened = await Database.connect(settings.database_url.get_secret_value(), 1, application="cutroom-tests")
     yield opened
     await opened.close()
@@ -43,9 +43,7 @@ async def folders(connection: Connection) -> int:
     return int(await connection.fetchval("SELECT count(*) FROM folders"))
 
 
-async def test_a_connection_that_entered_no_library_sees_nothing(
-    database: Database, accounts: Accounts, person: Person
-) -> None:
+async def test_connection_without_library_sees_no_rows(database: Database, accounts: Accounts, person: Person) -> None:
     await insert(accounts.connection, "folders", folder(person.library_id))
     async with database.connection() as connection:
         assert await folders(connection) == 0
@@ -53,7 +51,7 @@ async def test_a_connection_that_entered_no_library_sees_nothing(
         assert await connection.fetchval("SELECT count(*) FROM users") == 0
 
 
-async def test_a_connection_forgets_its_library_when_it_goes_back(
+async def test_library_is_reset_when_connection_is_released(
     single: Database, runtime: Runtime, accounts: Accounts, person: Person, key: Keyring
 ) -> None:
     await insert(accounts.connection, "folders", folder(person.library_id))
@@ -68,9 +66,7 @@ async def test_a_connection_forgets_its_library_when_it_goes_back(
         assert await folders(connection) == 0
 
 
-async def test_a_connection_forgets_its_library_even_when_its_work_failed(
-    single: Database, runtime: Runtime, key: Keyring
-) -> None:
+async def test_library_is_reset_after_an_error(single: Database, runtime: Runtime, key: Keyring) -> None:
     async def fail() -> None:
         async with single.connection() as connection, connection.transaction():
             await runtime.authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
@@ -82,7 +78,7 @@ async def test_a_connection_forgets_its_library_even_when_its_work_failed(
         assert not await connection.fetchval(LIBRARY)
 
 
-async def test_a_transaction_commits(single: Database, person: Person) -> None:
+async def test_transaction_commits(single: Database, person: Person) -> None:
     row = folder(person.library_id)
     async with single.transaction(person.library_id) as connection:
         await insert(connection, "folders", row)
@@ -90,7 +86,7 @@ async def test_a_transaction_commits(single: Database, person: Person) -> None:
         assert await connection.fetchval("SELECT id FROM folders") == row["id"]
 
 
-async def test_a_transaction_that_raises_leaves_nothing(single: Database, person: Person) -> None:
+async def test_transaction_rolls_back_on_error(single: Database, person: Person) -> None:
     async def fail() -> None:
         async with single.transaction(person.library_id) as connection:
             await insert(connection, "folders", folder(person.library_id))
@@ -103,25 +99,21 @@ async def test_a_transaction_that_raises_leaves_nothing(single: Database, person
         assert await folders(connection) == 0
 
 
-async def test_a_transaction_leaves_its_library_at_its_end(single: Database, person: Person) -> None:
+async def test_library_context_ends_with_the_transaction(single: Database, person: Person) -> None:
     async with single.transaction(person.library_id) as connection:
         assert await connection.fetchval(LIBRARY) == person.library_id
     async with single.connection() as connection:
         assert not await connection.fetchval(LIBRARY)
 
 
-async def test_nothing_can_be_written_into_another_library(
-    database: Database, accounts: Accounts, person: Person
-) -> None:
+async def test_other_library_cannot_be_written(database: Database, accounts: Accounts, person: Person) -> None:
     other = await accounts.person()
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
         async with database.transaction(person.library_id) as connection:
             await insert(connection, "folders", folder(other.library_id))
 
 
-async def test_nothing_of_another_library_can_be_read_changed_or_deleted(
-    database: Database, accounts: Accounts, person: Person
-) -> None:
+async def test_other_library_cannot_be_read_or_changed(database: Database, accounts: Accounts, person: Person) -> None:
     other = await accounts.person()
     row = folder(other.library_id)
     await insert(accounts.connection, "folders", row)
@@ -132,7 +124,7 @@ async def test_nothing_of_another_library_can_be_read_changed_or_deleted(
     assert await accounts.connection.fetchval("SELECT name FROM folders WHERE id = $1", row["id"]) == "Here"
 
 
-async def test_waiting_for_an_exhausted_pool_ends(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_acquire_times_out_on_exhausted_pool(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ACQUIRE_TIMEOUT_SECONDS", 0.2)
     async with database.connection(), database.connection():
         began = time.monotonic()
@@ -140,14 +132,12 @@ async def test_waiting_for_an_exhausted_pool_ends(database: Database, monkeypatc
             async with database.connection():
                 pass
         assert time.monotonic() - began < 1
-    async with database.connection() as connection:  # and it is usable again
+    async with database.connection() as connection:  # the pool is usable again
         assert await connection.fetchval("SELECT 1") == 1
 
 
-async def test_waiting_ends_too_while_the_pool_is_still_growing(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All ask before any has been connected: those that come too late must not wait for ever."""
+async def test_acquire_times_out_while_pool_is_growing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All callers acquire before any connection is established; late ones must time out."""
     monkeypatch.setattr(module, "ACQUIRE_TIMEOUT_SECONDS", 0.2)
     held, freed = 0, asyncio.Event()
 
@@ -171,7 +161,7 @@ async def test_waiting_ends_too_while_the_pool_is_still_growing(
     "value",
     [None, True, 0, -1.5, "", "text ü \u2028 '\"\\", [], {}, {"a": [1, {"b": None}]}, 2**53, "null"],
 )
-async def test_json_comes_back_as_it_went(database: Database, value: object) -> None:
+async def test_jsonb_round_trips(database: Database, value: object) -> None:
     async with database.connection() as connection:
         assert await connection.fetchval("SELECT $1::jsonb", [value]) == [value]
         assert await connection.fetchval("SELECT $1::jsonb -> 0", [value]) == value
@@ -187,7 +177,7 @@ async def test_json_comes_back_as_it_went(database: Database, value: object) -> 
         ("row_security", "on"),
     ],
 )
-async def test_every_connection_is_bounded_and_named(single: Database, setting: str, value: str) -> None:
-    for _ in range(2):  # the second time it has been used and reset
+async def test_connection_has_timeouts_and_application_name(single: Database, setting: str, value: str) -> None:
+    for _ in range(2):  # the second connection was used and reset
         async with single.connection() as connection:
             assert await connection.fetchval(f"SHOW {setting}") == value

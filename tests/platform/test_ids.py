@@ -1,4 +1,4 @@
-"""The shape of ids, and what is refused before it becomes a query."""
+"""Format and validation of ids."""
 
 import re
 import time
@@ -13,35 +13,35 @@ from cutroom.platform.ids import is_id, new_id
 MOMENTS = st.integers(min_value=0, max_value=2**48 - 2)
 
 
-def test_an_id_is_26_lower_case_characters_of_crockfords_alphabet() -> None:
+def test_id_has_26_lower_case_crockford_characters() -> None:
     for _ in range(1_000):
         assert re.fullmatch(r"[0-7][0-9a-hjkmnp-tv-z]{25}", new_id())
 
 
-def test_an_id_contains_no_underscore_because_job_ids_join_with_it() -> None:
+def test_id_contains_no_underscore() -> None:
     assert not any("_" in new_id() for _ in range(1_000))
 
 
-def test_ids_do_not_repeat_even_within_one_millisecond() -> None:
+def test_ids_are_unique_within_a_millisecond() -> None:
     assert len({new_id(1_700_000_000.0) for _ in range(20_000)}) == 20_000
 
 
-@settings(deadline=None)  # a busy machine is no fault of ours
+@settings(deadline=None)  # machines may be busy
 @given(first=MOMENTS, second=MOMENTS)
-def test_ids_sort_by_the_millisecond_in_which_they_were_made(first: int, second: int) -> None:
+def test_ids_sort_by_creation_time(first: int, second: int) -> None:
     earlier, later = sorted((first, second))
-    # A quarter of a millisecond keeps floating point on the right side.
+    # The offset avoids floating-point rounding across milliseconds.
     assert new_id((earlier + 0.25) / 1000) < new_id((later + 1.25) / 1000)
 
 
-def test_an_id_made_now_lies_between_its_neighbours_in_time() -> None:
+def test_id_uses_the_current_time() -> None:
     before, made, after = new_id(time.time() - 1), new_id(), new_id(time.time() + 1)
     assert before < made < after
 
 
-@settings(deadline=None)  # a busy machine is no fault of ours
+@settings(deadline=None)  # machines may be busy
 @given(moment=MOMENTS)
-def test_every_id_that_is_made_is_recognised(moment: int) -> None:
+def test_new_ids_are_valid(moment: int) -> None:
     assert is_id(new_id(moment / 1000))
 
 
@@ -49,7 +49,7 @@ GOOD = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 
 
 @pytest.mark.parametrize("text", [GOOD, "0" * 26, "7" + "z" * 25])
-def test_what_can_be_an_id_is_recognised(text: str) -> None:
+def test_well_formed_id_is_valid(text: str) -> None:
     assert is_id(text)
 
 
@@ -70,7 +70,7 @@ def test_what_can_be_an_id_is_recognised(text: str) -> None:
         GOOD[:-1] + "'",
         *(GOOD[:-1] + left_out for left_out in "ilou"),
         "8" + GOOD[1:],  # more than 128 bits
-        "\uff10" + GOOD[1:],  # a digit to Unicode, not to us
+        "\uff10" + GOOD[1:],  # a Unicode digit, but not ASCII
         "\u0661" + GOOD[1:],
         GOOD[:-1] + "é",
         "\ud800" * 26,
@@ -79,5 +79,5 @@ def test_what_can_be_an_id_is_recognised(text: str) -> None:
         "0" * 100_000,
     ],
 )
-def test_what_cannot_be_an_id_is_refused(text: str) -> None:
+def test_malformed_id_is_invalid(text: str) -> None:
     assert not is_id(text)

@@ -1,4 +1,4 @@
-"""Batches: every asker gets the own answer, and a Redis that is away is noticed quickly."""
+"""Batched commands return to their callers; outages are detected quickly."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 from cutroom.platform.ids import new_id
-from cutroom.platform.redis import MAX_BATCH, BatchingRedis, RedisAwayError, Script
+from cutroom.platform.redis import MAX_BATCH, BatchingRedis, RedisUnavailableError, Script
 from cutroom.platform.settings import Settings
 from dev.server import free_port
 
@@ -21,67 +21,67 @@ QUICK_SECONDS = 1.0
 
 @pytest.fixture
 async def redis(settings: Settings) -> AsyncIterator[BatchingRedis]:
-    opened = BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)  # a busy machine is not away
+    opened = BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)  # tolerate a busy machine
     yield opened
     await opened.close()
 
 
 @pytest.fixture
 async def plain(settings: Settings) -> AsyncIterator[Redis]:
-    """Redis as its maker sees it, to prepare and to check."""
+    """A plain Redis client for setup and assertions."""
     async with Redis.from_url(settings.redis_url.get_secret_value()) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("askers", [1, 2, MAX_BATCH, MAX_BATCH + 1, 3 * MAX_BATCH + 7])
-async def test_everyone_who_asks_at_once_gets_the_own_answer(redis: BatchingRedis, askers: int) -> None:
-    answers = await asyncio.gather(*(redis.run(ECHO, [f"key{n}"], arguments=(n,)) for n in range(askers)))
-    assert answers == [[f"key{n}".encode(), str(n).encode()] for n in range(askers)]
+async def test_concurrent_callers_get_their_own_results(redis: BatchingRedis, askers: int) -> None:
+    responses = await asyncio.gather(*(redis.run(ECHO, [f"key{n}"], arguments=(n,)) for n in range(askers)))
+    assert responses == [[f"key{n}".encode(), str(n).encode()] for n in range(askers)]
 
 
-async def test_askers_who_come_while_a_batch_is_on_its_way_are_answered_too(redis: BatchingRedis) -> None:
+async def test_commands_added_during_a_batch_are_sent(redis: BatchingRedis) -> None:
     async def ask_often(name: int) -> list[object]:
         return [await redis.run(ECHO, [f"{name}"], arguments=(turn,)) for turn in range(20)]
 
-    answers = await asyncio.gather(*(ask_often(name) for name in range(30)))
-    assert answers == [[[str(name).encode(), str(turn).encode()] for turn in range(20)] for name in range(30)]
+    responses = await asyncio.gather(*(ask_often(name) for name in range(30)))
+    assert responses == [[[str(name).encode(), str(turn).encode()] for turn in range(20)] for name in range(30)]
 
 
-async def test_a_script_that_redis_has_forgotten_is_sent_again(redis: BatchingRedis, plain: Redis) -> None:
+async def test_flushed_script_is_loaded_again(redis: BatchingRedis, plain: Redis) -> None:
     assert await redis.run(ECHO, ["a"], arguments=(1,)) == [b"a", b"1"]
     await plain.script_flush()
-    assert await plain.script_exists(ECHO.name) == [False]
-    answers = await asyncio.gather(*(redis.run(ECHO, ["b"], arguments=(n,)) for n in range(10)))
-    assert answers == [[b"b", str(n).encode()] for n in range(10)]
-    assert await plain.script_exists(ECHO.name) == [True]
+    assert await plain.script_exists(ECHO.sha1) == [False]
+    responses = await asyncio.gather(*(redis.run(ECHO, ["b"], arguments=(n,)) for n in range(10)))
+    assert responses == [[b"b", str(n).encode()] for n in range(10)]
+    assert await plain.script_exists(ECHO.sha1) == [True]
 
 
-async def test_what_is_told_comes_before_what_is_asked_later(redis: BatchingRedis, plain: Redis) -> None:
+async def test_sent_commands_run_before_later_scripts(redis: BatchingRedis, plain: Redis) -> None:
     key = f"test:{new_id()}"
-    redis.tell(("SET", key, "told", "PX", 10_000))
-    assert await redis.run(READ, [key], arguments=()) == b"told"
+    redis.send(("SET", key, "sent", "PX", 10_000))
+    assert await redis.run(READ, [key], arguments=()) == b"sent"
     await plain.delete(key)
 
 
-async def test_what_was_told_last_is_sent_before_closing(settings: Settings, plain: Redis) -> None:
+async def test_close_flushes_sent_commands(settings: Settings, plain: Redis) -> None:
     key, closing = f"test:{new_id()}", BatchingRedis(settings.redis_url.get_secret_value(), timeout_seconds=10)
-    closing.tell(("SET", key, "told", "PX", 10_000))
+    closing.send(("SET", key, "sent", "PX", 10_000))
     await closing.close()
-    assert await plain.getdel(key) == b"told"
+    assert await plain.getdel(key) == b"sent"
 
 
-async def test_an_error_of_one_asker_is_nobody_elses(redis: BatchingRedis) -> None:
+async def test_error_affects_only_its_own_caller(redis: BatchingRedis) -> None:
     asked = (
         redis.run(ECHO, ["a"], arguments=(1,)),
         redis.run(BROKEN, [], arguments=()),
         redis.run(ECHO, ["b"], arguments=(2,)),
     )
-    answers = await asyncio.gather(*asked, return_exceptions=True)
-    assert [answers[0], answers[2]] == [[b"a", b"1"], [b"b", b"2"]]
-    assert isinstance(answers[1], RedisAwayError)
+    responses = await asyncio.gather(*asked, return_exceptions=True)
+    assert [responses[0], responses[2]] == [[b"a", b"1"], [b"b", b"2"]]
+    assert isinstance(responses[1], RedisUnavailableError)
 
 
-async def test_an_asker_who_gives_up_does_not_disturb_the_others(redis: BatchingRedis) -> None:
+async def test_cancelled_caller_does_not_affect_others(redis: BatchingRedis) -> None:
     impatient = asyncio.create_task(redis.run(ECHO, ["a"], arguments=(1,)))
     patient = asyncio.create_task(redis.run(ECHO, ["b"], arguments=(2,)))
     await asyncio.sleep(0)
@@ -90,17 +90,17 @@ async def test_an_asker_who_gives_up_does_not_disturb_the_others(redis: Batching
     assert await redis.run(ECHO, ["c"], arguments=(3,)) == [b"c", b"3"]
 
 
-async def test_a_redis_that_does_not_listen_is_away_at_once() -> None:
+async def test_refused_connection_raises_immediately() -> None:
     redis, began = BatchingRedis(f"redis://127.0.0.1:{free_port()}/0"), time.monotonic()
-    answers = await asyncio.gather(
+    responses = await asyncio.gather(
         *(redis.run(ECHO, ["a"], arguments=(n,)) for n in range(100)), return_exceptions=True
     )
-    assert all(isinstance(answer, RedisAwayError) for answer in answers)
+    assert all(isinstance(response, RedisUnavailableError) for response in responses)
     assert time.monotonic() - began < QUICK_SECONDS
     await redis.close()
 
 
-async def test_a_redis_that_never_answers_is_away_soon() -> None:
+async def test_unresponsive_redis_times_out() -> None:
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -108,7 +108,7 @@ async def test_a_redis_that_never_answers_is_away_soon() -> None:
     server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     redis, began = BatchingRedis(f"redis://127.0.0.1:{port}/0"), time.monotonic()
-    with pytest.raises(RedisAwayError):
+    with pytest.raises(RedisUnavailableError):
         await redis.run(ECHO, ["a"], arguments=(1,))
     assert time.monotonic() - began < QUICK_SECONDS
     await redis.close()
@@ -116,20 +116,20 @@ async def test_a_redis_that_never_answers_is_away_soon() -> None:
     await server.wait_closed()
 
 
-async def test_a_redis_that_refuses_the_password_is_away(settings: Settings) -> None:
+async def test_wrong_password_raises_unavailable(settings: Settings) -> None:
     url = urlsplit(settings.redis_url.get_secret_value())
     wrong = urlunsplit(url._replace(netloc=f":wrong@{url.hostname}:{url.port}"))
     redis = BatchingRedis(wrong)
-    with pytest.raises(RedisAwayError):
+    with pytest.raises(RedisUnavailableError):
         await redis.run(ECHO, ["a"], arguments=(1,))
     await redis.close()
 
 
-async def test_a_redis_that_comes_back_is_asked_again(settings: Settings) -> None:
-    """One and the same object: first nobody listens on its port, then a relay to the real Redis does."""
+async def test_client_reconnects_after_an_outage(settings: Settings) -> None:
+    """The same client first finds a closed port, then a relay to the real Redis."""
     port, real = free_port(), urlsplit(settings.redis_url.get_secret_value())
     redis = BatchingRedis(urlunsplit(real._replace(netloc=f":{real.password}@127.0.0.1:{port}")))
-    with pytest.raises(RedisAwayError):
+    with pytest.raises(RedisUnavailableError):
         await redis.run(ECHO, ["a"], arguments=(1,))
 
     async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:

@@ -1,12 +1,14 @@
-"""Settings come from the environment, and an installation that lacks one does not start."""
+"""Settings are read from the environment and validated at startup."""
 
 import os
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 
 COMPLETE = {
     "CUTROOM_DATABASE_URL": "postgresql://app:hunter2@db/cutroom",
@@ -26,7 +28,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_a_complete_environment_is_read_and_the_rest_has_defaults(environment: pytest.MonkeyPatch) -> None:
+def test_environment_overrides_defaults(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("CUTROOM_API_PORT", "9000")
     environment.setenv("CUTROOM_PLANS_FILE", "/etc/cutroom/plans.toml")
     settings = Settings()
@@ -36,17 +38,28 @@ def test_a_complete_environment_is_read_and_the_rest_has_defaults(environment: p
     assert settings.base_url == "http://127.0.0.1:9000"
 
 
-def test_the_public_url_replaces_host_and_port(environment: pytest.MonkeyPatch) -> None:
+def test_public_url_replaces_host_and_port(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("CUTROOM_PUBLIC_URL", "https://api.example.com")
     assert Settings().base_url == "https://api.example.com"
 
 
+def test_lists_are_separated_by_commas(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("CUTROOM_WORKER_QUEUES", "control, media,")
+    environment.setenv("CUTROOM_EGRESS_DENIED_NETWORKS", "8.8.4.0/24, 2600:1901::/32")
+    environment.setenv("CUTROOM_TTS_ENGINES", "")
+    settings = Settings()
+    assert settings.worker_queues == [TaskQueue.CONTROL, TaskQueue.MEDIA]
+    assert settings.egress_denied_networks == [ip_network("8.8.4.0/24"), ip_network("2600:1901::/32")]
+    assert settings.tts_engines == []
+    assert settings.translators == ["firefox", "apertium"]
+
+
 @pytest.mark.parametrize("missing", COMPLETE)
-def test_a_missing_setting_is_refused_by_name(environment: pytest.MonkeyPatch, missing: str) -> None:
+def test_missing_required_setting_is_named_in_the_error(environment: pytest.MonkeyPatch, missing: str) -> None:
     environment.delenv(missing)
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as raised:
         Settings()
-    assert [fault["loc"] for fault in refused.value.errors()] == [(missing.removeprefix("CUTROOM_").lower(),)]
+    assert [error["loc"] for error in raised.value.errors()] == [(missing.removeprefix("CUTROOM_").lower(),)]
 
 
 @pytest.mark.parametrize(
@@ -59,22 +72,25 @@ def test_a_missing_setting_is_refused_by_name(environment: pytest.MonkeyPatch, m
         ("CUTROOM_DATABASE_POOL_SIZE", "many"),
         ("CUTROOM_FAILED_CREDENTIALS_PER_MINUTE", "0"),
         ("CUTROOM_API_PORT", "http"),
+        ("CUTROOM_WORKER_QUEUES", ""),
+        ("CUTROOM_WORKER_QUEUES", "control,unknown"),
+        ("CUTROOM_EGRESS_DENIED_NETWORKS", "8.8.4.0/24,everything"),
     ],
 )
-def test_a_value_out_of_bounds_is_refused(environment: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_invalid_value_is_rejected(environment: pytest.MonkeyPatch, name: str, value: str) -> None:
     environment.setenv(name, value)
     with pytest.raises(ValidationError):
         Settings()
 
 
 @pytest.mark.usefixtures("environment")
-def test_no_secret_shows_when_settings_are_printed() -> None:
+def test_secrets_are_not_printed() -> None:
     settings = Settings()
     assert "hunter2" not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
 
 
 @pytest.mark.usefixtures("environment")
-def test_settings_do_not_change_once_read() -> None:
+def test_settings_are_frozen() -> None:
     settings = Settings()
     with pytest.raises(ValidationError):
-        setattr(settings, "api_port", 1)  # noqa: B010 (the type checker would not let us try)
+        setattr(settings, "api_port", 1)  # noqa: B010 - mypy rejects a plain assignment

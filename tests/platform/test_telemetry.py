@@ -1,4 +1,4 @@
-"""Log lines are JSON, and neither credentials nor the queries of URLs get into them."""
+"""Log lines are JSON with credentials and URL queries redacted."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, generate_credential
-from cutroom.platform.telemetry import AccessLog, JsonLines, redact, request_id
+from cutroom.platform.telemetry import AccessLog, JsonFormatter, redact, request_id
 
 KEY = generate_credential(KEY_PREFIX)
 TOKEN = generate_credential(TOKEN_PREFIX)
@@ -39,7 +39,7 @@ def record(message: str, *arguments: object, **extra: object) -> logging.LogReco
 
 
 def line_of(made: logging.LogRecord) -> dict[str, Any]:
-    text = JsonLines().format(made)
+    text = JsonFormatter().format(made)
     assert "\n" not in text
     line: dict[str, Any] = json.loads(text)
     return line
@@ -55,7 +55,7 @@ def raised(error: Exception) -> logging.LogRecord:
 
 
 def everywhere(text: str) -> list[str]:
-    """Lines with a text in each place from which it can get into the log."""
+    """Log lines with the text in every field."""
     records = (
         record("%s", text),
         record("x", headers={"a": [text]}),
@@ -63,25 +63,25 @@ def everywhere(text: str) -> list[str]:
         record("x", error=ValueError(text)),
         raised(ValueError(text)),
     )
-    return [JsonLines().format(each) for each in records]
+    return [JsonFormatter().format(each) for each in records]
 
 
-def test_a_line_is_one_json_object_with_time_level_logger_and_message() -> None:
+def test_line_is_one_json_object() -> None:
     line = line_of(record("took %d ms", 12))
     assert datetime.fromisoformat(line.pop("time")).tzinfo is not None
     assert line == {"level": "INFO", "logger": "cutroom.test", "message": "took 12 ms"}
 
 
-def test_a_message_of_several_lines_stays_on_one_and_reads_back() -> None:
+def test_multiline_message_stays_on_one_line() -> None:
     assert line_of(record('first\nsecond "quoted" ünï\u2028'))["message"] == 'first\nsecond "quoted" ünï\u2028'
 
 
-def test_extra_fields_stand_beside_the_message() -> None:
+def test_extra_fields_are_top_level() -> None:
     line = line_of(record("ready", queues=["control"], count=2, at=datetime(2026, 1, 2)))  # noqa: DTZ001
     assert (line["queues"], line["count"], line["at"]) == (["control"], 2, "2026-01-02 00:00:00")
 
 
-def test_the_request_id_is_in_every_line_written_during_a_request() -> None:
+def test_request_id_is_added() -> None:
     token = request_id.set("01j9z3k4m5n6p7q8r9s0t1v2w3")
     try:
         assert line_of(record("x"))["request_id"] == "01j9z3k4m5n6p7q8r9s0t1v2w3"
@@ -90,7 +90,7 @@ def test_the_request_id_is_in_every_line_written_during_a_request() -> None:
     assert "request_id" not in line_of(record("x"))
 
 
-def test_a_traceback_is_in_the_line_of_its_error() -> None:
+def test_traceback_is_included() -> None:
     exception = line_of(raised(LookupError("no such part")))["exception"]
     assert "Traceback" in exception
     assert exception.endswith("LookupError: no such part")
@@ -98,7 +98,7 @@ def test_a_traceback_is_in_the_line_of_its_error() -> None:
 
 @pytest.mark.parametrize("form", AROUND.values(), ids=AROUND)
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-def test_a_secret_leaves_no_trace_in_message_extra_fields_or_traceback(secret: str, form: str) -> None:
+def test_secrets_are_redacted_everywhere(secret: str, form: str) -> None:
     for formatted in everywhere(form.format(secret)):
         assert secret[8:] not in formatted
         assert "…" in formatted
@@ -117,16 +117,16 @@ URLS = {
 
 
 @pytest.mark.parametrize("url", URLS.values(), ids=URLS)
-def test_the_query_of_a_url_leaves_no_trace(url: str) -> None:
+def test_url_query_is_redacted(url: str) -> None:
     assert not any("4f5e6d7c" in formatted for formatted in everywhere(url))
 
 
 @pytest.mark.parametrize("form", AROUND.values(), ids=AROUND)
-def test_the_query_of_a_url_leaves_no_trace_wherever_the_url_stands(form: str) -> None:
+def test_url_query_is_redacted_everywhere(form: str) -> None:
     assert not any("4f5e6d7c" in formatted for formatted in everywhere(form.format(URLS["plain"])))
 
 
-def test_a_url_without_its_query_stays_readable() -> None:
+def test_url_without_query_is_kept() -> None:
     assert redact("got https://example.com/a/b?c=d from") == "got https://example.com/a/b?… from"
 
 
@@ -141,11 +141,11 @@ def test_a_url_without_its_query_stays_readable() -> None:
         "why? https://a.example/",
     ],
 )
-def test_what_is_no_secret_is_left_alone(text: str) -> None:
+def test_other_text_is_not_redacted(text: str) -> None:
     assert redact(text) == text
 
 
-def test_the_access_log_writes_one_json_line_a_request(capsys: pytest.CaptureFixture[str]) -> None:
+def test_access_log_writes_one_json_line_per_request(capsys: pytest.CaptureFixture[str]) -> None:
     log = AccessLog("INFO")
     log.write({"method": "GET", "path": "/v1/videos\n", "status": 200})
     log.write({"method": "POST", "path": "/v1/folders", "status": 201})
@@ -163,13 +163,11 @@ def test_the_access_log_writes_one_json_line_a_request(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(("level", "lines"), [("DEBUG", 1), ("INFO", 1), ("WARNING", 0), ("ERROR", 0)])
-def test_the_access_log_is_as_quiet_as_the_level_asks(
-    level: str, lines: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_access_log_respects_the_log_level(level: str, lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     AccessLog(level).write({"status": 200})
     assert len(capsys.readouterr().out.splitlines()) == lines
 
 
-def test_an_unknown_log_level_is_refused_at_start() -> None:
+def test_unknown_log_level_is_rejected() -> None:
     with pytest.raises(KeyError):
         AccessLog("CHATTY")

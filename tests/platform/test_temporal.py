@@ -1,4 +1,4 @@
-"""Schedules on the real Temporal: made once, kept up to date, never doubled."""
+"""Schedules on a real Temporal server."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -8,9 +8,10 @@ from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleHandl
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import RecurringWorkflow, TaskQueue, connect, ensure_schedules
+from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules
 
-DAILY = timedelta(days=1)  # seldom enough never to start during a test
+DAILY = timedelta(days=1)  # never starts during a test
 
 
 @pytest.fixture(scope="module")
@@ -20,13 +21,13 @@ async def client(settings: Settings) -> Client:
 
 @pytest.fixture
 async def schedule(client: Client) -> AsyncIterator[ScheduleHandle]:
-    """A name that no schedule has yet; what the test makes under it is deleted."""
+    """Handle of an unused schedule id, deleted after the test."""
     handle = client.get_schedule_handle(f"test-{new_id()}")
     yield handle
     await handle.delete()
 
 
-async def test_a_schedule_is_made_as_declared(client: Client, schedule: ScheduleHandle) -> None:
+async def test_schedule_is_created_as_declared(client: Client, schedule: ScheduleHandle) -> None:
     await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=DAILY, queue=TaskQueue.EGRESS)])
     made = (await schedule.describe()).schedule
     assert isinstance(made.action, ScheduleActionStartWorkflow)
@@ -35,7 +36,7 @@ async def test_a_schedule_is_made_as_declared(client: Client, schedule: Schedule
     assert made.policy.overlap is ScheduleOverlapPolicy.SKIP
 
 
-async def test_making_it_again_changes_nothing(client: Client, schedule: ScheduleHandle) -> None:
+async def test_ensuring_schedules_is_idempotent(client: Client, schedule: ScheduleHandle) -> None:
     recurring = [RecurringWorkflow(workflow=schedule.id, every=DAILY)]
     await ensure_schedules(client, recurring)
     first = await schedule.describe()
@@ -45,7 +46,7 @@ async def test_making_it_again_changes_nothing(client: Client, schedule: Schedul
     assert second.schedule.spec.intervals == first.schedule.spec.intervals
 
 
-async def test_a_changed_declaration_changes_the_schedule(client: Client, schedule: ScheduleHandle) -> None:
+async def test_changed_declaration_updates_the_schedule(client: Client, schedule: ScheduleHandle) -> None:
     await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=DAILY)])
     await ensure_schedules(client, [RecurringWorkflow(workflow=schedule.id, every=2 * DAILY, queue=TaskQueue.MEDIA)])
     changed = (await schedule.describe()).schedule
@@ -54,7 +55,7 @@ async def test_a_changed_declaration_changes_the_schedule(client: Client, schedu
     assert [interval.every for interval in changed.spec.intervals] == [2 * DAILY]
 
 
-async def test_a_schedule_that_an_operator_paused_stays_paused(client: Client, schedule: ScheduleHandle) -> None:
+async def test_paused_schedule_stays_paused(client: Client, schedule: ScheduleHandle) -> None:
     recurring = [RecurringWorkflow(workflow=schedule.id, every=DAILY)]
     await ensure_schedules(client, recurring)
     await schedule.pause(note="while the disk is full")

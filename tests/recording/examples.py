@@ -16,7 +16,7 @@ import httpx
 from dev.docs.examples import FOLDER, Example, step_of
 from dev.services import control
 
-LIST_LENGTH = 2  # of a long list, so many are shown
+LIST_LENGTH = 2  # items shown of a long list
 TEXT_LENGTH = 400
 PUBLIC = "https://cutroom.example.com"
 STORE = "https://media.example.com"
@@ -96,13 +96,13 @@ def _form(request: httpx.Request) -> dict[str, str] | None:
 
 async def record() -> list[Example]:
     """Requests every product, then the core services and the common errors."""
-    from tests.support.product_walk import STEPS, configure_worker, open_walk  # noqa: PLC0415 (the engines' parts, for a run only)
-    from tests.support.shorts_video import make_film  # noqa: PLC0415
+    from tests.support.product_walk import STEPS, configure_worker, open_walk  # noqa: PLC0415 (loads engines)
+    from tests.support.shorts_video import make_video  # noqa: PLC0415
 
     with TemporaryDirectory() as name:
         folder = Path(name)
-        film = await asyncio.to_thread(lambda: make_film(folder, long=False))
-        async with open_walk("examples", film.path, folder / "stage") as walk:
+        video = await asyncio.to_thread(lambda: make_video(folder, long=False))
+        async with open_walk("examples", video.path, folder / "stage") as walk:
             recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
             walk.client.event_hooks["response"].append(recorder.listen)
             for step in STEPS:

@@ -1,7 +1,7 @@
 """Records histories of real workflow runs for the replay tests: `python -m tests.recording.histories`.
 
-Record anew only when a workflow changes on purpose; a history that no longer replays means that runs under way would
-break when the change is deployed.
+Record again only for intentional workflow changes: a history that no longer replays means that the change would break
+running workflows when it is deployed.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _HOST = re.compile(r"\d+@[\w.-]+")
 
 
 def scrub(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Who ran it and where is nobody's business, and differs each time."""
+    """Removes worker identities and stack traces, which differ between runs."""
     if isinstance(value, dict):
         hidden = {"identity": "worker", "stackTrace": ""}
         return {name: hidden.get(name, scrub(each)) for name, each in value.items()}
@@ -54,17 +54,17 @@ async def save(client: Client, workflow_id: str, name: str) -> None:
 async def record(stage: Stage, folder: Path) -> None:
     client = await connect(stage.settings)
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
-        film = await upload(caller, make_video(folder / "film.mp4", 4))
+        video = await upload(caller, make_video(folder / "video.mp4", 4))
         broken = folder / "broken.mp4"
-        broken.write_text("this is not a film")
-        refused = await upload(caller, broken)
+        broken.write_text("this is not a video")
+        invalid = await upload(caller, broken)
         await caller.post("/v1/videos", json={"source": {"type": "https", "url": "https://nowhere.example.com/a.mp4"}})
-    await wait_for_imports(stage, [film, refused], seconds=120)
+    await wait_for_imports(stage, [video, invalid], seconds=120)
     await asyncio.sleep(2)
-    await save(client, f"import_{film}", "import-ready")
-    await save(client, f"import_{refused}", "import-failed")
-    await record_deliverables(stage, client, film)
-    await record_speech(stage, client, film)
+    await save(client, f"import_{video}", "import-ready")
+    await save(client, f"import_{invalid}", "import-failed")
+    await record_deliverables(stage, client, video)
+    await record_speech(stage, client, video)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
         await save(client, found.id, "preflight")
     handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
@@ -77,7 +77,7 @@ async def record(stage: Stage, folder: Path) -> None:
 
 
 async def record_speech(stage: Stage, client: Client, silent: str) -> None:
-    """Transcripts of silence and of speech, captions, and a reservation that nobody used."""
+    """Transcripts of silence and of speech, captions, and an unused reservation."""
     speech = await asyncio.to_thread(ensure_clips, clips_folder()) / "two_cities.wav"
     library_id = stage.person.library_id
     await grant(stage.accounts.connection, library_id, millicredits=100_000, reference="histories", now=system_clock())
@@ -102,7 +102,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
 
 
 async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
-    """A clone and a reading, and the hourly forgetting."""
+    """A voice clone, a speech synthesis, and the hourly purge."""
     connection = stage.accounts.connection
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as caller:
         made = await caller.post("/v1/voices/add", data={"name": "Reader"}, files={"files": speech.read_bytes()})
@@ -118,23 +118,23 @@ async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
         job_id = await connection.fetchval("SELECT id FROM jobs WHERE type = $1", kind)
         await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
         await save(client, job_id, name)
-    handle = await client.start_workflow("purge-speech", id=f"forget-speech_{new_id()}", task_queue="control")
+    handle = await client.start_workflow("purge-speech", id=f"purge-speech_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "purge-speech")
 
 
 async def record_characters(stage: Stage, client: Client) -> None:
-    """A photograph that becomes a picture of a character, and one that is cut off."""
+    """A valid and a truncated character image."""
     connection, library_id, now = stage.accounts.connection, stage.person.library_id, system_clock()
-    whole = (await asyncio.to_thread(ensure_photographs, photographs_folder()) / "coffee.png").read_bytes()
-    sent = [CharacterUpload("cup.png", whole), CharacterUpload("half.png", whole[: len(whole) // 2])]
+    photograph = (await asyncio.to_thread(ensure_photographs, photographs_folder()) / "coffee.png").read_bytes()
+    images = [CharacterUpload("cup.png", photograph), CharacterUpload("half.png", photograph[: len(photograph) // 2])]
     async with connection.transaction():
         character_id = await add_character(connection, library_id, name="Cup", images=[], now=now)
         image_ids = await upload_images(
             connection,
             owner_principal(stage),
             character_id,
-            images=sent,
+            images=images,
             storage=Storage.connect(stage.settings),
             prices=load_prices(None),
             now=now,
@@ -148,53 +148,53 @@ async def record_characters(stage: Stage, client: Client) -> None:
 
 
 async def job_state(stage: Stage, job_id: str) -> str:
-    """Of work that is no job on the wire."""
-    found: str = await stage.accounts.connection.fetchval("SELECT status FROM jobs WHERE id = $1", job_id)
-    return found
+    """State of an internal job, which the API does not expose."""
+    state: str = await stage.accounts.connection.fetchval("SELECT status FROM jobs WHERE id = $1", job_id)
+    return state
 
 
 async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
-    """Two shorts of sound alone, and a request that can give nothing."""
+    """Two audio-only shorts, and a request without candidates."""
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
         for name, body in (
             ("shorts-ready", {"numClips": 2, "maxDuration": 18}),
             ("shorts-failed", {"minDuration": 170, "maxDuration": 180}),
         ):
-            asked = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
-            while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+            requested = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
+            while (await caller.get(f"/v1/jobs/{requested['jobId']}")).json()["status"] not in {"ready", "failed"}:
                 await asyncio.sleep(0.5)
-            await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
-            await save(client, asked["jobId"], name)
+            await asyncio.wait_for(client.get_workflow_handle(requested["jobId"]).result(), timeout=60)
+            await save(client, requested["jobId"], name)
 
 
-async def record_deliverables(stage: Stage, client: Client, film: str) -> None:
-    """What makes a film playable, a download of it, and its way to a host."""
+async def record_deliverables(stage: Stage, client: Client, video: str) -> None:
+    """Playback packaging, a download, and professional hosting."""
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
         body = {"artifact": "source"}
-        asked = (await caller.post(f"/v1/videos/{film}/downloads", json=body)).raise_for_status().json()
-        while (await caller.get(f"/v1/jobs/{asked['jobId']}")).json()["status"] not in {"ready", "failed"}:
+        requested = (await caller.post(f"/v1/videos/{video}/downloads", json=body)).raise_for_status().json()
+        while (await caller.get(f"/v1/jobs/{requested['jobId']}")).json()["status"] not in {"ready", "failed"}:
             await asyncio.sleep(0.5)
-        (await caller.post(f"/v1/videos/{film}/professional-hosting", json={})).raise_for_status()
-        while (await caller.get(f"/v1/videos/{film}/professional-hosting")).json()["status"] != "ready":
+        (await caller.post(f"/v1/videos/{video}/professional-hosting", json={})).raise_for_status()
+        while (await caller.get(f"/v1/videos/{video}/professional-hosting")).json()["status"] != "ready":
             await asyncio.sleep(0.5)
-    await asyncio.wait_for(client.get_workflow_handle(asked["jobId"]).result(), timeout=60)
-    await save(client, asked["jobId"], "download-ready")
-    await asyncio.wait_for(client.get_workflow_handle(f"playback_import_{film}").result(), timeout=300)
-    await save(client, f"playback_import_{film}", "playback-ready")
+    await asyncio.wait_for(client.get_workflow_handle(requested["jobId"]).result(), timeout=60)
+    await save(client, requested["jobId"], "download-ready")
+    await asyncio.wait_for(client.get_workflow_handle(f"playback_import_{video}").result(), timeout=300)
+    await save(client, f"playback_import_{video}", "playback-ready")
     async for found in client.list_workflows("WorkflowType = 'hosting'"):
         await asyncio.wait_for(client.get_workflow_handle(found.id).result(), timeout=60)
         await save(client, found.id, "hosting-ready")
 
 
 async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
-    """A thumbnail by a prompt, a title, a thumbnail that somebody approved, and what woke it."""
+    """A thumbnail from a prompt, a title, a reviewed thumbnail, and the workflow that resumes it."""
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
-        film = await upload(caller, stage.settings.cache_dir.parent / "film.mp4")
-        while (await caller.get(f"/v1/videos/{film}/transcript")).json()["status"] == "processing":
+        video = await upload(caller, stage.settings.cache_dir.parent / "video.mp4")
+        while (await caller.get(f"/v1/videos/{video}/transcript")).json()["status"] == "processing":
             await asyncio.sleep(0.5)
-        asked = (await caller.post(f"/v1/videos/{spoken}/thumbnails", json={"prompt": 'Show "Two cities"'})).json()
+        requested = (await caller.post(f"/v1/videos/{spoken}/thumbnails", json={"prompt": 'Show "Two cities"'})).json()
         title = {"enabled": True, "titleType": "mysterious", "overwriteMode": "always"}
-        found = {
+        thumbnail = {
             "enabled": True,
             "pipelineMode": "thumbnail-precision",
             "referenceSchemaVersion": 2,
@@ -202,12 +202,12 @@ async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
             "contentDetectApprovalMode": "review",
         }
         (await caller.post(f"/v1/videos/{spoken}/packaging", json={"generateTitle": title})).raise_for_status()
-        (await caller.post(f"/v1/videos/{film}/packaging", json={"zeroPromptThumbnail": found})).raise_for_status()
-        job_id = f"packaging_{film}_zeroPromptThumbnail"
-        while (await caller.post(f"/v1/videos/{film}/packaging/review", json={"approved": True})).status_code == 409:
+        (await caller.post(f"/v1/videos/{video}/packaging", json={"zeroPromptThumbnail": thumbnail})).raise_for_status()
+        job_id = f"packaging_{video}_zeroPromptThumbnail"
+        while (await caller.post(f"/v1/videos/{video}/packaging/review", json={"approved": True})).status_code == 409:
             await asyncio.sleep(0.5)
         jobs = {
-            asked["jobId"]: "thumbnail-ready",
+            requested["jobId"]: "thumbnail-ready",
             f"packaging_{spoken}_generateTitle": "packaging-title",
             job_id: "packaging-reviewed",
         }
@@ -216,12 +216,12 @@ async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
                 await asyncio.sleep(0.5)
             await asyncio.wait_for(client.get_workflow_handle(job).result(), timeout=60)
             await save(client, job, name)
-    async for woken in client.list_workflows("WorkflowType = 'resume-packaging'"):
-        await save(client, woken.id, "resume-packaging")
+    async for resumed in client.list_workflows("WorkflowType = 'resume-packaging'"):
+        await save(client, resumed.id, "resume-packaging")
 
 
 async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
-    """A dub, and the same after a line was changed."""
+    """A dub, and a redub after an edited line."""
     job_id = f"dub_{spoken}_pt_plus"
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
         (await caller.post(f"/v1/videos/{spoken}/dubs", json={"languages": ["pt"]})).raise_for_status()
@@ -229,13 +229,13 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
             await asyncio.sleep(0.5)
     await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
     await save(client, job_id, "dub-ready")
-    work = await edit_dub_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
+    redub_id = await edit_dub_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
     for _ in range(60):
-        await asyncio.sleep(1)  # the relay has to start it first
-        if await stage.accounts.connection.fetchval("SELECT status = 'ready' FROM jobs WHERE id = $1", work):
+        await asyncio.sleep(1)  # wait for the outbox relay to start it
+        if await stage.accounts.connection.fetchval("SELECT status = 'ready' FROM jobs WHERE id = $1", redub_id):
             break
-    await asyncio.wait_for(client.get_workflow_handle(work).result(), timeout=120)
-    await save(client, work, "redub-ready")
+    await asyncio.wait_for(client.get_workflow_handle(redub_id).result(), timeout=120)
+    await save(client, redub_id, "redub-ready")
 
 
 def settings_of(mux: MuxServer) -> dict[str, Any]:

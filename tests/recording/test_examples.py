@@ -1,4 +1,4 @@
-"""The requests and answers that the guides show, against the OpenAPI document of today."""
+"""Validates the recorded examples of the guides against the OpenAPI document."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from dev.docs.examples import Example, read_examples, render
 from dev.environment import PROJECT
 from tests.recording.examples import Recorder
 
-DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
+DOCUMENT = document(build_app(lambda: pytest.fail("the OpenAPI document needs no runtime")))
 EXAMPLES = read_examples()
 GUIDES = ("ingest", "transcripts", "captions", "dubs", "shorts", "thumbnails", "packaging", "speech", "playback",
           "downloads", "hosting")  # fmt: skip
@@ -28,31 +28,31 @@ def _operation(example: Example) -> dict[str, Any]:
         if re.fullmatch(pattern, path) and example.method.lower() in methods:
             found: dict[str, Any] = methods[example.method.lower()]
             return found
-    raise AssertionError(f"{example.method} {path} is no operation any more")
+    raise AssertionError(f"{example.method} {path} is not an operation")
 
 
-def _faults(schema: dict[str, Any], value: object) -> Iterator[str]:
-    whole = {**schema, "components": DOCUMENT["components"]}
-    for error in Draft202012Validator(whole).iter_errors(value):
+def _schema_errors(schema: dict[str, Any], value: object) -> Iterator[str]:
+    resolved = {**schema, "components": DOCUMENT["components"]}
+    for error in Draft202012Validator(resolved).iter_errors(value):
         yield f"{error.json_path}: {error.message}"
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_agrees_with_the_document(name: str) -> None:
+def test_example_matches_the_openapi_document(name: str) -> None:
     example = EXAMPLES[name]
     operation = _operation(example)
     content = operation["responses"][str(example.status)].get("content", {})
-    faults = []
+    errors = []
     if example.body is not None and example.status < 400:
-        faults += list(_faults(operation["requestBody"]["content"]["application/json"]["schema"], example.body))
+        errors += list(_schema_errors(operation["requestBody"]["content"]["application/json"]["schema"], example.body))
     if example.answer is not None:
-        faults += list(_faults(content["application/json"]["schema"], example.answer))
-    assert faults == []
+        errors += list(_schema_errors(content["application/json"]["schema"], example.answer))
+    assert errors == []
 
 
-def test_the_comparison_can_fail() -> None:
+def test_schema_errors_are_detected() -> None:
     schema = {"$ref": "#/components/schemas/Quote"}
-    assert list(_faults(schema, {"total": "much"}))
+    assert list(_schema_errors(schema, {"total": "much"}))
 
 
 @pytest.mark.parametrize("guide", GUIDES)
@@ -60,21 +60,21 @@ def test_every_guide_shows_a_recorded_example(guide: str) -> None:
     assert "<!-- begin example " in (PROJECT / "docs" / f"{guide}.md").read_text()
 
 
-def test_every_example_is_free_of_secrets_and_of_the_machine() -> None:
+def test_examples_contain_no_secrets_or_local_addresses() -> None:
     for example in EXAMPLES.values():
         text = json.dumps(example.answer)
         assert not re.search(r"127\.0\.0\.1|localhost|whsec_\w|cr_\w{8}|Signature=\w|/tmp/", text), example.name
 
 
-async def test_a_recorder_keeps_what_was_sent_and_cuts_what_is_private() -> None:
-    def answer(_: httpx.Request) -> httpx.Response:
-        told = {"url": "http://here/v1/x?X-Goog-Signature=abc", "secret": "whsec_abc", "rows": [1, 2, 3]}
-        return httpx.Response(201, json=told)
+async def test_recorder_removes_secrets_and_truncates_lists() -> None:
+    def respond(_: httpx.Request) -> httpx.Response:
+        body = {"url": "http://here/v1/x?X-Goog-Signature=abc", "secret": "whsec_abc", "rows": [1, 2, 3]}
+        return httpx.Response(201, json=body)
 
     recorder = Recorder("http://here", "http://store")
     recorder.begin("step")
     hooks = {"response": [recorder.listen]}
-    transport = httpx.MockTransport(answer)
+    transport = httpx.MockTransport(respond)
     async with httpx.AsyncClient(base_url="http://here", transport=transport, event_hooks=hooks) as client:
         await client.post("/v1/things", json={"name": "x"}, headers={"Idempotency-Key": "k"})
         await client.get("/elsewhere")

@@ -45,12 +45,12 @@ FAULTY_RANKINGS: Mapping[str, Callable[[list[str]], object]] = {
     "other shape": json.dumps,
     "times": lambda _: json.dumps({"ids": [], "start": 3.5}),
     "numbers": lambda ids: json.dumps({"ids": list(range(len(ids)))}),
-    "strangers": lambda _: json.dumps({"ids": ["m77", "'; drop table"]}),
+    "unknown ids": lambda _: json.dumps({"ids": ["m77", "'; drop table"]}),
     "none": lambda _: json.dumps({"ids": []}),
     "null": lambda _: None,
     "deep": lambda _: "[" * 100_000,
     # Partially usable.
-    "one and a stranger": lambda ids: json.dumps({"ids": ["m77", ids[-1], ids[-1]]}),
+    "one and an unknown id": lambda ids: json.dumps({"ids": ["m77", ids[-1], ids[-1]]}),
 }
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
-from cutroom.platform.egress.client import Egress, UnreachableError, fault_in_url
+from cutroom.platform.egress.client import Egress, UnreachableError, url_error
 from cutroom.products.ingest.sources import HttpsSource, SourceError
 from tests.support.network_namespace import (
     PUBLIC,
@@ -16,7 +16,7 @@ from tests.support.network_namespace import (
 
 GOOD_BODY = b"\x00\x00\x00\x18ftypmp42"  # passes for media
 GOOD_URL = "https://good.site.com/video.mp4"
-UNREACHABLE_URLS = ("https://nobody.site.com/video.mp4", f"https://{PUBLIC}:44444/", "https://untrusted.site.com/")
+UNREACHABLE_URLS = ("https://missing.site.com/video.mp4", f"https://{PUBLIC}:44444/", "https://untrusted.site.com/")
 
 # One address of every range that is not public.
 DENIED_ADDRESSES = (
@@ -88,7 +88,7 @@ class UrlSink:
     fetch: Callable[[str], Awaitable[str]]
     follows_redirects: bool = True
     malformed_response: str | None = None  # if malformed URLs are rejected immediately, with their own message
-    find_fault: Callable[[str], str | None] = fault_in_url  # what this sink considers malformed
+    find_fault: Callable[[str], str | None] = url_error  # what this sink considers malformed
 
 
 def hostile_urls() -> Iterator[str]:

@@ -55,7 +55,7 @@ class ImageServer(VoiceServer):
     make: Callable[[ImageRequest, int], "Image"] = variation
     requests: list[ImageRequest] = field(default_factory=list)
 
-    def answer(self, headers: Message, path: str, body: bytes) -> bytes:
+    def respond(self, headers: Message, path: str, body: bytes) -> bytes:
         if path not in {EDITS, GENERATIONS}:
             raise RejectedError(404, "Not found.")
         if headers.get("Authorization") != f"Bearer {KEY}":

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from temporalio.client import Client
 
-from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from tests.support.dub_stage import fund
@@ -20,7 +20,7 @@ from tests.support.stage import TERMINAL, Stage, open_stage
 
 WAIT_SECONDS = 3600.0
 POLL_SECONDS = 0.5
-QUEUES = str(Settings.model_fields["worker_queues"].default)
+QUEUES = ",".join(TaskQueue)
 LANGUAGE = "pt-BR"
 TEXT = "The last tram leaves at ten past ten, and nobody who lives on the hill likes to walk home in the rain. "
 NO_KEY = {"Authorization": ""}  # signed URLs need no key
@@ -67,8 +67,8 @@ class ProductWalk:
 
 
 async def ingest(walk: ProductWalk) -> None:
-    expected = {"source": {"type": "upload", "fileName": "video.mp4", "contentType": "video/mp4"}}
-    created = await walk.post("/v1/videos", expected, headers={"Idempotency-Key": "video-1"})
+    body = {"source": {"type": "upload", "fileName": "video.mp4", "contentType": "video/mp4"}}
+    created = await walk.post("/v1/videos", body, headers={"Idempotency-Key": "video-1"})
     walk.video_id = created["videoId"]
     session = await walk.post(f"/v1/videos/{walk.video_id}/uploads", {"fileName": "video.mp4"})
     begun = await walk.client.post(session["url"], headers={**NO_KEY, "x-goog-resumable": "start"})
@@ -91,8 +91,8 @@ async def subtitles(walk: ProductWalk) -> None:
 
 
 async def quotes(walk: ProductWalk) -> None:
-    expected = {"captionLanguageCodes": [LANGUAGE], "dubs": [{"languages": [LANGUAGE], "product": "plus"}]}
-    await walk.post(f"/v1/videos/{walk.video_id}/quote", expected)
+    body = {"captionLanguageCodes": [LANGUAGE], "dubs": [{"languages": [LANGUAGE], "product": "plus"}]}
+    await walk.post(f"/v1/videos/{walk.video_id}/quote", body)
 
 
 async def captions(walk: ProductWalk) -> None:
@@ -118,8 +118,8 @@ async def promos(walk: ProductWalk) -> None:
     await _outputs(walk, {"kind": "promo", "aspectRatio": "9:16", "includeSoundtrack": True})
 
 
-async def _outputs(walk: ProductWalk, expected: dict[str, Any]) -> None:
-    created = await walk.post(f"/v1/videos/{walk.video_id}/shorts", expected)
+async def _outputs(walk: ProductWalk, body: dict[str, Any]) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/shorts", body)
     await walk.until(f"/v1/jobs/{created['jobId']}")
     request = await walk.get(f"/v1/shorts/{created['shortsRequestId']}")
     walk.notes["outputs"] = len(request["outputs"])
@@ -160,8 +160,8 @@ async def bundles(walk: ProductWalk) -> None:
     await _download(walk, {"artifact": "bundle"})
 
 
-async def _download(walk: ProductWalk, expected: dict[str, str]) -> None:
-    created = await walk.post(f"/v1/videos/{walk.video_id}/downloads", expected)
+async def _download(walk: ProductWalk, body: dict[str, str]) -> None:
+    created = await walk.post(f"/v1/videos/{walk.video_id}/downloads", body)
     await walk.until(f"/v1/downloads/{created['downloadRequestId']}")
     await walk.get(f"/v1/downloads/{created['downloadRequestId']}")
 
@@ -180,10 +180,10 @@ async def speech(walk: ProductWalk) -> None:
     if not response_body:
         response_body = (await walk.get("/v2/voices", params={"page_size": 1}))["voices"]
     path = f"/v1/text-to-speech/{response_body[0]['voice_id']}"
-    expected = {"text": TEXT * 8, "language_code": "en"}
+    body = {"text": TEXT * 8, "language_code": "en"}
     params = {"output_format": "pcm_24000"}
-    sound = (await walk.client.post(path, json=expected, params=params)).raise_for_status()
-    walk.notes["minutes"] = len(sound.content) / (24_000 * 2 * 60)
+    audio = (await walk.client.post(path, json=body, params=params)).raise_for_status()
+    walk.notes["minutes"] = len(audio.content) / (24_000 * 2 * 60)
 
 
 async def hosting(walk: ProductWalk) -> None:
@@ -238,11 +238,11 @@ async def open_walk(name: str, video: Path, folder: Path) -> AsyncIterator[Produ
 
 def configure_worker(walk: ProductWalk, step: Step) -> bool:
     """Restart the worker with the settings that a step needs; returns whether it was restarted."""
-    expected = WORKER_SETTINGS.get(step, {})
-    known = walk.stage.worker.environment
-    if {name: known.get(name) for name in ALL_QUEUES} == {**ALL_QUEUES, **expected}:
+    settings = WORKER_SETTINGS.get(step, {})
+    environment = walk.stage.worker.environment
+    if {name: environment.get(name) for name in ALL_QUEUES} == {**ALL_QUEUES, **settings}:
         return False
     walk.stage.worker.stop()
-    known.update({**ALL_QUEUES, **expected})
+    environment.update({**ALL_QUEUES, **settings})
     walk.stage.worker.start()
     return True

@@ -26,7 +26,7 @@ class VoiceServer:
 
     synthesize: Callable[[Fields], bytes]
     faults: deque[Fault] = field(default_factory=deque)
-    requests: list[tuple[str, Fields]] = field(default_factory=list)
+    received: list[tuple[str, Fields]] = field(default_factory=list)
     calls: int = 0
 
     def __enter__(self) -> Self:
@@ -55,7 +55,7 @@ class VoiceServer:
         if headers.get("Authorization") != f"Bearer {KEY}":
             raise RejectedError(401, "Incorrect API key provided.")
         fields = json.loads(body) if path == _SPEECH else _form(headers, body)
-        self.requests.append((path, fields))
+        self.received.append((path, fields))
         return self.synthesize(fields)
 
     def wait(self, seconds: float) -> None:

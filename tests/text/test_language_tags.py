@@ -2,7 +2,15 @@
 
 import pytest
 
-from cutroom.text.language_tags import alpha3, canonical_language, canonical_tag, display_name, is_language, serves
+from cutroom.text.language_tags import (
+    alpha3,
+    canonical_language,
+    canonical_tag,
+    display_name,
+    is_language,
+    language_of,
+    serves,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,10 +23,24 @@ def test_canonical_language_fixes_case_only(code: str, canonical: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "tag"),
-    [("PT_br", "pt-BR"), ("iw", "he"), ("in", "id"), ("no", "nb"), ("cmn", "zh"), ("zh-hant", "zh-Hant"), ("xx", "xx")],
+    [
+        ("PT_br", "pt-BR"),
+        ("iw", "he"),
+        ("in", "id"),
+        ("no", "nb"),
+        ("cmn", "zh"),
+        ("zh-hant-tw", "zh-Hant-TW"),
+        (" en ", "en"),
+        ("xx", "xx"),
+    ],
 )
 def test_canonical_tag_resolves_deprecated_and_equivalent_codes(code: str, tag: str) -> None:
     assert canonical_tag(code) == tag
+
+
+@pytest.mark.parametrize(("code", "language"), [("zh-Hant-TW", "zh-Hant"), ("pt-BR", "pt"), ("no-NO", "nb")])
+def test_language_of_drops_the_region_and_keeps_the_script(code: str, language: str) -> None:
+    assert language_of(code) == language
 
 
 @pytest.mark.parametrize("code", ["", "e", "engl", "en-", "en-US-x", "en_US", "12", "en-USAAA"])
@@ -29,11 +51,16 @@ def test_malformed_codes_are_rejected(code: str) -> None:
 @pytest.mark.parametrize(
     ("offered", "wanted", "expected"),
     [
+        ("pt", "pt", True),
         ("pt", "pt-BR", True),
         ("pt-BR", "pt", True),
+        ("pt_br", "pt-BR", True),
         ("pt-BR", "pt-PT", False),
         ("zh-Hans", "zh-Hant", False),
-        ("no", "nb", True),
+        ("zh-Hant", "zh-TW", False),
+        ("zh-Hant", "zh-Hant-TW", True),
+        ("zh-Hant-TW", "zh", False),
+        ("no", "nb-NO", True),
         ("es", "pt", False),
     ],
 )

@@ -128,7 +128,7 @@ async def test_concurrent_duplicates_have_one_effect(api: httpx.AsyncClient) -> 
 async def test_concurrent_duplicate_times_out_with_retry_after(
     api: httpx.AsyncClient, accounts: Accounts, key: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(middleware, "TWIN_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(middleware, "DUPLICATE_WAIT_SECONDS", 0.2)
     async with accounts.connection.transaction():  # another request holds the key
         await accounts.connection.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))", key.id, "once"

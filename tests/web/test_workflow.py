@@ -10,7 +10,8 @@ from temporalio.worker import Replayer, Worker
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import TaskQueue, connect
+from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.temporal import connect
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.runtime import Runtime
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow

@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
 from cutroom.platform.clock import system_clock
-from cutroom.platform.egress.client import PostAnswer, UnreachableError
+from cutroom.platform.egress.client import PostResponse, UnreachableError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
@@ -25,19 +25,19 @@ from cutroom.webhooks.service import AttemptResult, Delivery
 from dev.scratch import Accounts, Person
 
 JOB = {"id": "import_01j", "type": "import", "status": "ready", "result": {"title": "Zürich 映画"}}
-OK = PostAnswer(200, {}, body=b"")
+OK = PostResponse(200, {}, body=b"")
 
 
 @dataclass
 class ScriptedSender:
     """Returns scripted responses and records requests."""
 
-    responses: list[PostAnswer | Exception]
+    responses: list[PostResponse | Exception]
     sent: list[tuple[str, bytes, dict[str, str]]] = field(default_factory=list)
     gate: asyncio.Event | None = None
     all_places_held: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> PostAnswer:
+    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> PostResponse:
         self.sent.append((url, body, dict(headers)))
         if len(self.sent) == MAX_IN_FLIGHT_PER_ENDPOINT:
             self.all_places_held.set()
@@ -172,7 +172,7 @@ async def test_trailing_host_dot_is_removed(customer: Customer) -> None:
 async def test_attempts_send_identical_id_and_body(customer: Customer) -> None:
     endpoint = await customer.endpoint()
     delivery = customer.delivery(await customer.publish(), endpoint.id)
-    sender = ScriptedSender([PostAnswer(500, {}, body=b""), UnreachableError(), OK])
+    sender = ScriptedSender([PostResponse(500, {}, body=b""), UnreachableError(), OK])
     outcomes = [(await attempt(customer, sender, delivery, number)).outcome for number in (1, 2, 3)]
     assert outcomes == [DeliveryOutcome.REFUSED, DeliveryOutcome.UNREACHABLE, DeliveryOutcome.DELIVERED]
     assert len({(body, headers["webhook-id"]) for _, body, headers in sender.sent}) == 1
@@ -187,7 +187,7 @@ async def test_attempts_send_identical_id_and_body(customer: Customer) -> None:
 async def test_recorded_attempt_is_not_repeated(customer: Customer) -> None:
     endpoint = await customer.endpoint()
     delivery = customer.delivery(await customer.publish(), endpoint.id)
-    sender = ScriptedSender([PostAnswer(503, {"retry-after": "90"}, body=b"")])
+    sender = ScriptedSender([PostResponse(503, {"retry-after": "90"}, body=b"")])
     first = await attempt(customer, sender, delivery)
     assert first == await attempt(customer, sender, delivery) == AttemptResult(DeliveryOutcome.REFUSED, 90)
     assert len(sender.sent) == len(await customer.rows("delivery_attempts")) == 1
@@ -196,7 +196,7 @@ async def test_recorded_attempt_is_not_repeated(customer: Customer) -> None:
 async def test_410_disables_the_endpoint_for_every_event(customer: Customer) -> None:
     endpoint = await customer.endpoint()
     earlier, event_id = await customer.publish(), await customer.publish()
-    sender = ScriptedSender([PostAnswer(410, {}, body=b"")])
+    sender = ScriptedSender([PostResponse(410, {}, body=b"")])
     assert (await attempt(customer, sender, customer.delivery(event_id, endpoint.id))).outcome is DeliveryOutcome.GONE
     (row,) = await customer.rows("webhook_endpoints")
     assert row["disabled_at"] is not None

@@ -14,7 +14,7 @@ from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Replayer, Worker
 
 from cutroom.platform.ids import new_id
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks.rules import DeliveryOutcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, AttemptResult, Delivery
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow

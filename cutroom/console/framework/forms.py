@@ -1,4 +1,4 @@
-"""What pages send: fields, and on some pages files."""
+"""Parses submitted forms, with and without files."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ MAX_FIELDS = 500
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields that a page sent; each may occur several times."""
+    """Submitted fields and files; a field may occur more than once."""
 
     pairs: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, UploadFile], ...] = ()
@@ -26,7 +26,7 @@ class Form:
         return next((value for key, value in self.pairs if key == name), "").strip()
 
     def secret(self, name: str) -> str:
-        """As it was typed: spaces at the ends of a password are part of it."""
+        """The value without trimming, because passwords may begin or end with spaces."""
         return next((value for key, value in self.pairs if key == name), "")
 
     def all(self, name: str) -> list[str]:
@@ -36,39 +36,39 @@ class Form:
         return any(key == name for key, _ in self.pairs)
 
     def uploads(self, name: str) -> list[UploadFile]:
-        """The files of a field; browsers send one without a name where none was chosen."""
+        """The files of a field. Browsers send an empty file without a name when none was selected."""
         return [file for key, file in self.files if key == name and file.filename]
 
 
 @asynccontextmanager
-async def read_form(request: Request, *, takes_files: bool = False) -> AsyncIterator[Form]:
-    """A form's fields, bounded; files lie on disk, and are gone when the page is done with them."""
-    if takes_files and body.is_form(request):
-        found = await body.read_form(request)
+async def read_form(request: Request, *, accepts_files: bool = False) -> AsyncIterator[Form]:
+    """Reads a form of bounded size; uploaded files are spooled to disk and deleted on exit."""
+    if accepts_files and body.is_form(request):
+        parsed = await body.read_form(request)
         try:
-            items = found.multi_items()
+            items = parsed.multi_items()
             fields = tuple((name, value) for name, value in items if isinstance(value, str))
             yield Form(fields, tuple((name, value) for name, value in items if isinstance(value, UploadFile)))
         finally:
-            await found.close()
+            await parsed.close()
     else:
         yield await read_fields(request)
 
 
 async def read_fields(request: Request) -> Form:
-    """The fields of an ordinary form."""
+    """Reads a URL-encoded form."""
     raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > MAX_FORM_BYTES:
-            raise invalid_fields([("body", "This form is too large.")])
+            raise invalid_fields([("body", "The form is too large.")])
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not raw or kind != "application/x-www-form-urlencoded":
         return Form()
     try:
         pairs = parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError as error:
-        raise invalid_fields([("body", "This form cannot be read.")]) from error
+        raise invalid_fields([("body", "The form could not be parsed.")]) from error
     if any("\x00" in key or "\x00" in value for key, value in pairs):
-        raise invalid_fields([("body", "A text contains the NUL character.")])
+        raise invalid_fields([("body", "Text must not contain the NUL character.")])
     return Form(tuple(pairs))

@@ -1,4 +1,4 @@
-"""The page envelope: what every page passes through, in one order, before and after its own work."""
+"""Request pipeline of the console: session, CSRF check, rate limits, transaction, handler, error page."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,16 +16,16 @@ from cutroom.accounts.sessions import ActiveSession, LibraryChoice, SessionServi
 from cutroom.console.framework.forms import Form, read_form
 from cutroom.console.framework.rendering import render
 from cutroom.console.framework.security import (
+    BROWSER_ID_SECONDS,
     CSRF_FIELD,
     CSRF_HEADER,
-    VISIT_SECONDS,
     check_csrf,
     check_origin,
     cookie_name,
     csrf_token,
     harden,
-    new_visit,
-    put_cookie,
+    new_browser_id,
+    set_cookie,
 )
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
 from cutroom.platform.db import Connection
@@ -34,18 +34,18 @@ from cutroom.web.middleware import RequestCall
 from cutroom.web.operation import operation_of
 from cutroom.web.runtime import Runtime
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What a page gets: the request, and who looks, if anybody is signed in."""
+    """Everything a page handler needs: the request, the form, and the session if the user is signed in."""
 
     request: Request
     runtime: Runtime
-    cookie: str  # what the page's token follows from
+    cookie: str  # the CSRF token is derived from it
     form: Form = field(default_factory=Form)
     signed_in: ActiveSession | None = None
     libraries: tuple[LibraryChoice, ...] = ()
@@ -57,12 +57,12 @@ class PageContext:
 
     @property
     def me(self) -> ActiveSession:
-        assert self.signed_in is not None  # a page that is not open is shown to nobody else
+        assert self.signed_in is not None  # guaranteed on pages that are not public
         return self.signed_in
 
     @property
     def call(self) -> RequestCall:
-        """As an operation of the API gets it."""
+        """The call object that API operations take."""
         assert self.connection is not None
         now = self.runtime.clock()
         return RequestCall(principal=self.me.principal, connection=self.connection, runtime=self.runtime, now=now)
@@ -71,105 +71,105 @@ class PageContext:
     def session_service(self) -> SessionService:
         return SessionService(secret_box=self.runtime.secret_box, plans=self.runtime.authenticator.plans)
 
-    async def perform(self, endpoint: Callable[..., Awaitable[Made]], *arguments: Any, **named: Any) -> Made:  # noqa: ANN401
-        """Do what an operation of the API does, after the same checks: what it would refuse is refused here."""
+    async def call_operation(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any, **named: Any) -> Result:  # noqa: ANN401
+        """Calls an API operation in process, after the same authorization checks as over HTTP."""
         operation_of(endpoint).authorize(self.me.principal)
         return await endpoint(self.call, *arguments, **named)
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401
-        shown = {
-            "visit": self,
+        variables = {
+            "context": self,
             "path": self.request.url.path,
-            "said": self.request.query_params.get("said", ""),
+            "notice": self.request.query_params.get("notice", ""),
             "sign_up_open": self.runtime.settings.sign_up == "open",
-            "fault": None,
+            "error": None,
             **values,
         }
-        return HTMLResponse(render(template, **shown), status_code=status)
+        return HTMLResponse(render(template, **variables), status_code=status)
 
 
 Handler = Callable[[PageContext], Awaitable[Response]]
 
 
 def page(
-    path: str, handler: Handler, *, method: str = "GET", is_open: bool = False, takes_files: bool = False
+    path: str, handler: Handler, *, method: str = "GET", is_public: bool = False, accepts_files: bool = False
 ) -> Route:
-    """A route of the console. An open one is shown to anybody; the others need a session."""
+    """A console route. Pages that are not public redirect to sign-in without a session."""
 
-    async def answer(request: Request) -> Response:
+    async def endpoint(request: Request) -> Response:
         runtime: Runtime = request.app.state.runtime
         try:
-            envelope = PageEnvelope(request, runtime, handler, is_open=is_open, takes_files=takes_files)
-            response = await envelope.answer()
-        except Exception as error:  # noqa: BLE001 (whatever it was, the person gets a page)
-            response = fault_page(request, error)
+            pipeline = PagePipeline(request, runtime, handler, is_public=is_public, accepts_files=accepts_files)
+            response = await pipeline.run()
+        except Exception as error:  # noqa: BLE001 (every error is rendered as a page)
+            response = error_page(request, error)
         harden(response, runtime.settings)
         return response
 
-    return Route(path, answer, methods=[method], name=f"{handler.__module__}.{handler.__qualname__}")
+    return Route(path, endpoint, methods=[method], name=f"{handler.__module__}.{handler.__qualname__}")
 
 
-class PageEnvelope:
-    """One request on its way through: session, limits, forgery, work."""
+class PagePipeline:
+    """Runs one page request: session, CSRF check, rate limits, handler."""
 
     def __init__(
-        self, request: Request, runtime: Runtime, handler: Handler, *, is_open: bool, takes_files: bool
+        self, request: Request, runtime: Runtime, handler: Handler, *, is_public: bool, accepts_files: bool
     ) -> None:
         self.request = request
         self.runtime = runtime
         self.handler = handler
-        self.is_open = is_open
-        self.takes_files = takes_files
+        self.is_public = is_public
+        self.accepts_files = accepts_files
 
-    async def answer(self) -> Response:
+    async def run(self) -> Response:
         token = self.request.cookies.get(cookie_name(self.runtime.settings, "session"), "")
-        if any("\x00" in piece for piece in self.request.path_params.values()):
+        if any("\x00" in value for value in self.request.path_params.values()):
             raise not_found()
         async with self.runtime.database.connection() as connection:
-            visit = await self._identify(connection, token)
-            if visit.signed_in is None and not self.is_open:
-                return _to_sign_in(self.request)
+            context = await self._identify(connection, token)
+            if context.signed_in is None and not self.is_public:
+                return _redirect_to_sign_in(self.request)
             if self.request.method in {"GET", "HEAD"}:
-                return await self._admitted(replace(visit, connection=connection))
-        return await self._write(visit)
+                return await self._handle(replace(context, connection=connection))
+        return await self._write(context)
 
     async def _identify(self, connection: Connection, token: str) -> PageContext:
         settings = self.runtime.settings
-        visit = PageContext(self.request, self.runtime, cookie=token)
-        signed_in = await visit.session_service.load(connection, token, now=self.runtime.clock()) if token else None
+        context = PageContext(self.request, self.runtime, cookie=token)
+        signed_in = await context.session_service.load(connection, token, now=self.runtime.clock()) if token else None
         if signed_in is None:
-            known = self.request.cookies.get(cookie_name(settings, "visit"), "")
-            return replace(visit, cookie=known or new_visit())
+            known = self.request.cookies.get(cookie_name(settings, "browser"), "")
+            return replace(context, cookie=known or new_browser_id())
         self.request.scope["cutroom.principal"] = signed_in.principal
-        libraries = await visit.session_service.list_libraries(connection, signed_in.user_id)
-        return replace(visit, signed_in=signed_in, libraries=tuple(libraries))
+        libraries = await context.session_service.list_libraries(connection, signed_in.user_id)
+        return replace(context, signed_in=signed_in, libraries=tuple(libraries))
 
-    async def _write(self, visit: PageContext) -> Response:
+    async def _write(self, context: PageContext) -> Response:
         check_origin(self.request, self.runtime.settings)
-        async with read_form(self.request, takes_files=self.takes_files) as form:
-            check_csrf(self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD), visit.csrf)
-            return await self._written(replace(visit, form=form))
+        async with read_form(self.request, accepts_files=self.accepts_files) as form:
+            check_csrf(self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD), context.csrf)
+            return await self._run_in_transaction(replace(context, form=form))
 
-    async def _written(self, visit: PageContext) -> Response:
-        if visit.signed_in is None:
-            return await self._admitted(visit)
-        async with self.runtime.database.transaction(visit.me.principal.library_id) as connection:
-            return await self._admitted(replace(visit, connection=connection))
+    async def _run_in_transaction(self, context: PageContext) -> Response:
+        if context.signed_in is None:
+            return await self._handle(context)
+        async with self.runtime.database.transaction(context.me.principal.library_id) as connection:
+            return await self._handle(replace(context, connection=connection))
 
-    async def _admitted(self, visit: PageContext) -> Response:
-        if visit.signed_in is None:
-            response = await self.handler(visit)
-            put_cookie(response, self.runtime.settings, "visit", value=visit.cookie, seconds=VISIT_SECONDS)
+    async def _handle(self, context: PageContext) -> Response:
+        if context.signed_in is None:
+            response = await self.handler(context)
+            set_cookie(response, self.runtime.settings, "browser", value=context.cookie, seconds=BROWSER_ID_SECONDS)
             return response
-        admission = await self.runtime.limits.acquire(visit.me.principal)
+        admission = await self.runtime.limits.acquire(context.me.principal)
         try:
-            return await self.handler(visit)
+            return await self.handler(context)
         finally:
             self.runtime.limits.release(admission)
 
 
-def _to_sign_in(request: Request) -> Response:
-    if request.headers.get("hx-request"):  # the whole page has to go there, not the part that asked
+def _redirect_to_sign_in(request: Request) -> Response:
+    if request.headers.get("hx-request"):  # redirect the whole page, not the fragment
         return Response(status_code=204, headers={"HX-Redirect": "/sign-in"})
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     query = urlencode({"next": target}) if request.method == "GET" and target != "/" else ""
@@ -177,39 +177,39 @@ def _to_sign_in(request: Request) -> Response:
 
 
 def parse(model: type[Model], document: Mapping[str, Any]) -> Model:
-    """What a form says, held to the same schema as the API's bodies."""
+    """Validates form data with the schema of the corresponding API body."""
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        faults = [
-            (".".join(str(piece) for piece in fault["loc"]) or "form", fault["msg"].removeprefix("Value error, "))
-            for fault in error.errors()
+        fields = [
+            (".".join(str(part) for part in each["loc"]) or "form", each["msg"].removeprefix("Value error, "))
+            for each in error.errors()
         ]
-        raise invalid_fields(faults) from error
+        raise invalid_fields(fields) from error
 
 
-def sentence(error: CutroomError) -> str:
-    """What went wrong, for a person: the fields' own words where there are some."""
+def error_text(error: CutroomError) -> str:
+    """The message shown to the user: the field messages if there are any."""
     fields = error.details.get("fields", []) if error.code is Code.INVALID_ARGUMENT else []
     return " ".join(dict.fromkeys(field["message"] for field in fields)) or error.message
 
 
-def fault_page(request: Request, error: Exception) -> Response:
+def error_page(request: Request, error: Exception) -> Response:
     known = error if isinstance(error, CutroomError) else None
     if known is None and not isinstance(error, HTTPException):
-        _log.error("unexpected error on a page", exc_info=error)
+        _log.error("page failed", exc_info=error)
     problem = error_response(error) if known is not None or isinstance(error, HTTPException) else None
     status = problem.status_code if problem is not None else 500
     code = problem.code if problem is not None else Code.INTERNAL
-    words = sentence(known) if known else "Something broke on our side. It has been written down."
+    message = error_text(known) if known else "Something went wrong on our side. The error has been logged."
     request.scope["cutroom.code"] = code
     headers = dict(known.headers) if known else {}
     if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"code": code.value, "message": words}, status_code=status, headers=headers)
-    html = render("fault.html", status=status, code=code.value, words=words)
+        return JSONResponse({"code": code.value, "message": message}, status_code=status, headers=headers)
+    html = render("error.html", status=status, code=code.value, message=message)
     return HTMLResponse(html, status_code=status, headers=headers)
 
 
-def go(path: str, **query: str) -> Response:
-    """On to another page, after a form."""
+def redirect(path: str, **query: str) -> Response:
+    """Redirects with 303 after a form submission."""
     return RedirectResponse(f"{path}?{urlencode(query)}" if query else path, status_code=303)

@@ -1,4 +1,4 @@
-"""What a person wants made of a video, as a form says it: for import, for a quote, and for a product's own request."""
+"""Builds API request bodies (import recipes, quotes, products) from form fields."""
 
 from typing import Any
 
@@ -13,69 +13,69 @@ from cutroom.text.language_tags import canonical_language, is_language
 MAX_SECONDS = 10_000_000
 
 
-def recipes_of(form: Form) -> dict[str, Any] | None:
-    """As POST /videos takes it."""
-    wanted: dict[str, Any] = {}
-    if languages := languages_in(form, "dub"):
-        wanted["dubs"] = [{"languages": languages, "product": product_in(form)}]
-    if shorts := shorts_in(form):
-        wanted["shorts"] = shorts
-    return wanted or None
+def parse_recipes(form: Form) -> dict[str, Any] | None:
+    """The `products` field of POST /videos."""
+    body: dict[str, Any] = {}
+    if languages := parse_languages(form, "dub"):
+        body["dubs"] = [{"languages": languages, "product": parse_dub_product(form)}]
+    if shorts := parse_shorts(form):
+        body["shorts"] = shorts
+    return body or None
 
 
-def bundle_of(form: Form) -> CreditBundle:
-    """As a quote takes it."""
-    wanted: dict[str, Any] = {}
-    if languages := languages_in(form, "dub"):
-        wanted["dubs"] = [{"languages": languages, "product": product_in(form)}]
-    if languages := languages_in(form, "captions"):
-        wanted["captionLanguageCodes"] = languages
-    if shorts := shorts_in(form):
-        wanted["shorts"] = {"kind": shorts["kind"], "numClips": shorts.get("numClips", 1)}
+def parse_bundle(form: Form) -> CreditBundle:
+    """The body of a quote request."""
+    body: dict[str, Any] = {}
+    if languages := parse_languages(form, "dub"):
+        body["dubs"] = [{"languages": languages, "product": parse_dub_product(form)}]
+    if languages := parse_languages(form, "captions"):
+        body["captionLanguageCodes"] = languages
+    if shorts := parse_shorts(form):
+        body["shorts"] = {"kind": shorts["kind"], "numClips": shorts.get("numClips", 1)}
     if form.text("kind") == "thumbnail":
-        wanted["zeroPromptThumbnail"] = {
+        body["zeroPromptThumbnail"] = {
             "enabled": True,
             "autoDetectContentMoments": form.has("review"),
-            "characterCount": len(figures_in(form)),
+            "characterCount": len(parse_characters(form)),
         }
     try:
         seconds = float(form.text("seconds") or 0)
     except ValueError:
         seconds = 0.0
     if 0 < seconds <= MAX_SECONDS:
-        wanted["durationSeconds"] = seconds
-    return parse(CreditBundle, wanted)
+        body["durationSeconds"] = seconds
+    return parse(CreditBundle, body)
 
 
-def languages_in(form: Form, field: str) -> list[str]:
-    found = [code for code in form.all(field) if code]
-    if not all(is_language(code) for code in found):
-        raise invalid_field(field, "This is not a language.")
-    return list(dict.fromkeys(canonical_language(code) for code in found))
+def parse_languages(form: Form, field: str) -> list[str]:
+    codes = [code for code in form.all(field) if code]
+    if not all(is_language(code) for code in codes):
+        raise invalid_field(field, "Unknown language.")
+    return list(dict.fromkeys(canonical_language(code) for code in codes))
 
 
-def figures_in(form: Form) -> list[str]:
-    """The characters that a thumbnail shall show; told beside its price, before anything is asked for."""
-    found = list(dict.fromkeys(each for each in form.all("figure") if each))
-    if len(found) > MAX_CHARACTERS:
-        raise invalid_field("figure", f"A thumbnail shows at most {MAX_CHARACTERS} characters.")
-    if found and form.has("review"):
-        raise invalid_field("figure", "Pictures of the film, or characters: one thumbnail cannot have both.")
-    return found
+def parse_characters(form: Form) -> list[str]:
+    """The characters to show on a thumbnail; also checked for the quote, before anything is created."""
+    characters = list(dict.fromkeys(each for each in form.all("character") if each))
+    if len(characters) > MAX_CHARACTERS:
+        raise invalid_field("character", f"A thumbnail shows at most {MAX_CHARACTERS} characters.")
+    if characters and form.has("review"):
+        raise invalid_field("character", "A thumbnail can use frames from the video or characters, but not both.")
+    return characters
 
 
-def product_in(form: Form) -> str:
+def parse_dub_product(form: Form) -> str:
     return "premium" if form.text("product") == "premium" else "plus"
 
 
-def shorts_in(form: Form) -> dict[str, Any] | None:
+def parse_shorts(form: Form) -> dict[str, Any] | None:
     kind = form.text("shorts")
     if kind not in {"shorts", "promo", "clips"}:
         return None
     number = form.text("clips")
     count = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 3
-    most = 4 if kind == "clips" else 10
-    return {"kind": kind} if kind == "promo" else {"kind": kind, "numClips": min(max(count, 1), most)}
+    maximum = 4 if kind == "clips" else 10
+    return {"kind": kind} if kind == "promo" else {"kind": kind, "numClips": min(max(count, 1), maximum)}
 
 
 def may_produce(principal: Principal) -> bool:

@@ -1,4 +1,4 @@
-"""Templates: one environment, escaping everything, and the few words that all pages share."""
+"""Renders Jinja templates with autoescaping and the filters shared by all pages."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -23,18 +23,18 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(clock=clock, credits=credit_words, ago=moment, language=language_title, iso=iso)
+    made.filters.update(clock=clock, credits=format_credits, ago=format_time, language=language_name, iso=iso)
     made.globals["asset"] = asset
     return made
 
 
-def render(template: str, **values: Any) -> str:  # noqa: ANN401 (whatever a page shows)
+def render(template: str, **values: Any) -> str:  # noqa: ANN401 (template variables)
     return environment().get_template(template).render(**values)
 
 
 @cache
 def asset(name: str) -> str:
-    """The address of a file of ours; it changes with its content, so browsers may keep it for ever."""
+    """URL of a static file with a content hash, so that browsers can cache it indefinitely."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:10]
     return f"/static/{name}?v={digest}"
 
@@ -43,14 +43,13 @@ def clock(seconds: float | None) -> str:
     """`3:07`, or `1:02:45`."""
     if seconds is None:
         return "-:--"
-    whole = int(seconds)
-    hours, rest = divmod(whole, 3600)
-    minutes, left = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+    minutes, remaining_seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{remaining_seconds:02}" if hours else f"{minutes}:{remaining_seconds:02}"
 
 
-def credit_words(amount: float) -> str:
-    """`6.4 credits`; whole numbers without a point, and never more digits than the ledger has."""
+def format_credits(amount: float) -> str:
+    """`6.4 credits`: up to three decimals, the precision of the ledger."""
     text = f"{amount:,.3f}".rstrip("0").rstrip(".")
     return f"{text} credit" if text == "1" else f"{text} credits"
 
@@ -59,10 +58,10 @@ def iso(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def moment(at: datetime | None) -> str:
-    """As a person writes it; the page's script puts it into the reader's own time."""
+def format_time(at: datetime | None) -> str:
+    """A UTC time; console.js converts it to the browser's time zone."""
     return "never" if at is None else f"{at.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
 
 
-def language_title(code: str | None) -> str:
-    return display_name(code) if code else "not known yet"
+def language_name(code: str | None) -> str:
+    return display_name(code) if code else "Unknown"

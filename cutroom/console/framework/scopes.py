@@ -1,19 +1,19 @@
-"""Scopes in words, for people who choose them."""
+"""Descriptions of the API scopes, as shown when creating keys and granting access."""
 
 from cutroom.accounts.scopes import Scope
 
-SCOPE_WORDS = {
-    Scope.VIDEOS_READ: "See videos, products, folders and quotes",
-    Scope.VIDEOS_WRITE: "Put videos in, reserve credits, make folders",
+SCOPE_DESCRIPTIONS = {
+    Scope.VIDEOS_READ: "View videos, products, folders and quotes",
+    Scope.VIDEOS_WRITE: "Import videos, reserve credits, create folders",
     Scope.TRANSCRIPTS_READ: "Read transcripts and subtitles",
-    Scope.DUBS_WRITE: "Make dubs and translated captions",
-    Scope.SHORTS_WRITE: "Make shorts, promos and clips",
-    Scope.THUMBNAILS_WRITE: "Make thumbnails",
-    Scope.PACKAGING_WRITE: "Write titles and descriptions",
-    Scope.DOWNLOADS_WRITE: "Prepare and fetch downloads",
-    Scope.JOBS_READ: "Follow jobs",
+    Scope.DUBS_WRITE: "Create dubs and translated captions",
+    Scope.SHORTS_WRITE: "Generate shorts, promos and clips",
+    Scope.THUMBNAILS_WRITE: "Generate thumbnails",
+    Scope.PACKAGING_WRITE: "Generate titles and descriptions",
+    Scope.DOWNLOADS_WRITE: "Prepare and download files",
+    Scope.JOBS_READ: "View jobs",
     Scope.WEBHOOKS_WRITE: "Manage webhooks",
-    Scope.TTS_READ: "See cloned voices",
-    Scope.TTS_SYNTHESIZE: "Have text read aloud",
+    Scope.TTS_READ: "View cloned voices",
+    Scope.TTS_SYNTHESIZE: "Synthesize speech",
     Scope.TTS_WRITE: "Clone and delete voices",
 }

@@ -1,4 +1,4 @@
-"""What keeps pages safe in a browser: headers, cookies, and tokens against forged requests."""
+"""Browser security of the console: cookies, CSRF tokens, origin checks, security headers."""
 
 import hmac
 import secrets
@@ -15,8 +15,8 @@ CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
 CSRF_PURPOSE = "console-csrf"
 SESSION_SECONDS = 30 * 24 * 60 * 60
-VISIT_SECONDS = 24 * 60 * 60
-_OWN_SITES = frozenset({"same-origin", "none"})  # what a browser says of requests that our own pages send
+BROWSER_ID_SECONDS = 24 * 60 * 60
+_OWN_SITES = frozenset({"same-origin", "none"})  # values of Sec-Fetch-Site for requests from our own pages
 
 
 def is_secure(settings: Settings) -> bool:
@@ -24,11 +24,11 @@ def is_secure(settings: Settings) -> bool:
 
 
 def cookie_name(settings: Settings, kind: str) -> str:
-    """With the prefix, no other host of the domain can set it; browsers take it over TLS only."""
+    """The `__Host-` prefix prevents other subdomains from setting the cookie; browsers accept it over TLS only."""
     return f"__Host-cutroom-{kind}" if is_secure(settings) else f"cutroom-{kind}"
 
 
-def put_cookie(response: Response, settings: Settings, kind: str, *, value: str, seconds: int) -> None:
+def set_cookie(response: Response, settings: Settings, kind: str, *, value: str, seconds: int) -> None:
     response.set_cookie(
         cookie_name(settings, kind),
         value,
@@ -40,22 +40,22 @@ def put_cookie(response: Response, settings: Settings, kind: str, *, value: str,
     )
 
 
-def drop_cookie(response: Response, settings: Settings, kind: str) -> None:
+def delete_cookie(response: Response, settings: Settings, kind: str) -> None:
     response.delete_cookie(cookie_name(settings, kind), path="/", secure=is_secure(settings), httponly=True)
 
 
-def new_visit() -> str:
-    """Names a browser before anybody is signed in, for the token of the sign-in form."""
+def new_browser_id() -> str:
+    """Random id for a browser without a session; the CSRF token of the sign-in form is derived from it."""
     return secrets.token_urlsafe(24)
 
 
 def csrf_token(secret_box: SecretBox, cookie: str) -> str:
-    """A page's own token: it follows from the cookie, which other sites can send but not read."""
+    """Derives the CSRF token from the cookie, which other sites can cause to be sent but cannot read."""
     return secret_box.keyed_hash(CSRF_PURPOSE, cookie).hex()[:40]
 
 
 def check_origin(request: Request, settings: Settings) -> None:
-    """A request that changes something comes from a page of ours; browsers say where from."""
+    """Rejects state-changing requests whose Sec-Fetch-Site or Origin header names another site."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in _OWN_SITES:
         raise CutroomError(Code.PERMISSION_DENIED, message="This form was sent from another site.")
@@ -66,7 +66,7 @@ def check_origin(request: Request, settings: Settings) -> None:
 
 def check_csrf(given: str | None, expected: str) -> None:
     if not hmac.compare_digest((given or "").encode(), expected.encode()):
-        raise CutroomError(Code.PERMISSION_DENIED, message="This page has grown old. Go back, reload it, try again.")
+        raise CutroomError(Code.PERMISSION_DENIED, message="This page has expired. Go back, reload it and try again.")
 
 
 def _origin(url: str) -> str:
@@ -75,7 +75,7 @@ def _origin(url: str) -> str:
 
 
 def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tuple[str, ...] = ()) -> str:
-    """The content security policy: our own scripts and styles from files, media from the store, and nothing else."""
+    """Content security policy: scripts and styles from our origin, media from the object store, nothing else."""
     store = _origin(settings.s3_endpoint) if settings.s3_endpoint else "https:"
     hosts = " ".join(dict.fromkeys(_origin(each) for each in media))
     uploads = _origin(settings.gcs_endpoint) if settings.gcs_account_file is not None else ""
@@ -88,7 +88,7 @@ def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tup
         "connect-src": " ".join(("'self'", store, uploads, hosts)).strip(),
         "worker-src": "'self' blob:",
         "manifest-src": "'self'",
-        # Browsers hold a redirect after a form to this rule too: consent ends at the client's own address.
+        # Also applies to redirects after a form submission: OAuth consent redirects to the client's redirect URI.
         "form-action": " ".join(("'self'", *form_targets)),
         "frame-ancestors": "'none'",
         "base-uri": "'none'",
@@ -97,7 +97,7 @@ def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tup
 
 
 def harden(response: Response, settings: Settings) -> None:
-    """Headers that every page carries; a page may have set a policy of its own."""
+    """Sets the security headers that the page has not set itself."""
     headers = {
         "Content-Security-Policy": policy(settings),
         "X-Content-Type-Options": "nosniff",

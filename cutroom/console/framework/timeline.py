@@ -1,4 +1,4 @@
-"""Lanes over one axis of time: speech, dubs with how they fit, and clips. Only numbers; templates draw them."""
+"""Computes the rows of the video timeline: speech segments, and dub lines with their slots."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,59 +6,59 @@ from typing import Any
 
 from cutroom.products.transcripts.schemas import Segment
 
-WEAK_SCORE = 0.6  # understood less than this, a line is worth a look
-SQUEEZED = 1.2
-STRETCHED = 0.8
+WEAK_SCORE = 0.6  # lines with a lower intelligibility score are flagged
+MAX_STRETCH = 1.2
+MIN_STRETCH = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineSpan:
-    """Something that lasts, from and to in seconds; its words, and whether it is worth a look."""
+    """A span on the timeline, with its tooltip; weak spans are highlighted for review."""
 
     start: float
     seconds: float
-    words: str
+    label: str
     is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class DubLane:
-    """The slots of a dub and what is spoken in them."""
+class DubTimeline:
+    """The slots of a dub, the lines spoken in them, and those to review."""
 
     slots: tuple[TimelineSpan, ...]
     spoken: tuple[TimelineSpan, ...]
     weak: tuple[TimelineSpan, ...]
 
 
-def speech_lane(segments: Iterable[Segment]) -> list[TimelineSpan]:
+def speech_spans(segments: Iterable[Segment]) -> list[TimelineSpan]:
     return [
         TimelineSpan(each.start, max(0.0, each.end - each.start), each.text) for each in segments if not each.deleted
     ]
 
 
-def dub_lane(sync: Mapping[str, Any] | None) -> DubLane:
-    """What the sync report says, in the order of time."""
+def dub_timeline(sync: Mapping[str, Any] | None) -> DubTimeline:
+    """Builds the timeline of a dub from its sync report."""
     lines = sorted((sync or {}).get("segments", []), key=lambda line: line["start"])
     slots = [TimelineSpan(line["start"] - line["startErrorMs"] / 1000, line["slotSeconds"], "slot") for line in lines]
-    spoken = [TimelineSpan(line["start"], line["spokenSeconds"], tell(line), is_weak(line)) for line in lines]
-    return DubLane(tuple(slots), tuple(spoken), tuple(bar for bar in spoken if bar.is_weak))
+    spoken = [TimelineSpan(line["start"], line["spokenSeconds"], describe_line(line), is_weak(line)) for line in lines]
+    return DubTimeline(tuple(slots), tuple(spoken), tuple(span for span in spoken if span.is_weak))
 
 
 def is_weak(line: Mapping[str, Any]) -> bool:
     score = line.get("score")
     is_unclear = score is not None and score < WEAK_SCORE
-    return is_unclear or not line["withinSlot"] or not STRETCHED <= line["stretch"] <= SQUEEZED
+    return is_unclear or not line["withinSlot"] or not MIN_STRETCH <= line["stretch"] <= MAX_STRETCH
 
 
-def tell(line: Mapping[str, Any]) -> str:
-    """A line of the report as a person reads it."""
-    found = [f"line {line['line']}: {line['spokenSeconds']:.1f} s in a slot of {line['slotSeconds']:.1f} s"]
+def describe_line(line: Mapping[str, Any]) -> str:
+    """One line of the sync report in words."""
+    details = [f"line {line['line']}: {line['spokenSeconds']:.1f} s in a slot of {line['slotSeconds']:.1f} s"]
     if line["stretch"] != 1:
-        found.append(f"spoken {line['stretch']:.2f} times as long")
+        details.append(f"spoken {line['stretch']:.2f} times as long")
     if line["startErrorMs"]:
-        found.append(f"{line['startErrorMs']} ms off its start")
+        details.append(f"{line['startErrorMs']} ms off its start time")
     if line.get("score") is not None:
-        found.append(f"{line['score']:.0%} of its words understood")
+        details.append(f"{line['score']:.0%} of words recognized")
     if line.get("shortened"):
-        found.append("shortened to fit")
-    return ", ".join(found)
+        details.append("shortened to fit")
+    return ", ".join(details)

@@ -1,4 +1,4 @@
-"""What a library has, what is held, what was paid, and what things cost."""
+"""The credits page: balance, holds, statement and prices."""
 
 from dataclasses import fields
 
@@ -8,49 +8,49 @@ from cutroom.console.framework.page_context import PageContext, page
 from cutroom.credits import ledger, receipts
 from cutroom.credits.pricing import load_prices, to_credits
 
-SHOWN = 200
-PRICE_WORDS = {
-    "dub_plus": "Dub with voices of the service",
+MAX_MOVEMENTS = 200
+PRICE_LABELS = {
+    "dub_plus": "Dub with stock voices",
     "dub_premium": "Dub with cloned voices",
     "captions": "Translated captions",
-    "transcript": "Transcript by itself",
-    "shorts_clip": "Short clip",
+    "transcript": "Transcript only",
+    "shorts_clip": "Short",
     "promo": "Promo",
-    "promo_soundtrack": "Soundtrack of a promo",
+    "promo_soundtrack": "Promo with background music",
     "longclip": "Long clip",
-    "longclip_thumbnail": "Thumbnail of a long clip",
+    "longclip_thumbnail": "Thumbnail for a long clip",
     "zero_prompt_thumbnail": "Thumbnail",
-    "prompt_thumbnail": "Thumbnail by prompt",
+    "prompt_thumbnail": "Thumbnail from a prompt",
     "thumbnail_translate": "Translated thumbnail",
-    "content_moment_detect": "Finding moments for a thumbnail",
-    "speech": "Reading of a text",
+    "content_moment_detect": "Moment detection for a thumbnail",
+    "speech": "Speech synthesis",
 }
-KIND_WORDS = {
+KIND_LABELS = {
     "grant": "Credits added",
-    "hold": "Held for work",
-    "capture": "Paid for work that is done",
-    "release": "Given back",
+    "hold": "Held for a job",
+    "capture": "Charged for a completed job",
+    "release": "Returned",
 }
 
 
-async def show_credits(visit: PageContext) -> Response:
-    connection, library_id = visit.call.connection, visit.me.principal.library_id
-    has = await ledger.get_balances(connection, library_id)
-    prices = load_prices(visit.runtime.settings.prices_file)
+async def show_credits(context: PageContext) -> Response:
+    connection, library_id = context.call.connection, context.me.principal.library_id
+    balances = await ledger.get_balances(connection, library_id)
+    prices = load_prices(context.runtime.settings.prices_file)
     listed = [
-        (PRICE_WORDS[one.name], to_credits(getattr(table, one.name)), unit)
-        for table, unit in ((prices.per_minute, "a minute"), (prices.each, "each"))
-        for one in fields(table)
-        if one.name in PRICE_WORDS
+        (PRICE_LABELS[field.name], to_credits(getattr(table, field.name)), unit)
+        for table, unit in ((prices.per_minute, "minute"), (prices.each, "item"))
+        for field in fields(table)
+        if field.name in PRICE_LABELS
     ]
-    return visit.page(
+    return context.page(
         "credits.html",
-        has=has,
-        wallet=to_credits(has.wallet),
-        escrow=to_credits(has.escrow),
-        limit=to_credits(has.overdraft),
-        movements=await receipts.statement(connection, library_id, limit=SHOWN),
-        kinds=KIND_WORDS,
+        balances=balances,
+        wallet=to_credits(balances.wallet),
+        escrow=to_credits(balances.escrow),
+        limit=to_credits(balances.overdraft),
+        movements=await receipts.statement(connection, library_id, limit=MAX_MOVEMENTS),
+        kinds=KIND_LABELS,
         prices=listed,
         version=prices.version,
     )

@@ -1,48 +1,48 @@
-"""Brand voices: how thumbnails and descriptions should look and sound. Not voices that one can hear."""
+"""The brand voices page: guidelines and colors for thumbnails and descriptions."""
 
 from starlette.responses import Response
 
 from cutroom.console.framework.forms import Form
-from cutroom.console.framework.page_context import PageContext, go, page, parse
+from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.library import branding, routes
 from cutroom.library.rules import MAX_COLORS, MAX_GUIDELINES
 from cutroom.web.operation import operation_of
 
 
-async def show_brand_voices(visit: PageContext) -> Response:
-    return visit.page(
+async def show_brand_voices(context: PageContext) -> Response:
+    return context.page(
         "brand_voices.html",
-        brands=(await visit.perform(routes.list_brand_voices)).brand_voices,
-        may_write=visit.me.principal.may_write,
-        most_colors=MAX_COLORS,
-        most_signs=MAX_GUIDELINES,
+        brand_voices=(await context.call_operation(routes.list_brand_voices)).brand_voices,
+        may_write=context.me.principal.may_write,
+        max_colors=MAX_COLORS,
+        max_guidelines=MAX_GUIDELINES,
     )
 
 
-async def create(visit: PageContext) -> Response:
-    _let_in(visit)
-    call = visit.call
-    await branding.add_brand_voice(call.connection, call.principal.library_id, _brand(visit.form), now=call.now)
-    return go("/brand-voices", said="made")
+async def create(context: PageContext) -> Response:
+    _authorize(context)
+    call = context.call
+    await branding.add_brand_voice(call.connection, call.principal.library_id, _brand(context.form), now=call.now)
+    return redirect("/brand-voices", notice="created")
 
 
-async def change(visit: PageContext) -> Response:
-    _let_in(visit)
+async def change(context: PageContext) -> Response:
+    _authorize(context)
     await branding.update_brand_voice(
-        visit.call.connection,
-        visit.me.principal.library_id,
-        visit.request.path_params["brand_voice_id"],
-        brand=_brand(visit.form),
+        context.call.connection,
+        context.me.principal.library_id,
+        context.request.path_params["brand_voice_id"],
+        brand=_brand(context.form),
     )
-    return go("/brand-voices", said="changed")
+    return redirect("/brand-voices", notice="changed")
 
 
-async def delete(visit: PageContext) -> Response:
-    _let_in(visit)
+async def delete(context: PageContext) -> Response:
+    _authorize(context)
     await branding.delete_brand_voice(
-        visit.call.connection, visit.me.principal.library_id, visit.request.path_params["brand_voice_id"]
+        context.call.connection, context.me.principal.library_id, context.request.path_params["brand_voice_id"]
     )
-    return go("/brand-voices", said="deleted")
+    return redirect("/brand-voices", notice="deleted")
 
 
 def _brand(form: Form) -> branding.BrandVoiceInput:
@@ -51,8 +51,8 @@ def _brand(form: Form) -> branding.BrandVoiceInput:
     return parse(branding.BrandVoiceInput, document)
 
 
-def _let_in(visit: PageContext) -> None:
-    operation_of(routes.create_folder).authorize(visit.me.principal)
+def _authorize(context: PageContext) -> None:
+    operation_of(routes.create_folder).authorize(context.me.principal)
 
 
 ROUTES = [

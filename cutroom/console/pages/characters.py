@@ -1,4 +1,4 @@
-"""Characters: figures that thumbnails may show, with pictures of them."""
+"""The characters page: people for thumbnails, with reference images."""
 
 from collections import defaultdict
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from cutroom.console.framework.page_context import PageContext, go, page, parse
+from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import invalid_field
 from cutroom.library import branding, routes
@@ -16,111 +16,114 @@ from cutroom.products.characters.service import CharacterUpload, PendingCharacte
 from cutroom.web.operation import operation_of
 
 
-async def show_characters(visit: PageContext) -> Response:
-    figures = (await visit.perform(routes.list_characters)).characters
+async def show_characters(context: PageContext) -> Response:
+    characters = (await context.call_operation(routes.list_characters)).characters
     pending: dict[str, list[PendingCharacterImage]] = defaultdict(list)
-    for each in await pending_images(visit.call.connection, visit.me.principal.library_id):
+    for each in await pending_images(context.call.connection, context.me.principal.library_id):
         pending[each.character_id].append(each)
     shown: dict[str, Any] = {
-        "characters": figures,
+        "characters": characters,
         "pending": pending,
-        "busy": any(each.error is None for found in pending.values() for each in found),
-        "may_write": visit.me.principal.may_write,
-        "most": MAX_CHARACTER_IMAGES,
+        "busy": any(each.error is None for images in pending.values() for each in images),
+        "may_write": context.me.principal.may_write,
+        "max_images": MAX_CHARACTER_IMAGES,
     }
-    is_part = visit.request.headers.get("hx-request")
-    return visit.page("characters_list.html" if is_part else "characters.html", **shown)
+    is_fragment = context.request.headers.get("hx-request")
+    return context.page("characters_list.html" if is_fragment else "characters.html", **shown)
 
 
-async def create(visit: PageContext) -> Response:
-    """A picture that cannot be one refuses the whole form: nothing of it stays."""
-    _let_in(visit)
-    pictures, wanted = await _pictures(visit), parse(branding.CharacterInput, {"name": visit.form.text("name")})
+async def create(context: PageContext) -> Response:
+    """Creates a character with its images; one invalid image rejects the whole form."""
+    _authorize(context)
+    images, character = (
+        await _uploaded_images(context),
+        parse(branding.CharacterInput, {"name": context.form.text("name")}),
+    )
     character_id = await branding.add_character(
-        visit.call.connection, visit.me.principal.library_id, name=wanted.name, images=[], now=visit.call.now
+        context.call.connection, context.me.principal.library_id, name=character.name, images=[], now=context.call.now
     )
-    await _send(visit, character_id, pictures)
-    return go("/characters", said="made")
+    await _upload(context, character_id, images)
+    return redirect("/characters", notice="created")
 
 
-async def add_pictures(visit: PageContext) -> Response:
-    _let_in(visit)
-    await _send(visit, visit.request.path_params["character_id"], await _pictures(visit))
-    return go("/characters", said="sent")
+async def add_images(context: PageContext) -> Response:
+    _authorize(context)
+    await _upload(context, context.request.path_params["character_id"], await _uploaded_images(context))
+    return redirect("/characters", notice="uploaded")
 
 
-async def _pictures(visit: PageContext) -> list[CharacterUpload]:
-    found = [CharacterUpload(file.filename or "", await file.read()) for file in visit.form.uploads("pictures")]
-    if not found:
-        raise invalid_field("pictures", "Choose at least one picture.")
-    return found
+async def _uploaded_images(context: PageContext) -> list[CharacterUpload]:
+    images = [CharacterUpload(file.filename or "", await file.read()) for file in context.form.uploads("images")]
+    if not images:
+        raise invalid_field("images", "Choose at least one image.")
+    return images
 
 
-async def _send(visit: PageContext, character_id: str, pictures: list[CharacterUpload]) -> None:
+async def _upload(context: PageContext, character_id: str, images: list[CharacterUpload]) -> None:
     await upload_images(
-        visit.call.connection,
-        visit.me.principal,
+        context.call.connection,
+        context.me.principal,
         character_id,
-        images=pictures,
-        storage=visit.runtime.storage,
-        prices=load_prices(visit.runtime.settings.prices_file),
-        now=visit.call.now,
+        images=images,
+        storage=context.runtime.storage,
+        prices=load_prices(context.runtime.settings.prices_file),
+        now=context.call.now,
     )
 
 
-async def rename(visit: PageContext) -> Response:
-    _let_in(visit)
-    wanted = parse(branding.CharacterInput, {"name": visit.form.text("name")})
+async def rename(context: PageContext) -> Response:
+    _authorize(context)
+    character = parse(branding.CharacterInput, {"name": context.form.text("name")})
     await branding.rename_character(
-        visit.call.connection,
-        visit.me.principal.library_id,
-        visit.request.path_params["character_id"],
-        name=wanted.name,
+        context.call.connection,
+        context.me.principal.library_id,
+        context.request.path_params["character_id"],
+        name=character.name,
     )
-    return go("/characters", said="changed")
+    return redirect("/characters", notice="changed")
 
 
-async def remove_picture(visit: PageContext) -> Response:
-    _let_in(visit)
-    places = visit.request.path_params
+async def remove_image(context: PageContext) -> Response:
+    _authorize(context)
+    params = context.request.path_params
     path = await branding.remove_image(
-        visit.call.connection,
-        visit.me.principal.library_id,
-        places["character_id"],
-        image_id=places["image_id"],
+        context.call.connection,
+        context.me.principal.library_id,
+        params["character_id"],
+        image_id=params["image_id"],
     )
-    return _and_forget(go("/characters", said="changed"), visit.runtime.storage, [path])
+    return _with_cleanup(redirect("/characters", notice="changed"), context.runtime.storage, [path])
 
 
-async def delete(visit: PageContext) -> Response:
-    _let_in(visit)
+async def delete(context: PageContext) -> Response:
+    _authorize(context)
     paths = await branding.delete_character(
-        visit.call.connection, visit.me.principal.library_id, visit.request.path_params["character_id"]
+        context.call.connection, context.me.principal.library_id, context.request.path_params["character_id"]
     )
-    return _and_forget(go("/characters", said="deleted"), visit.runtime.storage, paths)
+    return _with_cleanup(redirect("/characters", notice="deleted"), context.runtime.storage, paths)
 
 
-def _and_forget(response: Response, storage: Storage, paths: list[str]) -> Response:
-    """Files go after the answer is sent: by then it is certain that nothing shows them any more."""
+def _with_cleanup(response: Response, storage: Storage, paths: list[str]) -> Response:
+    """Deletes the files after the response is sent, when the transaction has been committed."""
 
-    async def forget() -> None:
+    async def delete_files() -> None:
         for path in paths:
             await storage.delete(path)
 
-    response.background = BackgroundTask(forget)
+    response.background = BackgroundTask(delete_files)
     return response
 
 
-def _let_in(visit: PageContext) -> None:
-    """Whoever may arrange the library may change its figures."""
-    operation_of(routes.create_folder).authorize(visit.me.principal)
+def _authorize(context: PageContext) -> None:
+    """Requires the scope for editing folders, which also covers characters."""
+    operation_of(routes.create_folder).authorize(context.me.principal)
 
 
 ROUTES = [
     page("/characters", show_characters),
-    page("/characters", create, method="POST", takes_files=True),
+    page("/characters", create, method="POST", accepts_files=True),
     page("/characters/{character_id}/rename", rename, method="POST"),
-    page("/characters/{character_id}/pictures", add_pictures, method="POST", takes_files=True),
-    page("/characters/{character_id}/pictures/{image_id}/remove", remove_picture, method="POST"),
+    page("/characters/{character_id}/images", add_images, method="POST", accepts_files=True),
+    page("/characters/{character_id}/images/{image_id}/remove", remove_image, method="POST"),
     page("/characters/{character_id}/delete", delete, method="POST"),
 ]

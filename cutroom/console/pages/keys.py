@@ -1,4 +1,4 @@
-"""Keys: made with chosen scopes, shown once, revoked."""
+"""The API keys page: create with selected scopes, shown once, revoke."""
 
 from starlette.responses import Response
 
@@ -6,75 +6,75 @@ from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
 from cutroom.accounts.service import KeyIssuer, NewKey, list_keys, revoke_key
 from cutroom.accounts.sessions import normalize_name
-from cutroom.console.framework.page_context import PageContext, go, page, sentence
-from cutroom.console.framework.scopes import SCOPE_WORDS
+from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
+from cutroom.console.framework.scopes import SCOPE_DESCRIPTIONS
 from cutroom.errors import CutroomError, invalid_field, not_found
 
-_LEADING = frozenset({Role.OWNER, Role.ADMIN})
+_ADMIN_ROLES = frozenset({Role.OWNER, Role.ADMIN})
 
 
 async def _page(
-    visit: PageContext, *, made: NewKey | None = None, fault: str | None = None, status: int = 200
+    context: PageContext, *, created: NewKey | None = None, error: str | None = None, status: int = 200
 ) -> Response:
-    """Owners and admins see the keys of all members; everybody else sees their own."""
-    principal = visit.me.principal
-    whose = None if principal.role in _LEADING else visit.me.user_id
-    keys = await list_keys(visit.call.connection, principal.library_id, user_id=whose)
-    scopes = [(scope.value, words, scope in SPEECH_SCOPES) for scope, words in SCOPE_WORDS.items()]
-    base_url = visit.runtime.settings.base_url
-    return visit.page(
+    """Owners and admins see the keys of all members; other members see their own."""
+    principal = context.me.principal
+    owner_id = None if principal.role in _ADMIN_ROLES else context.me.user_id
+    keys = await list_keys(context.call.connection, principal.library_id, user_id=owner_id)
+    scopes = [(scope.value, description, scope in SPEECH_SCOPES) for scope, description in SCOPE_DESCRIPTIONS.items()]
+    base_url = context.runtime.settings.base_url
+    return context.page(
         "keys.html",
         status=status,
         keys=keys,
-        made=made,
-        fault=fault,
+        created=created,
+        error=error,
         scopes=scopes,
         count=len(Scope),
         base_url=base_url,
     )
 
 
-async def show_keys(visit: PageContext) -> Response:
-    return await _page(visit)
+async def show_keys(context: PageContext) -> Response:
+    return await _page(context)
 
 
-async def create(visit: PageContext) -> Response:
-    """The secret is in this answer and in no other, so there is nothing to be sent on to."""
-    call, form = visit.call, visit.form
-    minter = KeyIssuer(secret_box=visit.runtime.secret_box, plans=visit.runtime.authenticator.plans)
+async def create(context: PageContext) -> Response:
+    """Renders the page instead of redirecting, because the secret is shown only in this response."""
+    call, form = context.call, context.form
+    issuer = KeyIssuer(secret_box=context.runtime.secret_box, plans=context.runtime.authenticator.plans)
     try:
-        made = await minter.create_key(
+        created = await issuer.create_key(
             call.connection,
             call.principal.library_id,
-            user_id=visit.me.user_id,
+            user_id=context.me.user_id,
             name=normalize_name(form.text("name")),
             scopes=_scopes(form.all("scope")),
             now=call.now,
         )
     except CutroomError as error:
-        words = sentence(error)
+        message = error_text(error)
         if error.details.get("reason") == "plan_required":
-            words = "The plan of this library does not include speech."
-        return await _page(visit, fault=words, status=error.status)
-    return await _page(visit, made=made)
+            message = "This library's plan does not include speech."
+        return await _page(context, error=message, status=error.status)
+    return await _page(context, created=created)
 
 
 def _scopes(names: list[str]) -> list[Scope]:
     try:
         return [Scope(name) for name in names]
     except ValueError as error:
-        raise invalid_field("scope", "There is no such scope.") from error
+        raise invalid_field("scope", "Unknown scope.") from error
 
 
-async def revoke(visit: PageContext) -> Response:
-    """One's own, or as owner or admin anybody's."""
-    call, key_id = visit.call, visit.request.path_params["key_id"]
-    whose = None if call.principal.role in _LEADING else visit.me.user_id
-    known = await list_keys(call.connection, call.principal.library_id, user_id=whose)
+async def revoke(context: PageContext) -> Response:
+    """Members can revoke their own keys, owners and admins all keys."""
+    call, key_id = context.call, context.request.path_params["key_id"]
+    owner_id = None if call.principal.role in _ADMIN_ROLES else context.me.user_id
+    known = await list_keys(call.connection, call.principal.library_id, user_id=owner_id)
     if key_id not in {key.id for key in known}:
         raise not_found()
     await revoke_key(call.connection, key_id, now=call.now)
-    return go("/keys", said="revoked")
+    return redirect("/keys", notice="revoked")
 
 
 ROUTES = [

@@ -1,4 +1,4 @@
-"""The library: what is in it, finding it, and putting more in."""
+"""The library page: video grid, search, uploads and imports."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ from starlette.responses import JSONResponse, Response
 
 from cutroom.capabilities.service import dub_languages
 from cutroom.console.framework.forms import Form
-from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
-from cutroom.console.framework.recipes import bundle_of, may_produce, recipes_of
+from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
+from cutroom.console.framework.recipes import may_produce, parse_bundle, parse_recipes
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
 from cutroom.errors import Code, CutroomError
@@ -19,128 +19,128 @@ from cutroom.library import routes
 from cutroom.library.schemas import Video
 from cutroom.library.search import MAX_TEXT, VideoQuery, find_videos
 from cutroom.products.ingest import routes as ingest
-from cutroom.products.ingest.rules import SourceType, fault_in_source
+from cutroom.products.ingest.rules import SourceType, source_url_error
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
 from cutroom.products.transcripts.search import TranscriptMatch, search_transcripts
 from cutroom.products.uploads import routes as uploads
 from cutroom.web.operation import operation_of
 
-PAGE = 24
-MAX_FOUND = 200  # videos in which the words are said
+PAGE_SIZE = 24
+MAX_MATCHES = 200  # videos whose transcript matches the search
 _LISTING = "console-library"
 _PROVIDERS = (SourceType.YOUTUBE, SourceType.DROPBOX, SourceType.GOOGLE_DRIVE)
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A video as the grid shows it."""
+    """A video in the grid."""
 
     video: Video
-    job: Job | None  # what it is busy with
-    said: TranscriptMatch | None
+    job: Job | None  # the running job
+    match: TranscriptMatch | None
 
 
-async def show_library(visit: PageContext) -> Response:
-    query = visit.request.query_params
+async def show_library(context: PageContext) -> Response:
+    query = context.request.query_params
     text, folder_id = query.get("q", "")[:MAX_TEXT].strip(), query.get("folder", "") or None
-    tiles, more = await _tiles(visit, text=text, folder_id=folder_id, token=query.get("page"))
-    folders = (await visit.perform(routes.list_folders)).folders
-    path, asked = visit.request.url.path, visit.request.url.query
+    tiles, more = await _tiles(context, text=text, folder_id=folder_id, token=query.get("page"))
+    folders = (await context.call_operation(routes.list_folders)).folders
+    path, query_string = context.request.url.path, context.request.url.query
     shown: dict[str, Any] = {
         "tiles": tiles,
         "more": more,
         "q": text,
         "folder": folder_id,
-        "may_add": may_produce(visit.me.principal),
-        "may_arrange": visit.me.principal.may_write,
+        "may_add": may_produce(context.me.principal),
+        "may_edit": context.me.principal.may_write,
         "busy": any(tile.video.status in {"queued", "processing"} or tile.job for tile in tiles),
-        "here": f"{path}?{asked}" if asked else path,
+        "here": f"{path}?{query_string}" if query_string else path,
     }
-    if visit.request.headers.get("hx-request"):
-        return visit.page("library_grid.html", **shown)
-    languages = await dub_languages(visit.call.connection, source=None, now=visit.call.now)
-    return visit.page(
+    if context.request.headers.get("hx-request"):
+        return context.page("library_grid.html", **shown)
+    languages = await dub_languages(context.call.connection, source=None, now=context.call.now)
+    return context.page(
         "library.html",
         **shown,
         folders=folders,
         languages=languages,
-        base_url=visit.runtime.settings.base_url,
+        base_url=context.runtime.settings.base_url,
     )
 
 
 async def _tiles(
-    visit: PageContext, *, text: str, folder_id: str | None, token: str | None
+    context: PageContext, *, text: str, folder_id: str | None, token: str | None
 ) -> tuple[list[Tile], str | None]:
-    call, library_id = visit.call, visit.me.principal.library_id
+    call, library_id = context.call, context.me.principal.library_id
     operation_of(routes.list_videos).authorize(call.principal)
-    tokens = visit.runtime.page_tokens
+    tokens = context.runtime.page_tokens
     before = tokens.read(token, listing=_LISTING, library_id=library_id) if token else None
-    said = await search_transcripts(call.connection, call.principal, text, limit=MAX_FOUND) if text else []
-    places = {each.video_id: each for each in said}
-    wanted = VideoQuery(folder_id=folder_id, text=text or None, matching_ids=list(places))
+    matches = await search_transcripts(call.connection, call.principal, text, limit=MAX_MATCHES) if text else []
+    by_video = {each.video_id: each for each in matches}
+    video_query = VideoQuery(folder_id=folder_id, text=text or None, matching_ids=list(by_video))
     videos, more = await find_videos(
-        call.connection, call.principal, wanted, before=before, limit=PAGE, storage=visit.runtime.storage
+        call.connection, call.principal, video_query, before=before, limit=PAGE_SIZE, storage=context.runtime.storage
     )
-    tiles = [Tile(video, await _busy_with(visit, video), places.get(video.id)) for video in videos]
+    tiles = [Tile(video, await _running_job(context, video), by_video.get(video.id)) for video in videos]
     return tiles, tokens.after(videos[-1].id, listing=_LISTING, library_id=library_id) if more else None
 
 
-async def _busy_with(visit: PageContext, video: Video) -> Job | None:
-    """The job that is furthest on its way; of a video that is at rest nothing is asked."""
+async def _running_job(context: PageContext, video: Video) -> Job | None:
+    """The most recent running job; finished videos need no query."""
     transcript = video.transcript.status if video.transcript else "ready"
     if video.status in {"ready", "failed"} and transcript in {"ready", "failed"}:
         return None
-    found = (await visit.perform(jobs.list_video_jobs, video.id)).jobs
+    found = (await context.call_operation(jobs.list_video_jobs, video.id)).jobs
     running = [job for job in found if job.status is JobState.PROCESSING]
     return running[0] if running else None
 
 
-async def show_price(visit: PageContext) -> Response:
-    """What the chosen recipes cost, as far as that can be known; the part of a form that follows its choices."""
-    form = Form(tuple(visit.request.query_params.multi_items()))
-    bundle = bundle_of(form)
-    prices = load_prices(visit.runtime.settings.prices_file)
+async def show_price(context: PageContext) -> Response:
+    """Fragment with the price of the selected recipes; per minute if the duration is not known yet."""
+    form = Form(tuple(context.request.query_params.multi_items()))
+    bundle = parse_bundle(form)
+    prices = load_prices(context.runtime.settings.prices_file)
     by_minute = False
     if bundle.duration_seconds is None and bundle.dubs:
         bundle, by_minute = bundle.model_copy(update={"duration_seconds": 60.0}), True
     try:
-        quote = await estimate(visit.call.connection, visit.me.principal, bundle=bundle, prices=prices)
+        quote = await estimate(context.call.connection, context.me.principal, bundle=bundle, prices=prices)
     except CutroomError as error:
-        return visit.page("price.html", fault=sentence(error), quote=None, by_minute=False)
-    return visit.page("price.html", quote=quote, by_minute=by_minute)
+        return context.page("price.html", error=error_text(error), quote=None, by_minute=False)
+    return context.page("price.html", quote=quote, by_minute=by_minute)
 
 
-async def begin_upload(visit: PageContext) -> Response:
-    """Reserve the video and open its session; the browser then sends the bytes by the resumable protocol."""
-    form = visit.form
+async def begin_upload(context: PageContext) -> Response:
+    """Creates the video and an upload session; the browser then uploads with the resumable protocol."""
+    form = context.form
     source = {"type": "upload", "fileName": form.text("name"), "contentType": form.text("type") or None}
-    made = await visit.perform(ingest.create_video, _new_video(form, source))
-    wanted = parse(NewUploadSession, {"fileName": form.text("name"), "contentType": form.text("type") or None})
-    session = await visit.perform(uploads.create_upload, made.video_id, wanted)
-    return JSONResponse({"videoId": made.video_id, "url": session.url})
+    created = await context.call_operation(ingest.create_video, _new_video(form, source))
+    new_session = parse(NewUploadSession, {"fileName": form.text("name"), "contentType": form.text("type") or None})
+    session = await context.call_operation(uploads.create_upload, created.video_id, new_session)
+    return JSONResponse({"videoId": created.video_id, "url": session.url})
 
 
-async def begin_import(visit: PageContext) -> Response:
-    url = visit.form.text("url")
+async def begin_import(context: PageContext) -> Response:
+    url = context.form.text("url")
     source = {"type": _source_type(url).value, "url": url}
     try:
-        made = await visit.perform(ingest.create_video, _new_video(visit.form, source))
+        created = await context.call_operation(ingest.create_video, _new_video(context.form, source))
     except CutroomError as error:
         if error.code is Code.ALREADY_EXISTS and error.details.get("videoId"):
-            return go(f"/videos/{error.details['videoId']}", said="known")
+            return redirect(f"/videos/{error.details['videoId']}", notice="exists")
         raise
-    return go(f"/videos/{made.video_id}")
+    return redirect(f"/videos/{created.video_id}")
 
 
 def _new_video(form: Form, source: dict[str, Any]) -> NewVideo:
     cleaned = {name: value for name, value in source.items() if value is not None}
-    document = {"source": cleaned, "folderId": form.text("folder") or None, "products": recipes_of(form)}
+    document = {"source": cleaned, "folderId": form.text("folder") or None, "products": parse_recipes(form)}
     return parse(NewVideo, {name: value for name, value in document.items() if value is not None})
 
 
 def _source_type(url: str) -> SourceType:
-    """Whoever pastes a link need not say whose it is."""
-    return next((each for each in _PROVIDERS if fault_in_source(each, url) is None), SourceType.HTTPS)
+    """Detects the provider from the URL."""
+    return next((each for each in _PROVIDERS if source_url_error(each, url) is None), SourceType.HTTPS)
 
 
 ROUTES = [

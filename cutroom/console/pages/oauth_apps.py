@@ -1,4 +1,4 @@
-"""Programs that a person connected to a library, and those that they registered themselves."""
+"""The apps page: OAuth apps connected to the library, and apps registered by the user."""
 
 from starlette.responses import Response
 
@@ -11,52 +11,52 @@ from cutroom.accounts.oauth import (
     register_client,
     revoke_client,
 )
-from cutroom.console.framework.page_context import PageContext, go, page, sentence
+from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.errors import CutroomError
 
 
-async def _page(visit: PageContext, *, status: int = 200, fault: str | None = None) -> Response:
-    call = visit.call
+async def _page(context: PageContext, *, status: int = 200, error: str | None = None) -> Response:
+    call = context.call
     connected: list[tuple[str, ConnectedApp]] = []
-    for each in await list_connections(call.connection, call.principal.library_id, visit.me.user_id):
+    for each in await list_connections(call.connection, call.principal.library_id, context.me.user_id):
         client = await find_client(call.connection, each.client_id)
         if client is not None:
             connected.append((client.name, each))
-    clients = await list_clients(call.connection, visit.me.user_id)
-    issuer = visit.runtime.settings.base_url
-    return visit.page("apps.html", status=status, fault=fault, connected=connected, clients=clients, issuer=issuer)
+    clients = await list_clients(call.connection, context.me.user_id)
+    issuer = context.runtime.settings.base_url
+    return context.page("apps.html", status=status, error=error, connected=connected, clients=clients, issuer=issuer)
 
 
-async def show_apps(visit: PageContext) -> Response:
-    return await _page(visit)
+async def show_apps(context: PageContext) -> Response:
+    return await _page(context)
 
 
-async def register(visit: PageContext) -> Response:
-    form, call = visit.form, visit.call
+async def register(context: PageContext) -> Response:
+    form, call = context.form, context.call
     uris = form.text("redirects").split()
     try:
-        await register_client(call.connection, form.text("name"), uris, owner_id=visit.me.user_id, now=call.now)
+        await register_client(call.connection, form.text("name"), uris, owner_id=context.me.user_id, now=call.now)
     except CutroomError as error:
-        return await _page(visit, status=error.status, fault=sentence(error))
-    return go("/apps", said="registered")
+        return await _page(context, status=error.status, error=error_text(error))
+    return redirect("/apps", notice="registered")
 
 
-async def remove(visit: PageContext) -> Response:
-    client_id = visit.request.path_params["client_id"]
-    await revoke_client(visit.call.connection, client_id, owner_id=visit.me.user_id, now=visit.call.now)
-    return go("/apps", said="removed")
+async def remove(context: PageContext) -> Response:
+    client_id = context.request.path_params["client_id"]
+    await revoke_client(context.call.connection, client_id, owner_id=context.me.user_id, now=context.call.now)
+    return redirect("/apps", notice="removed")
 
 
-async def cut_off(visit: PageContext) -> Response:
-    call = visit.call
-    grant_id = visit.request.path_params["grant_id"]
-    await disconnect(call.connection, call.principal.library_id, grant_id, user_id=visit.me.user_id, now=call.now)
-    return go("/apps", said="disconnected")
+async def disconnect_app(context: PageContext) -> Response:
+    call = context.call
+    grant_id = context.request.path_params["grant_id"]
+    await disconnect(call.connection, call.principal.library_id, grant_id, user_id=context.me.user_id, now=call.now)
+    return redirect("/apps", notice="disconnected")
 
 
 ROUTES = [
     page("/apps", show_apps),
     page("/apps", register, method="POST"),
     page("/apps/{client_id}/remove", remove, method="POST"),
-    page("/apps/connections/{grant_id}/end", cut_off, method="POST"),
+    page("/apps/connections/{grant_id}/end", disconnect_app, method="POST"),
 ]

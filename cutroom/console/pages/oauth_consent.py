@@ -1,4 +1,4 @@
-"""The page on which a person lets a client in: what it asks for, and into which library."""
+"""The OAuth authorization page: requested scopes, choice of library, consent."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
@@ -17,7 +17,7 @@ from cutroom.accounts.oauth import (
 from cutroom.accounts.scopes import Scope
 from cutroom.accounts.sessions import LibraryChoice
 from cutroom.console.framework.page_context import PageContext, page
-from cutroom.console.framework.scopes import SCOPE_WORDS
+from cutroom.console.framework.scopes import SCOPE_DESCRIPTIONS
 from cutroom.console.framework.security import policy
 from cutroom.errors import Code, CutroomError, invalid_field
 
@@ -26,8 +26,8 @@ _FIELDS = ("client_id", "redirect_uri", "response_type", "scope", "state", "code
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request for consent that can be answered at its client's own address."""
+class AuthorizationRequest:
+    """An authorization request with a known client and a registered redirect URI."""
 
     client: OAuthClientInfo
     redirect_uri: str
@@ -35,88 +35,88 @@ class Asked:
     fields: dict[str, str]
 
 
-async def _read(visit: PageContext, pairs: list[tuple[str, str]]) -> Asked:
-    """Until client and address are known to belong together, nobody is sent anywhere."""
+async def _read(context: PageContext, pairs: list[tuple[str, str]]) -> AuthorizationRequest:
+    """Validates client and redirect URI first; errors before that must not redirect."""
     given = [(name, value) for name, value in pairs if name in _FIELDS]
     fields = dict(given)
     if len(given) != len(fields):
-        raise invalid_field("request", "The program that sent you here named something twice.")
-    client = await find_client(visit.call.connection, fields.get("client_id", "")[:100])
+        raise invalid_field("request", "The app sent a parameter twice.")
+    client = await find_client(context.call.connection, fields.get("client_id", "")[:100])
     if client is None:
-        raise invalid_field("client_id", "The program that sent you here is not known.")
+        raise invalid_field("client_id", "The app that sent you here is not registered.")
     redirect_uri = fields.get("redirect_uri", "")
     if redirect_uri not in client.redirect_uris:
-        raise invalid_field("redirect_uri", "The address to go back to is not one that this program registered.")
-    return Asked(client, redirect_uri, fields.get("state", ""), fields)
+        raise invalid_field("redirect_uri", "The redirect URI is not registered for this app.")
+    return AuthorizationRequest(client, redirect_uri, fields.get("state", ""), fields)
 
 
-def _scopes(asked: Asked) -> frozenset[Scope]:
-    """What is asked for; whatever is wrong from here on is told to the client."""
-    fields = asked.fields
+def _scopes(request: AuthorizationRequest) -> frozenset[Scope]:
+    """The requested scopes; errors from here on are sent to the client."""
+    fields = request.fields
     if fields.get("response_type") != "code":
-        raise OAuthError("unsupported_response_type", "Only codes are given out.")
+        raise OAuthError("unsupported_response_type", "Only the response type code is supported.")
     if fields.get("code_challenge_method") != "S256" or not is_challenge(fields.get("code_challenge", "")):
-        raise OAuthError("invalid_request", "A code_challenge of the method S256 is required.")
-    if len(asked.state) > MAX_STATE:
-        raise OAuthError("invalid_request", f"A state has at most {MAX_STATE} characters.")
+        raise OAuthError("invalid_request", "A code_challenge with the method S256 is required.")
+    if len(request.state) > MAX_STATE:
+        raise OAuthError("invalid_request", f"state must have at most {MAX_STATE} characters.")
     return parse_scopes(fields.get("scope", ""))
 
 
-def _back(visit: PageContext, asked: Asked, **answer: str) -> Response:
-    """To the client, with who it was that answered (RFC 9207)."""
-    state = {"state": asked.state} if asked.state and len(asked.state) <= MAX_STATE else {}
-    query = urlencode({**answer, **state, "iss": visit.runtime.settings.base_url})
-    joint = "&" if urlsplit(asked.redirect_uri).query else "?"
-    return RedirectResponse(f"{asked.redirect_uri}{joint}{query}", status_code=303)
+def _redirect_to_client(context: PageContext, request: AuthorizationRequest, **params: str) -> Response:
+    """Redirects to the client with the issuer (RFC 9207)."""
+    state = {"state": request.state} if request.state and len(request.state) <= MAX_STATE else {}
+    query = urlencode({**params, **state, "iss": context.runtime.settings.base_url})
+    separator = "&" if urlsplit(request.redirect_uri).query else "?"
+    return RedirectResponse(f"{request.redirect_uri}{separator}{query}", status_code=303)
 
 
-async def show_consent(visit: PageContext) -> Response:
-    asked = await _read(visit, visit.request.query_params.multi_items())
+async def show_consent(context: PageContext) -> Response:
+    request = await _read(context, context.request.query_params.multi_items())
     try:
-        scopes = _scopes(asked)
+        scopes = _scopes(request)
     except OAuthError as error:
-        return _back(visit, asked, error=error.error, error_description=error.description)
-    response = visit.page(
+        return _redirect_to_client(context, request, error=error.error, error_description=error.description)
+    response = context.page(
         "consent.html",
-        client=asked.client,
-        fields=asked.fields,
-        host=urlsplit(asked.redirect_uri).netloc,
-        scopes=[(scope.value, SCOPE_WORDS[scope]) for scope in sorted(scopes)],
+        client=request.client,
+        fields=request.fields,
+        host=urlsplit(request.redirect_uri).netloc,
+        scopes=[(scope.value, SCOPE_DESCRIPTIONS[scope]) for scope in sorted(scopes)],
     )
-    parts = urlsplit(asked.redirect_uri)
+    parts = urlsplit(request.redirect_uri)
     target = (f"{parts.scheme}://{parts.netloc}",)
-    response.headers["Content-Security-Policy"] = policy(visit.runtime.settings, form_targets=target)
+    response.headers["Content-Security-Policy"] = policy(context.runtime.settings, form_targets=target)
     return response
 
 
-async def answer_consent(visit: PageContext) -> Response:
-    asked = await _read(visit, list(visit.form.pairs))
+async def answer_consent(context: PageContext) -> Response:
+    request = await _read(context, list(context.form.pairs))
     try:
-        scopes = _scopes(asked)
+        scopes = _scopes(request)
     except OAuthError as error:
-        return _back(visit, asked, error=error.error, error_description=error.description)
-    if visit.form.text("answer") != "allow":
-        return _back(visit, asked, error="access_denied", error_description="The person said no.")
-    library = _chosen(visit)
+        return _redirect_to_client(context, request, error=error.error, error_description=error.description)
+    if context.form.text("answer") != "allow":
+        return _redirect_to_client(context, request, error="access_denied", error_description="The user denied access.")
+    library = _chosen(context)
     consent = Consent(
-        client_id=asked.client.id,
-        user_id=visit.me.user_id,
+        client_id=request.client.id,
+        user_id=context.me.user_id,
         library_id=library.id,
         scopes=scopes,
-        redirect_uri=asked.redirect_uri,
-        challenge=asked.fields["code_challenge"],
+        redirect_uri=request.redirect_uri,
+        challenge=request.fields["code_challenge"],
     )
-    async with visit.runtime.database.transaction(library.id) as connection:
-        code = await OAuthTokenService(visit.runtime.secret_box).issue_code(connection, consent, now=visit.call.now)
-    return _back(visit, asked, code=code)
+    async with context.runtime.database.transaction(library.id) as connection:
+        code = await OAuthTokenService(context.runtime.secret_box).issue_code(connection, consent, now=context.call.now)
+    return _redirect_to_client(context, request, code=code)
 
 
-def _chosen(visit: PageContext) -> LibraryChoice:
-    wanted = visit.form.text("library")
-    for each in visit.libraries:
-        if each.id == wanted:
+def _chosen(context: PageContext) -> LibraryChoice:
+    library_id = context.form.text("library")
+    for each in context.libraries:
+        if each.id == library_id:
             if not each.plan.speech:
-                raise CutroomError(Code.PERMISSION_DENIED, message="The plan of this library does not include speech.")
+                raise CutroomError(Code.PERMISSION_DENIED, message="This library's plan does not include speech.")
             return each
     raise invalid_field("library", "Choose one of your libraries.")
 

@@ -1,4 +1,4 @@
-"""Where clients exchange, renew and revoke tokens, and read how; no cookies and no pages here."""
+"""OAuth endpoints for clients: token exchange, refresh, revocation, metadata."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,68 +13,68 @@ from cutroom.platform.db import Connection
 from cutroom.web.error_responses import error_response
 from cutroom.web.runtime import Runtime
 
-_NEVER_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache", "X-Content-Type-Options": "nosniff"}
-_ONCE = ("grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "scope", "token")
+_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache", "X-Content-Type-Options": "nosniff"}
+_SINGLE_FIELDS = ("grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "scope", "token")
 
 
-async def give_tokens(request: Request) -> Response:
+async def issue_tokens(request: Request) -> Response:
     """The token endpoint."""
-    return await _answer(request, _tokens)
+    return await _respond(request, _tokens)
 
 
-async def take_token(request: Request) -> Response:
-    """The revocation endpoint: it says the same whether there was such a token."""
-    return await _answer(request, _revoke)
+async def revoke_token(request: Request) -> Response:
+    """The revocation endpoint; the response is the same for unknown tokens."""
+    return await _respond(request, _revoke)
 
 
-Work = Callable[[Runtime, Connection, Form], Awaitable[Response]]
+TokenHandler = Callable[[Runtime, Connection, Form], Awaitable[Response]]
 
 
-async def _answer(request: Request, work: Work) -> Response:
+async def _respond(request: Request, handler: TokenHandler) -> Response:
     runtime: Runtime = request.app.state.runtime
     try:
         form = await _read(request)
-        # Committed whatever the answer: a refusal may have ended a family.
+        # Committed even on errors: reuse of a refresh token revokes its whole grant.
         async with runtime.database.connection() as connection, connection.transaction():
             try:
-                return await work(runtime, connection, form)
+                return await handler(runtime, connection, form)
             except OAuthError as error:
-                refusal = error
+                rejected = error
         client = request.client
         await runtime.limits.count_failure(client.host if client else "unknown")
-        return _refused(refusal)
+        return _error(rejected)
     except OAuthError as error:
-        return _refused(error)
+        return _error(error)
     except CutroomError as error:
         if error.code is Code.INVALID_ARGUMENT:
-            return _refused(OAuthError("invalid_request", "The request cannot be read."))
+            return _error(OAuthError("invalid_request", "The request could not be parsed."))
         return error_response(error)
 
 
 async def _read(request: Request) -> Form:
     form = await read_fields(request)
     if not form.pairs:
-        raise OAuthError("invalid_request", "Send a form: application/x-www-form-urlencoded.")
-    if any(len(form.all(name)) > 1 for name in _ONCE):
-        raise OAuthError("invalid_request", "A parameter occurs twice.")
+        raise OAuthError("invalid_request", "The body must be application/x-www-form-urlencoded.")
+    if any(len(form.all(name)) > 1 for name in _SINGLE_FIELDS):
+        raise OAuthError("invalid_request", "A parameter is repeated.")
     if "authorization" in request.headers or form.has("client_secret"):
-        raise OAuthError("invalid_client", "Clients here are public: send a client_id, and no secret.")
+        raise OAuthError("invalid_client", "Clients are public: send client_id without a client secret.")
     return form
 
 
 async def _client_id(connection: Connection, form: Form) -> str:
     client = await find_client(connection, form.text("client_id")[:100])
     if client is None:
-        raise OAuthError("invalid_client", "The client is not known.")
+        raise OAuthError("invalid_client", "Unknown client.")
     return client.id
 
 
 async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Response:
-    granter, now = OAuthTokenService(runtime.secret_box), runtime.clock()
+    service, now = OAuthTokenService(runtime.secret_box), runtime.clock()
     client_id = await _client_id(connection, form)
     match form.text("grant_type"):
         case "authorization_code":
-            made = await granter.exchange(
+            pair = await service.exchange(
                 connection,
                 form.text("code"),
                 client_id=client_id,
@@ -83,43 +83,45 @@ async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Respo
                 now=now,
             )
         case "refresh_token":
-            made = await granter.refresh(
+            pair = await service.refresh(
                 connection, form.text("refresh_token"), client_id=client_id, scope=form.text("scope"), now=now
             )
         case "":
-            raise OAuthError("invalid_request", "A grant_type is required.")
+            raise OAuthError("invalid_request", "grant_type is required.")
         case _:
             raise OAuthError("unsupported_grant_type", "Use authorization_code or refresh_token.")
-    return _given(made)
+    return _tokens_response(pair)
 
 
-def _given(made: TokenPair) -> Response:
+def _tokens_response(pair: TokenPair) -> Response:
     body = {
-        "access_token": made.access,
+        "access_token": pair.access,
         "token_type": "Bearer",
         "expires_in": int(ACCESS_LIFETIME.total_seconds()),
-        "refresh_token": made.refresh,
-        "scope": " ".join(made.scopes),
+        "refresh_token": pair.refresh,
+        "scope": " ".join(pair.scopes),
     }
-    return JSONResponse(body, headers=_NEVER_KEPT)
+    return JSONResponse(body, headers=_NO_STORE)
 
 
 async def _revoke(runtime: Runtime, connection: Connection, form: Form) -> Response:
     client_id = await _client_id(connection, form)
     if not form.text("token"):
-        raise OAuthError("invalid_request", "A token is required.")
-    await OAuthTokenService(runtime.secret_box).revoke(connection, form.text("token"), client_id=client_id, now=runtime.clock())
-    return Response(status_code=200, headers=_NEVER_KEPT)
+        raise OAuthError("invalid_request", "token is required.")
+    await OAuthTokenService(runtime.secret_box).revoke(
+        connection, form.text("token"), client_id=client_id, now=runtime.clock()
+    )
+    return Response(status_code=200, headers=_NO_STORE)
 
 
-def _refused(error: OAuthError) -> Response:
+def _error(error: OAuthError) -> Response:
     body = {"error": error.error, "error_description": error.description}
     status = 401 if error.error == "invalid_client" else 400
-    return JSONResponse(body, status_code=status, headers=_NEVER_KEPT)
+    return JSONResponse(body, status_code=status, headers=_NO_STORE)
 
 
 async def show_metadata(request: Request) -> Response:
-    """RFC 8414: how to speak with this server."""
+    """Authorization server metadata (RFC 8414)."""
     runtime: Runtime = request.app.state.runtime
     issuer = runtime.settings.base_url
     document = {
@@ -140,7 +142,7 @@ async def show_metadata(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/oauth/token", give_tokens, methods=["POST"]),
-    Route("/oauth/revoke", take_token, methods=["POST"]),
+    Route("/oauth/token", issue_tokens, methods=["POST"]),
+    Route("/oauth/revoke", revoke_token, methods=["POST"]),
     Route("/.well-known/oauth-authorization-server", show_metadata, methods=["GET"]),
 ]

@@ -1,4 +1,4 @@
-"""What goes with a video when it is published: titles, descriptions, thumbnails, downloads, hosting."""
+"""Publishing on the video page: titles, descriptions, thumbnails, downloads, hosting."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from cutroom.console.framework.page_context import PageContext, go, page, parse
-from cutroom.console.framework.recipes import figures_in, languages_in
+from cutroom.console.framework.page_context import PageContext, page, parse, redirect
+from cutroom.console.framework.recipes import parse_characters, parse_languages
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.jobs.ids import JobType, parse_job_id
 from cutroom.jobs.schemas import Job
@@ -21,15 +21,15 @@ from cutroom.products.thumbnails import routes as thumbnails
 from cutroom.products.thumbnails.posters import ThumbnailImage, list_images, set_primary
 from cutroom.web.operation import operation_of
 
-MAX_DOWNLOADS = 5  # the newest, with their links
+MAX_DOWNLOADS = 5  # the newest
 
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """Everything that is made to publish a video, as it stands."""
+    """Publishing outputs of a video in their current state."""
 
     packaging: PackagingState
-    pictures: list[ThumbnailImage]
+    thumbnails: list[ThumbnailImage]
     downloads: list[Download]
     hosting: Hosting
 
@@ -38,119 +38,119 @@ class Publishing:
         return any(each.status == "review" for each in self.packaging.automations)
 
 
-async def publishing_of(visit: PageContext, video_id: str, found: list[Job]) -> Publishing:
+async def load_publishing(context: PageContext, video_id: str, found: list[Job]) -> Publishing:
     return Publishing(
-        packaging=await visit.perform(packaging.get_packaging, video_id),
-        pictures=await _pictures(visit, video_id),
-        downloads=await _downloads(visit, found),
-        hosting=await visit.perform(hosting.get_hosting, video_id),
+        packaging=await context.call_operation(packaging.get_packaging, video_id),
+        thumbnails=await _thumbnails(context, video_id),
+        downloads=await _downloads(context, found),
+        hosting=await context.call_operation(hosting.get_hosting, video_id),
     )
 
 
-async def _pictures(visit: PageContext, video_id: str) -> list[ThumbnailImage]:
-    operation_of(thumbnails.list_thumbnails).authorize(visit.me.principal)
-    return await list_images(visit.call.connection, visit.me.principal, video_id, storage=visit.runtime.storage)
+async def _thumbnails(context: PageContext, video_id: str) -> list[ThumbnailImage]:
+    operation_of(thumbnails.list_thumbnails).authorize(context.me.principal)
+    return await list_images(context.call.connection, context.me.principal, video_id, storage=context.runtime.storage)
 
 
-async def _downloads(visit: PageContext, found: list[Job]) -> list[Download]:
+async def _downloads(context: PageContext, found: list[Job]) -> list[Download]:
     keys = [parse_job_id(job.id) for job in found if job.type is JobType.DOWNLOAD]
-    wanted = [key.subject for key in keys if key is not None][:MAX_DOWNLOADS]
+    request_ids = [key.subject for key in keys if key is not None][:MAX_DOWNLOADS]
     made = []
-    for request_id in wanted:
+    for request_id in request_ids:
         try:
-            made.append(await visit.perform(downloads.get_download, request_id))
-        except CutroomError:  # a viewer may follow the job, but not fetch what it made
+            made.append(await context.call_operation(downloads.get_download, request_id))
+        except CutroomError:  # viewers can see the job but not download the file
             continue
     return made
 
 
-async def _write_title(visit: PageContext, video_id: str) -> None:
-    title = {"enabled": True, "titleType": visit.form.text("style"), "overwriteMode": "always"}
-    await _package(visit, video_id, {"generateTitle": title})
+async def _generate_title(context: PageContext, video_id: str) -> None:
+    title = {"enabled": True, "titleType": context.form.text("style"), "overwriteMode": "always"}
+    await _create_packaging(context, video_id, {"generateTitle": title})
 
 
-async def _write_description(visit: PageContext, video_id: str) -> None:
-    text = {"enabled": True, "descriptionType": visit.form.text("style"), "overwriteMode": "always"}
-    await _package(visit, video_id, {"generateDescription": {**text, **_brand(visit)}})
+async def _generate_description(context: PageContext, video_id: str) -> None:
+    text = {"enabled": True, "descriptionType": context.form.text("style"), "overwriteMode": "always"}
+    await _create_packaging(context, video_id, {"generateDescription": {**text, **_brand(context)}})
 
 
-async def _draw_thumbnail(visit: PageContext, video_id: str) -> None:
-    """Without a prompt; whoever ticks it looks at the found pictures before anything is drawn."""
-    drawn: dict[str, Any] = {"enabled": True, "promoteToPrimary": visit.form.has("poster"), **_brand(visit)}
-    if figures := figures_in(visit.form):
-        drawn |= {"characterCount": len(figures), "characters": [{"characterId": each} for each in figures]}
-    if visit.form.has("review"):
-        precise = {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # who finds, works with plates
-        drawn |= {**precise, "autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}
-    await _package(visit, video_id, {"zeroPromptThumbnail": drawn})
+async def _generate_thumbnail(context: PageContext, video_id: str) -> None:
+    """Zero-prompt thumbnail; with review, detected references are approved before generation."""
+    thumbnail: dict[str, Any] = {"enabled": True, "promoteToPrimary": context.form.has("poster"), **_brand(context)}
+    if characters := parse_characters(context.form):
+        thumbnail |= {"characterCount": len(characters), "characters": [{"characterId": each} for each in characters]}
+    if context.form.has("review"):
+        precise = {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # detection requires this mode
+        thumbnail |= {**precise, "autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}
+    await _create_packaging(context, video_id, {"zeroPromptThumbnail": thumbnail})
 
 
-def _brand(visit: PageContext) -> dict[str, str]:
-    """The brand voice that was chosen, if one was; one of another library is not found."""
-    chosen = visit.form.text("brand")
+def _brand(context: PageContext) -> dict[str, str]:
+    """The selected brand voice, if any."""
+    chosen = context.form.text("brand")
     return {"brandVoiceId": chosen} if chosen else {}
 
 
-async def _package(visit: PageContext, video_id: str, options: Mapping[str, Any]) -> None:
-    wanted = parse(NewPackaging, {"automationOptions": options})
-    await visit.perform(packaging.create_packaging, video_id, wanted)
+async def _create_packaging(context: PageContext, video_id: str, options: Mapping[str, Any]) -> None:
+    body = parse(NewPackaging, {"automationOptions": options})
+    await context.call_operation(packaging.create_packaging, video_id, body)
 
 
-async def _prepare_download(visit: PageContext, video_id: str) -> None:
-    languages = languages_in(visit.form, "language")
-    artifact = visit.form.text("artifact")
+async def _prepare_download(context: PageContext, video_id: str) -> None:
+    languages = parse_languages(context.form, "language")
+    artifact = context.form.text("artifact")
     document = {
         "artifact": artifact,
         **({"language": languages[0]} if languages and artifact == "language_video" else {}),
     }
-    await visit.perform(downloads.create_download, video_id, parse(NewDownload, document))
+    await context.call_operation(downloads.create_download, video_id, parse(NewDownload, document))
 
 
-async def _host(visit: PageContext, video_id: str) -> None:
-    await visit.perform(hosting.activate_hosting, Response(), video_id)
+async def _activate_hosting(context: PageContext, video_id: str) -> None:
+    await context.call_operation(hosting.activate_hosting, Response(), video_id)
 
 
-_KINDS: Mapping[str, Callable[[PageContext, str], Awaitable[None]]] = {
-    "title": _write_title,
-    "description": _write_description,
-    "thumbnail": _draw_thumbnail,
+_HANDLERS: Mapping[str, Callable[[PageContext, str], Awaitable[None]]] = {
+    "title": _generate_title,
+    "description": _generate_description,
+    "thumbnail": _generate_thumbnail,
     "download": _prepare_download,
-    "hosting": _host,
+    "hosting": _activate_hosting,
 }
 
 
-async def publish(visit: PageContext) -> Response:
-    """Ask for one of them."""
-    video_id = visit.request.path_params["video_id"]
-    act = _KINDS.get(visit.form.text("kind"))
-    if act is None:
-        raise invalid_field("kind", "There is no such product.")
-    await act(visit, video_id)
-    return go(f"/videos/{video_id}")
+async def publish(context: PageContext) -> Response:
+    """Creates one of the publishing products."""
+    video_id = context.request.path_params["video_id"]
+    handler = _HANDLERS.get(context.form.text("kind"))
+    if handler is None:
+        raise invalid_field("kind", "Unknown product.")
+    await handler(context, video_id)
+    return redirect(f"/videos/{video_id}")
 
 
-async def review(visit: PageContext) -> Response:
-    """Approve what was found, or some of it, or reject it."""
-    video_id = visit.request.path_params["video_id"]
-    chosen = visit.form.all("detected")
-    document: dict[str, Any] = {"approved": visit.form.text("answer") == "approve"}
+async def review(context: PageContext) -> Response:
+    """Approves all or some of the detected references, or rejects them."""
+    video_id = context.request.path_params["video_id"]
+    chosen = context.form.all("detected")
+    document: dict[str, Any] = {"approved": context.form.text("answer") == "approve"}
     if chosen:
         document["detectedIds"] = chosen
-    await visit.perform(packaging.review_packaging, video_id, parse(ReviewDecision, document))
-    return go(f"/videos/{video_id}")
+    await context.call_operation(packaging.review_packaging, video_id, parse(ReviewDecision, document))
+    return redirect(f"/videos/{video_id}")
 
 
-async def choose_poster(visit: PageContext) -> Response:
-    """Whoever may have thumbnails drawn may say which of them stands for the video."""
-    operation_of(thumbnails.create_thumbnail).authorize(visit.me.principal)
-    video_id = visit.request.path_params["video_id"]
-    chosen = visit.form.text("thumbnail")
-    await set_primary(visit.call.connection, visit.me.principal, video_id, thumbnail_id=chosen)
-    return go(f"/videos/{video_id}", said="poster")
+async def set_thumbnail(context: PageContext) -> Response:
+    """Sets the video's thumbnail; requires the scope for generating thumbnails."""
+    operation_of(thumbnails.create_thumbnail).authorize(context.me.principal)
+    video_id = context.request.path_params["video_id"]
+    thumbnail_id = context.form.text("thumbnail")
+    await set_primary(context.call.connection, context.me.principal, video_id, thumbnail_id=thumbnail_id)
+    return redirect(f"/videos/{video_id}", notice="thumbnail")
 
 
 ROUTES = [
     page("/videos/{video_id}/publish", publish, method="POST"),
     page("/videos/{video_id}/review", review, method="POST"),
-    page("/videos/{video_id}/poster", choose_poster, method="POST"),
+    page("/videos/{video_id}/thumbnail", set_thumbnail, method="POST"),
 ]

@@ -1,10 +1,10 @@
-"""Voices: cloned from a recording of somebody who has agreed, listened to, tried, deleted."""
+"""The voices page: clone a voice with consent, try it, delete it."""
 
 from typing import Any
 
 from starlette.responses import Response
 
-from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
+from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.credits.pricing import load_prices, to_credits
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.products.speech import routes as speech
@@ -13,75 +13,75 @@ from cutroom.products.speech.schemas import NewSpeech, NewVoice, Voice
 from cutroom.web.operation import operation_of
 
 MAX_PREMADE = 100
-FORMAT = "mp3_44100_128"  # that every browser plays
+FORMAT = "mp3_44100_128"  # supported by every browser
 
 
-async def show_voices(visit: PageContext) -> Response:
-    return await _page(visit)
+async def show_voices(context: PageContext) -> Response:
+    return await _page(context)
 
 
-async def _page(visit: PageContext, *, fault: str | None = None, status: int = 200) -> Response:
-    """A plan without speech shows what it would take, and no form that would be refused."""
-    principal = visit.me.principal
+async def _page(context: PageContext, *, error: str | None = None, status: int = 200) -> Response:
+    """Plans without speech get an explanation instead of forms."""
+    principal = context.me.principal
     if not principal.plan.speech:
-        return visit.page("voices.html", status=status, speaks=False, fault=fault)
-    clones = (await visit.perform(speech.list_voices)).voices
+        return context.page("voices.html", status=status, has_speech=False, error=error)
+    clones = (await context.call_operation(speech.list_voices)).voices
     shown: dict[str, Any] = {
-        "speaks": True,
+        "has_speech": True,
         "clones": clones,
         "busy": any(each.status == "processing" for each in clones),
-        "may_make": principal.may_write,
-        "fault": fault,
+        "may_create": principal.may_write,
+        "error": error,
     }
-    if visit.request.headers.get("hx-request"):
-        return visit.page("voices_list.html", **shown)
-    return visit.page(
+    if context.request.headers.get("hx-request"):
+        return context.page("voices_list.html", **shown)
+    return context.page(
         "voices.html",
         status=status,
         **shown,
-        premade=await _premade(visit),
-        may_speak=principal.may_write and not principal.suspended,
-        price=to_credits(load_prices(visit.runtime.settings.prices_file).each.speech),
+        premade=await _premade(context),
+        may_synthesize=principal.may_write and not principal.suspended,
+        price=to_credits(load_prices(context.runtime.settings.prices_file).each.speech),
         max_text=MAX_TEXT,
     )
 
 
-async def _premade(visit: PageContext) -> list[Voice]:
-    found = await visit.perform(speech.search_voices, page_size=MAX_PREMADE, category="premade")
+async def _premade(context: PageContext) -> list[Voice]:
+    found = await context.call_operation(speech.search_voices, page_size=MAX_PREMADE, category="premade")
     return sorted(found.voices, key=lambda each: (each.labels.get("language", ""), each.name))
 
 
-async def clone(visit: PageContext) -> Response:
-    """The tick says that the person has agreed; who ticked it and when is kept with the voice."""
-    form = visit.form
-    operation_of(speech.add_voice).authorize(visit.me.principal)
+async def clone(context: PageContext) -> Response:
+    """Clones a voice. Consent is recorded with the user and the time."""
+    form = context.form
+    operation_of(speech.add_voice).authorize(context.me.principal)
     try:
         if not form.has("consent"):
-            raise invalid_field("consent", "Tick that the person has agreed.")
+            raise invalid_field("consent", "Confirm that the person has agreed.")
         files = form.uploads("sample")
         if not files:
-            raise invalid_field("sample", "Record something, or choose a recording.")
-        wanted = parse(NewVoice, {"name": form.text("name"), "remove_background_noise": form.has("clean")})
-        await speech.clone(visit.call, wanted, files)
+            raise invalid_field("sample", "Record a sample or choose a file.")
+        new_voice = parse(NewVoice, {"name": form.text("name"), "remove_background_noise": form.has("clean")})
+        await speech.clone(context.call, new_voice, files)
     except CutroomError as error:
-        return await _page(visit, fault=sentence(error), status=error.status)
-    return go("/voices", said="begun")
+        return await _page(context, error=error_text(error), status=error.status)
+    return redirect("/voices", notice="created")
 
 
-async def speak(visit: PageContext) -> Response:
-    """The sentence as sound, for the price on the button."""
-    wanted = parse(NewSpeech, {"text": visit.form.text("text")})
-    return await visit.perform(speech.speak, visit.form.text("voice"), wanted, FORMAT)
+async def speak(context: PageContext) -> Response:
+    """Synthesizes the text, at the price shown on the button."""
+    body = parse(NewSpeech, {"text": context.form.text("text")})
+    return await context.call_operation(speech.speak, context.form.text("voice"), body, FORMAT)
 
 
-async def delete(visit: PageContext) -> Response:
-    await visit.perform(speech.delete_voice, visit.request.path_params["voice_id"])
-    return go("/voices", said="deleted")
+async def delete(context: PageContext) -> Response:
+    await context.call_operation(speech.delete_voice, context.request.path_params["voice_id"])
+    return redirect("/voices", notice="deleted")
 
 
 ROUTES = [
     page("/voices", show_voices),
-    page("/voices", clone, method="POST", takes_files=True),
+    page("/voices", clone, method="POST", accepts_files=True),
     page("/voices/speak", speak, method="POST"),
     page("/voices/{voice_id}/delete", delete, method="POST"),
 ]

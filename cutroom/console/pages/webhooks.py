@@ -1,8 +1,8 @@
-"""Webhook endpoints, and what was sent to them."""
+"""The webhooks pages: endpoints, deliveries, test events, redelivery."""
 
 from starlette.responses import Response
 
-from cutroom.console.framework.page_context import PageContext, go, page, parse, sentence
+from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.errors import CutroomError
 from cutroom.web.operation import operation_of
 from cutroom.webhooks import log, routes
@@ -10,70 +10,72 @@ from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
 
 
 async def _page(
-    visit: PageContext,
+    context: PageContext,
     *,
-    made: CreatedWebhookEndpoint | None = None,
-    fault: str | None = None,
+    created: CreatedWebhookEndpoint | None = None,
+    error: str | None = None,
     url: str = "",
     status: int = 200,
 ) -> Response:
-    listed = await visit.perform(routes.list_webhook_endpoints)
-    call = visit.call
+    listed = await context.call_operation(routes.list_webhook_endpoints)
+    call = context.call
     endpoints = [await log.find_endpoint(call.connection, call.principal, each.id) for each in listed.webhook_endpoints]
-    return visit.page("webhooks.html", status=status, endpoints=endpoints, made=made, fault=fault, url=url)
+    return context.page("webhooks.html", status=status, endpoints=endpoints, created=created, error=error, url=url)
 
 
-async def show_endpoints(visit: PageContext) -> Response:
-    return await _page(visit)
+async def show_endpoints(context: PageContext) -> Response:
+    return await _page(context)
 
 
-async def create(visit: PageContext) -> Response:
-    url = visit.form.text("url")
+async def create(context: PageContext) -> Response:
+    url = context.form.text("url")
     try:
-        async with visit.call.connection.transaction():
-            made = await visit.perform(routes.create_webhook_endpoint, parse(NewWebhookEndpoint, {"url": url}))
+        async with context.call.connection.transaction():
+            created = await context.call_operation(
+                routes.create_webhook_endpoint, parse(NewWebhookEndpoint, {"url": url})
+            )
     except CutroomError as error:
-        return await _page(visit, fault=sentence(error), url=url, status=error.status)
-    return await _page(visit, made=made)
+        return await _page(context, error=error_text(error), url=url, status=error.status)
+    return await _page(context, created=created)
 
 
-async def show_endpoint(visit: PageContext) -> Response:
-    """The log; the part that changes asks for itself again."""
-    _check_reads(visit)
-    call, endpoint_id = visit.call, visit.request.path_params["endpoint_id"]
+async def show_endpoint(context: PageContext) -> Response:
+    """The endpoint with its delivery log; the log is polled as a fragment."""
+    _authorize_read(context)
+    call, endpoint_id = context.call, context.request.path_params["endpoint_id"]
     endpoint = await log.find_endpoint(call.connection, call.principal, endpoint_id)
     deliveries = await log.list_deliveries(call.connection, call.principal, endpoint_id)
-    part = visit.request.headers.get("hx-request") is not None
-    template = "webhook_log.html" if part else "webhook.html"
-    return visit.page(template, endpoint=endpoint, deliveries=deliveries)
+    is_fragment = context.request.headers.get("hx-request") is not None
+    template = "webhook_log.html" if is_fragment else "webhook.html"
+    return context.page(template, endpoint=endpoint, deliveries=deliveries)
 
 
-async def delete(visit: PageContext) -> Response:
-    await visit.perform(routes.delete_webhook_endpoint, visit.request.path_params["endpoint_id"])
-    return go("/webhooks", said="deleted")
+async def delete(context: PageContext) -> Response:
+    await context.call_operation(routes.delete_webhook_endpoint, context.request.path_params["endpoint_id"])
+    return redirect("/webhooks", notice="deleted")
 
 
-async def test(visit: PageContext) -> Response:
-    _check_writes(visit)
-    endpoint_id = visit.request.path_params["endpoint_id"]
-    await log.send_test_event(visit.call.connection, visit.me.principal, endpoint_id, now=visit.call.now)
-    return go(f"/webhooks/{endpoint_id}", said="test")
+async def test(context: PageContext) -> Response:
+    _authorize_write(context)
+    endpoint_id = context.request.path_params["endpoint_id"]
+    await log.send_test_event(context.call.connection, context.me.principal, endpoint_id, now=context.call.now)
+    return redirect(f"/webhooks/{endpoint_id}", notice="test")
 
 
-async def replay(visit: PageContext) -> Response:
-    _check_writes(visit)
-    places = visit.request.path_params
-    endpoint_id, event_id = places["endpoint_id"], places["event_id"]
-    await log.redeliver(visit.call.connection, visit.me.principal, endpoint_id, event_id, now=visit.call.now)
-    return go(f"/webhooks/{endpoint_id}", said="again")
+async def resend(context: PageContext) -> Response:
+    _authorize_write(context)
+    params = context.request.path_params
+    endpoint_id, event_id = params["endpoint_id"], params["event_id"]
+    await log.redeliver(context.call.connection, context.me.principal, endpoint_id, event_id, now=context.call.now)
+    return redirect(f"/webhooks/{endpoint_id}", notice="resent")
 
 
-def _check_reads(visit: PageContext) -> None:
-    operation_of(routes.list_webhook_endpoints).authorize(visit.me.principal)
+def _authorize_read(context: PageContext) -> None:
+    operation_of(routes.list_webhook_endpoints).authorize(context.me.principal)
 
 
-def _check_writes(visit: PageContext) -> None:
-    operation_of(routes.create_webhook_endpoint).authorize(visit.me.principal)
+def _authorize_write(context: PageContext) -> None:
+    operation_of(routes.create_webhook_endpoint).authorize(context.me.principal)
 
 
 ROUTES = [
@@ -82,5 +84,5 @@ ROUTES = [
     page("/webhooks/{endpoint_id}", show_endpoint),
     page("/webhooks/{endpoint_id}/delete", delete, method="POST"),
     page("/webhooks/{endpoint_id}/test", test, method="POST"),
-    page("/webhooks/{endpoint_id}/events/{event_id}/again", replay, method="POST"),
+    page("/webhooks/{endpoint_id}/events/{event_id}/resend", resend, method="POST"),
 ]

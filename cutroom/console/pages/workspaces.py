@@ -1,4 +1,4 @@
-"""Workspaces: founding one, inviting people, their roles."""
+"""The workspace pages: create a workspace, invite members, change roles."""
 
 from starlette.responses import Response
 
@@ -6,112 +6,118 @@ from cutroom.accounts import teams
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
 from cutroom.accounts.sessions import create_workspace
-from cutroom.console.framework.page_context import PageContext, go, page, sentence
+from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.errors import CutroomError, invalid_field
 
-_LEADING = frozenset({Role.OWNER, Role.ADMIN})
+_ADMIN_ROLES = frozenset({Role.OWNER, Role.ADMIN})
 
 
 async def _page(
-    visit: PageContext, *, link: str | None = None, fault: str | None = None, status: int = 200
+    context: PageContext, *, link: str | None = None, error: str | None = None, status: int = 200
 ) -> Response:
-    principal = visit.me.principal
+    principal = context.me.principal
     if principal.workspace_id is None:
-        return visit.page("workspace_new.html", fault=fault, status=status)
-    connection = visit.call.connection
-    leads = principal.role in _LEADING
-    invitations = await teams.list_invitations(connection, principal, now=visit.call.now) if leads else []
-    return visit.page(
+        return context.page("workspace_new.html", error=error, status=status)
+    connection = context.call.connection
+    is_admin = principal.role in _ADMIN_ROLES
+    invitations = await teams.list_invitations(connection, principal, now=context.call.now) if is_admin else []
+    return context.page(
         "workspace.html",
         status=status,
         members=await teams.list_members(connection, principal),
         invitations=invitations,
-        leads=leads,
+        is_admin=is_admin,
         roles=[role.value for role in Role if role is not Role.OWNER or principal.role is Role.OWNER],
         link=link,
-        fault=fault,
+        error=error,
     )
 
 
-async def show_workspace(visit: PageContext) -> Response:
-    return await _page(visit)
+async def show_workspace(context: PageContext) -> Response:
+    return await _page(context)
 
 
-async def show_new(visit: PageContext) -> Response:
-    return visit.page("workspace_new.html")
+async def show_new(context: PageContext) -> Response:
+    return context.page("workspace_new.html")
 
 
-async def create(visit: PageContext) -> Response:
-    call = visit.call
-    plan = PlanName(visit.runtime.settings.new_library_plan)
+async def create(context: PageContext) -> Response:
+    call = context.call
+    plan = PlanName(context.runtime.settings.new_library_plan)
     try:
-        made = await create_workspace(
-            call.connection, visit.form.text("name"), owner_id=visit.me.user_id, plan=plan, now=call.now
+        workspace_id = await create_workspace(
+            call.connection, context.form.text("name"), owner_id=context.me.user_id, plan=plan, now=call.now
         )
     except CutroomError as error:
-        return visit.page("workspace_new.html", fault=sentence(error), status=error.status)
-    await visit.session_service.switch_library(call.connection, visit.cookie, made)
-    return go("/workspace", said="made")
+        return context.page("workspace_new.html", error=error_text(error), status=error.status)
+    await context.session_service.switch_library(call.connection, context.cookie, workspace_id)
+    return redirect("/workspace", notice="created")
 
 
-async def invite(visit: PageContext) -> Response:
-    call = visit.call
+async def invite(context: PageContext) -> Response:
+    call = context.call
     try:
         secret = await teams.invite(
             call.connection,
             call.principal,
-            visit.form.text("email"),
-            role=_role(visit.form.text("role")),
-            secret_box=visit.runtime.secret_box,
+            context.form.text("email"),
+            role=_role(context.form.text("role")),
+            secret_box=context.runtime.secret_box,
             now=call.now,
         )
     except CutroomError as error:
-        return await _page(visit, fault=sentence(error), status=error.status)
-    return await _page(visit, link=f"{visit.runtime.settings.base_url}/invitations/{secret}")
+        return await _page(context, error=error_text(error), status=error.status)
+    return await _page(context, link=f"{context.runtime.settings.base_url}/invitations/{secret}")
 
 
 def _role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError as error:
-        raise invalid_field("role", "There is no such role.") from error
+        raise invalid_field("role", "Unknown role.") from error
 
 
-async def take_back(visit: PageContext) -> Response:
-    call = visit.call
-    await teams.revoke_invitation(call.connection, call.principal, visit.request.path_params["invitation_id"], now=call.now)
-    return go("/workspace", said="taken-back")
+async def revoke_invitation(context: PageContext) -> Response:
+    call = context.call
+    await teams.revoke_invitation(
+        call.connection, call.principal, context.request.path_params["invitation_id"], now=call.now
+    )
+    return redirect("/workspace", notice="revoked")
 
 
-async def change(visit: PageContext) -> Response:
-    """A member's role, or their going."""
-    call, user_id = visit.call, visit.request.path_params["user_id"]
+async def change(context: PageContext) -> Response:
+    """Changes a member's role, or removes the member."""
+    call, user_id = context.call, context.request.path_params["user_id"]
     try:
         async with call.connection.transaction():
-            if visit.form.text("role") == "remove":
+            if context.form.text("role") == "remove":
                 await teams.remove_member(call.connection, call.principal, user_id)
             else:
-                role = _role(visit.form.text("role"))
+                role = _role(context.form.text("role"))
                 await teams.change_role(call.connection, call.principal, user_id, role=role, now=call.now)
     except CutroomError as error:
-        return await _page(visit, fault=sentence(error), status=error.status)
-    return go("/library" if user_id == visit.me.user_id else "/workspace", said="changed")
+        return await _page(context, error=error_text(error), status=error.status)
+    return redirect("/library" if user_id == context.me.user_id else "/workspace", notice="changed")
 
 
-async def show_invitation(visit: PageContext) -> Response:
-    secret = visit.request.path_params["secret"]
-    async with visit.runtime.database.connection() as connection:
-        offered = await teams.find_invitation(connection, secret, secret_box=visit.runtime.secret_box, now=visit.call.now)
-    return visit.page("invitation.html", offered=offered, secret=secret)
+async def show_invitation(context: PageContext) -> Response:
+    secret = context.request.path_params["secret"]
+    async with context.runtime.database.connection() as connection:
+        invitation = await teams.find_invitation(
+            connection, secret, secret_box=context.runtime.secret_box, now=context.call.now
+        )
+    return context.page("invitation.html", invitation=invitation, secret=secret)
 
 
-async def accept(visit: PageContext) -> Response:
-    secret, now = visit.request.path_params["secret"], visit.call.now
-    async with visit.runtime.database.connection() as connection, connection.transaction():
-        offered = await teams.find_invitation(connection, secret, secret_box=visit.runtime.secret_box, now=now)
-        await teams.accept_invitation(connection, offered, user_id=visit.me.user_id, email=visit.me.email, now=now)
-        await visit.session_service.switch_library(connection, visit.cookie, offered.library_id)
-    return go("/library")
+async def accept(context: PageContext) -> Response:
+    secret, now = context.request.path_params["secret"], context.call.now
+    async with context.runtime.database.connection() as connection, connection.transaction():
+        invitation = await teams.find_invitation(connection, secret, secret_box=context.runtime.secret_box, now=now)
+        await teams.accept_invitation(
+            connection, invitation, user_id=context.me.user_id, email=context.me.email, now=now
+        )
+        await context.session_service.switch_library(connection, context.cookie, invitation.library_id)
+    return redirect("/library")
 
 
 ROUTES = [
@@ -119,7 +125,7 @@ ROUTES = [
     page("/workspace/new", show_new),
     page("/workspace", create, method="POST"),
     page("/workspace/invitations", invite, method="POST"),
-    page("/workspace/invitations/{invitation_id}/end", take_back, method="POST"),
+    page("/workspace/invitations/{invitation_id}/end", revoke_invitation, method="POST"),
     page("/workspace/members/{user_id}", change, method="POST"),
     page("/invitations/{secret}", show_invitation),
     page("/invitations/{secret}", accept, method="POST"),

@@ -1,10 +1,10 @@
-// What every page needs of a script: times in the reader's zone, copying, closing menus, keys, and asking before harm.
+// Shared by all pages: local times, copy buttons, menus, keyboard shortcuts, confirmation prompts.
 "use strict";
 
 function localTimes(root) {
-  for (const each of root.querySelectorAll("time[datetime]:not([data-said])")) {
+  for (const each of root.querySelectorAll("time[datetime]:not([data-localized])")) {
     const at = new Date(each.dateTime);
-    each.dataset.said = "";
+    each.dataset.localized = "";
     each.title = at.toString();
     each.textContent = at.toLocaleString(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
   }
@@ -23,13 +23,13 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  const question = event.submitter?.dataset.ask || form.dataset.ask;
+  const question = event.submitter?.dataset.confirm || form.dataset.confirm;
   if (question && !window.confirm(question)) {
     event.preventDefault();
     return;
   }
   if (form.method === "post" && !form.hasAttribute("hx-post")) {
-    // After the form has been read: a disabled button's own value would not be sent.
+    // After the form data has been collected: the value of a disabled button is not sent.
     setTimeout(() => { for (const each of form.querySelectorAll("button")) each.disabled = true; }, 0);
   }
 });
@@ -50,32 +50,32 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Chosen videos stay chosen, and open menus open, when a part of the page is drawn anew.
-const chosen = new Set();
+// Keeps selected videos and open menus when htmx swaps a fragment.
+const selected = new Set();
 const opened = new Set();
-function showChosen() {
+function showSelection() {
   const form = document.getElementById("move");
   if (!form) return;
-  form.hidden = chosen.size === 0;
-  document.getElementById("chosen-count").textContent = chosen.size;
-  document.body.classList.toggle("choosing", chosen.size > 0);
+  form.hidden = selected.size === 0;
+  document.getElementById("selected-count").textContent = selected.size;
+  document.body.classList.toggle("selecting", selected.size > 0);
 }
 document.addEventListener("change", (event) => {
   if (!event.target.matches("input[form=move]")) return;
-  if (event.target.checked) chosen.add(event.target.value); else chosen.delete(event.target.value);
-  showChosen();
+  if (event.target.checked) selected.add(event.target.value); else selected.delete(event.target.value);
+  showSelection();
 });
-document.getElementById("choose-none")?.addEventListener("click", () => {
+document.getElementById("clear-selection")?.addEventListener("click", () => {
   for (const each of document.querySelectorAll("input[form=move]")) each.checked = false;
-  chosen.clear();
-  showChosen();
+  selected.clear();
+  showSelection();
 });
 document.addEventListener("htmx:beforeSwap", () => {
   opened.clear();
   for (const each of document.querySelectorAll("[data-keep][open]")) opened.add(each.dataset.keep);
 });
 document.addEventListener("htmx:afterSwap", () => {
-  for (const each of document.querySelectorAll("input[form=move]")) each.checked = chosen.has(each.value);
+  for (const each of document.querySelectorAll("input[form=move]")) each.checked = selected.has(each.value);
   for (const each of document.querySelectorAll("[data-keep]")) if (opened.has(each.dataset.keep)) each.open = true;
 });
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.detail.target.parentNode || document));

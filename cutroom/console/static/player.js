@@ -1,13 +1,13 @@
-// The player's head moves through transcript and lanes; a click anywhere seeks. A dub is a second sound, kept in step.
+// Keeps transcript and timeline in sync with the player, seeks on click, and switches between audio tracks and dubs.
 "use strict";
 
 (() => {
   const player = document.getElementById("player");
   const stage = document.querySelector(".stage");
-  const words = document.getElementById("words");
-  const span = Number(stage.dataset.span);
-  const lines = [...words.querySelectorAll("button[data-start]")];
-  let chosen = ""; // the dub that is heard; none is the film's own sound
+  const transcript = document.getElementById("transcript");
+  const duration = Number(stage.dataset.duration);
+  const lines = [...transcript.querySelectorAll("button[data-start]")];
+  let chosen = ""; // id of the selected dub; empty for the original audio
 
   const clock = (seconds) => {
     const whole = Math.floor(seconds);
@@ -16,32 +16,32 @@
   };
 
   function offsets() {
-    const bars = document.querySelector("#tracks .bars")?.getBoundingClientRect();
+    const spans = document.querySelector("#tracks .spans")?.getBoundingClientRect();
     const frame = document.getElementById("tracks")?.getBoundingClientRect();
-    return bars && frame ? { left: bars.left - frame.left, width: bars.width } : { left: 0, width: 1 };
+    return spans && frame ? { left: spans.left - frame.left, width: spans.width } : { left: 0, width: 1 };
   }
 
   function follow() {
     if (!player) return;
     const at = player.currentTime;
-    const head = document.getElementById("head");
-    const place = offsets();
-    if (head) head.style.left = `${place.left + (place.width * Math.min(at, span)) / span}px`;
+    const playhead = document.getElementById("playhead");
+    const track = offsets();
+    if (playhead) playhead.style.left = `${track.left + (track.width * Math.min(at, duration)) / duration}px`;
     const now = document.getElementById("now");
     if (now) now.textContent = clock(at);
     const line = lines.findLast((each) => Number(each.dataset.start) <= at + 0.05);
     for (const each of lines) {
       if (each === line && !each.hasAttribute("aria-current")) {
         each.setAttribute("aria-current", "true");
-        const top = each.parentNode.offsetTop - words.offsetTop;
-        if (!player.paused) words.scrollTo({ top: top - words.clientHeight / 3, behavior: "smooth" });
+        const top = each.parentNode.offsetTop - transcript.offsetTop;
+        if (!player.paused) transcript.scrollTo({ top: top - transcript.clientHeight / 3, behavior: "smooth" });
       } else if (each !== line) each.removeAttribute("aria-current");
     }
   }
 
   function seek(seconds) {
     if (!player) return;
-    player.currentTime = Math.max(0, Math.min(seconds, span));
+    player.currentTime = Math.max(0, Math.min(seconds, duration));
     follow();
   }
 
@@ -49,40 +49,40 @@
     const jump = event.target.closest("[data-start]:not(video)");
     if (jump) return seek(Number(jump.dataset.start));
     const choice = event.target.closest("[data-choice]");
-    if (choice) return hear(choice);
-    const track = event.target.closest("#tracks .bars");
+    if (choice) return selectAudio(choice);
+    const track = event.target.closest("#tracks .spans");
     if (track) {
       const box = track.getBoundingClientRect();
-      seek(((event.clientX - box.left) / box.width) * span);
+      seek(((event.clientX - box.left) / box.width) * duration);
     }
   });
 
-  // Another language is another sound of the stream. One that the stream does not carry runs beside it and is pulled
-  // back when it drifts; the film's own sound is silent then.
-  const dub = document.getElementById("dub-sound");
-  let stream = null; // the player of adaptive streams, once it has taken over
-  let known = ""; // the languages that its lists had when it read them
-  let beside = false; // whether a dub is a second sound
+  // A language is an audio track of the stream. A dub that the stream does not contain plays in a separate audio element,
+  // which is kept in sync with the muted player.
+  const dub = document.getElementById("dub-audio");
+  let stream = null; // the Shaka player, once it has loaded the manifest
+  let loadedLanguages = ""; // languages of the manifest when it was loaded
+  let separateAudio = false; // whether a dub plays in the separate audio element
   let loading = null;
-  const told = () => document.getElementById("live").dataset;
+  const live = () => document.getElementById("live").dataset;
   const trackOf = (language) => stream?.getAudioTracks().find((each) => each.language === language || each.language === language.split("-")[0]);
 
-  async function hear(choice) {
+  async function selectAudio(choice) {
     if (!player) return;
     const { language, inStream } = choice.dataset;
     chosen = choice.dataset.choice;
     mark();
-    const isStreamed = inStream !== undefined && told().manifest !== "";
-    if (isStreamed && (stream === null || (!trackOf(language) && known !== told().streamed))) await load();
-    if (chosen !== choice.dataset.choice) return; // somebody chose again meanwhile
+    const isStreamed = inStream !== undefined && live().manifest !== "";
+    if (isStreamed && (stream === null || (!trackOf(language) && loadedLanguages !== live().streamed))) await load();
+    if (chosen !== choice.dataset.choice) return; // another choice was made meanwhile
     const track = isStreamed ? trackOf(language) : undefined;
     if (track && !track.active) stream.selectAudioTrack(track);
-    beside = chosen !== "" && !track;
-    player.muted = beside;
-    stage.dataset.heard = beside ? "beside" : `stream ${track?.language ?? ""}`.trim();
+    separateAudio = chosen !== "" && !track;
+    player.muted = separateAudio;
+    stage.dataset.audioSource = separateAudio ? "separate" : `stream ${track?.language ?? ""}`.trim();
     dub.pause();
-    if (beside) {
-      dub.src = choice.dataset.sound;
+    if (separateAudio) {
+      dub.src = choice.dataset.audio;
       dub.currentTime = player.currentTime;
       if (!player.paused) dub.play().catch(() => {});
     }
@@ -94,45 +94,45 @@
     }
   }
   if (player) {
-    player.addEventListener("play", () => { if (beside) { dub.currentTime = player.currentTime; dub.play().catch(() => {}); } });
+    player.addEventListener("play", () => { if (separateAudio) { dub.currentTime = player.currentTime; dub.play().catch(() => {}); } });
     player.addEventListener("pause", () => dub.pause());
-    player.addEventListener("seeked", () => { if (beside) dub.currentTime = player.currentTime; });
+    player.addEventListener("seeked", () => { if (separateAudio) dub.currentTime = player.currentTime; });
     player.addEventListener("ratechange", () => { dub.playbackRate = player.playbackRate; });
     player.addEventListener("volumechange", () => { dub.volume = player.volume; });
     player.addEventListener("timeupdate", () => {
-      if (beside && !player.paused && Math.abs(dub.currentTime - player.currentTime) > 0.12) dub.currentTime = player.currentTime;
+      if (separateAudio && !player.paused && Math.abs(dub.currentTime - player.currentTime) > 0.12) dub.currentTime = player.currentTime;
     });
     player.addEventListener("loadedmetadata", () => {
       const start = Number(player.dataset.start);
       if (start > 0) seek(start);
     }, { once: true });
-    if (told().manifest) load();
+    if (live().manifest) load();
     const tick = () => { follow(); requestAnimationFrame(tick); };
     requestAnimationFrame(tick);
   }
 
-  // Adaptive playback, from where the film stands now; where that fails, the file as it came in.
+  // Switches to adaptive streaming at the current position; falls back to the original file.
   function load() {
-    loading ??= takeOver().finally(() => { loading = null; });
+    loading ??= loadStream().finally(() => { loading = null; });
     return loading;
   }
-  async function takeOver() {
-    const { manifest, streamed } = told();
+  async function loadStream() {
+    const { manifest, streamed } = live();
     const url = new URL(manifest);
-    const ours = url.pathname.startsWith("/media/");
+    const isOwnManifest = url.pathname.startsWith("/media/");
     const { currentTime, paused } = player;
     const file = (player.dataset.source ||= player.src);
-    const made = stream ?? new shaka.Player();
+    const shakaPlayer = stream ?? new shaka.Player();
     try {
       shaka.polyfill.installAll();
-      if (!stream) await made.attach(player);
-      // Lists may be kept for some seconds: with other languages they are others, and asked for anew.
-      await made.load(ours ? `${url.pathname}?languages=${streamed}` : url.href, currentTime || null);
-      stream = made;
-      known = streamed;
+      if (!stream) await shakaPlayer.attach(player);
+      // Manifests are cached for some seconds: the languages in the URL bypass the cache when they change.
+      await shakaPlayer.load(isOwnManifest ? `${url.pathname}?languages=${streamed}` : url.href, currentTime || null);
+      stream = shakaPlayer;
+      loadedLanguages = streamed;
     } catch {
       stream = null;
-      await made.destroy().catch(() => {});
+      await shakaPlayer.destroy().catch(() => {});
       player.src = file;
       player.currentTime = currentTime;
     }
@@ -152,7 +152,7 @@
   document.addEventListener("htmx:afterSwap", () => {
     mark();
     follow();
-    // Captions that were made meanwhile join the player's own.
+    // Add text tracks for captions that became ready.
     const live = document.getElementById("live");
     for (const code of (live.dataset.subtitles || "").split(",")) {
       if (!player || !code || [...player.querySelectorAll("track")].some((track) => track.srclang === code)) continue;

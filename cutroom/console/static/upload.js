@@ -1,40 +1,40 @@
-// Uploads by the resumable protocol. What is under way is kept in the browser, so that a reload goes on where it was.
+// Resumable uploads. Unfinished uploads are stored in IndexedDB, so that they continue after a reload.
 "use strict";
 
 (() => {
   const box = document.getElementById("add");
   if (!box) return;
   const list = document.getElementById("uploads");
-  const waiting = document.getElementById("waiting");
-  const STEP = 256 * 1024; // the protocol takes pieces of this and its multiples
-  const PAUSES = [1000, 2000, 5000, 10000, 20000, 30000];
-  let chosen = [];
+  const pending = document.getElementById("pending-upload");
+  const CHUNK_UNIT = 256 * 1024; // the protocol requires chunks in multiples of this
+  const RETRY_DELAYS = [1000, 2000, 5000, 10000, 20000, 30000];
+  let selected = [];
 
-  const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-  const here = (address) => {
-    // An address of ours is taken on the host that the page came from.
+  const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+  const sameOrigin = (address) => {
+    // URLs of this installation are requested from the host that served the page.
     const url = new URL(address, location.href);
     return url.origin === new URL(box.dataset.base).origin ? url.pathname + url.search : address;
   };
 
-  // One table in the browser's own database: files survive a reload there.
+  // IndexedDB keeps the files across reloads.
   const opened = new Promise((done, fail) => {
-    const asked = indexedDB.open("cutroom", 1);
-    asked.onupgradeneeded = () => asked.result.createObjectStore("uploads", { keyPath: "videoId" });
-    asked.onsuccess = () => done(asked.result);
-    asked.onerror = () => fail(asked.error);
+    const request = indexedDB.open("cutroom", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("uploads", { keyPath: "videoId" });
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => fail(request.error);
   });
   async function table(mode, work) {
     const database = await opened;
     return new Promise((done, fail) => {
-      const act = database.transaction("uploads", mode);
-      const asked = work(act.objectStore("uploads"));
-      act.oncomplete = () => done(asked.result);
-      act.onerror = act.onabort = () => fail(act.error);
+      const transaction = database.transaction("uploads", mode);
+      const request = work(transaction.objectStore("uploads"));
+      transaction.oncomplete = () => done(request.result);
+      transaction.onerror = transaction.onabort = () => fail(transaction.error);
     });
   }
-  const keep = (record) => table("readwrite", (store) => store.put(record)).catch(() => table("readwrite", (store) => store.put({ ...record, file: null })).catch(() => {}));
-  const drop = (videoId) => table("readwrite", (store) => store.delete(videoId)).catch(() => {});
+  const save = (record) => table("readwrite", (store) => store.put(record)).catch(() => table("readwrite", (store) => store.put({ ...record, file: null })).catch(() => {}));
+  const remove = (videoId) => table("readwrite", (store) => store.delete(videoId)).catch(() => {});
 
   function show(record) {
     const row = document.createElement("li");
@@ -51,37 +51,37 @@
     bar.setAttribute("aria-label", `Upload of ${record.name}`);
     row.append(name, state, bar);
     list.append(row);
-    const say = (words, kind) => { state.textContent = words; state.className = `state numbers ${kind}`; };
+    const setStatus = (text, kind) => { state.textContent = text; state.className = `state numbers ${kind}`; };
     return {
       row,
-      say,
-      at(bytes) { bar.value = bytes; say(`${Math.floor((100 * bytes) / (record.size || 1))} % sent`, "processing"); },
+      setStatus,
+      at(bytes) { bar.value = bytes; setStatus(`${Math.floor((100 * bytes) / (record.size || 1))} % uploaded`, "processing"); },
     };
   }
 
-  const stored = (answer) => {
-    const range = /bytes=0-(\d+)/.exec(answer.headers.get("range") || "");
+  const receivedBytes = (response) => {
+    const range = /bytes=0-(\d+)/.exec(response.headers.get("range") || "");
     return range ? Number(range[1]) + 1 : 0;
   };
 
-  // One try: ask how far it has come, then send the rest piece by piece. Says whether it is whole.
+  // One attempt: query the received range, then send the rest in chunks. Resolves to true when complete.
   async function attempt(record, line) {
-    const ask = await fetch(record.location, { method: "PUT", headers: { "content-range": `bytes */${record.size}` } });
-    if (ask.ok) return true;
-    if (ask.status !== 308) throw Object.assign(new Error("refused"), { status: ask.status });
-    let at = stored(ask);
-    const piece = Math.min(64, Math.max(1, Math.ceil(record.size / 40 / STEP))) * STEP;
+    const status = await fetch(record.location, { method: "PUT", headers: { "content-range": `bytes */${record.size}` } });
+    if (status.ok) return true;
+    if (status.status !== 308) throw Object.assign(new Error("rejected"), { status: status.status });
+    let at = receivedBytes(status);
+    const chunk = Math.min(64, Math.max(1, Math.ceil(record.size / 40 / CHUNK_UNIT))) * CHUNK_UNIT;
     while (at < record.size) {
       line.at(at);
-      const end = Math.min(at + piece, record.size);
-      const answer = await fetch(record.location, {
+      const end = Math.min(at + chunk, record.size);
+      const response = await fetch(record.location, {
         method: "PUT",
         headers: { "content-range": `bytes ${at}-${end - 1}/${record.size}` },
         body: record.file.slice(at, end),
       });
-      if (answer.ok) return true;
-      if (answer.status !== 308) throw Object.assign(new Error("refused"), { status: answer.status });
-      at = stored(answer);
+      if (response.ok) return true;
+      if (response.status !== 308) throw Object.assign(new Error("rejected"), { status: response.status });
+      at = receivedBytes(response);
     }
     return true;
   }
@@ -92,61 +92,61 @@
         if (await attempt(record, line)) break;
       } catch (error) {
         if (error.status === 404 || error.status === 410 || error.status === 412) {
-          line.say("This upload has ended. Start it anew.", "failed");
-          await drop(record.videoId);
+          line.setStatus("This upload has expired. Start it again.", "failed");
+          await remove(record.videoId);
           return;
         }
-        const wait = PAUSES[Math.min(tries, PAUSES.length - 1)];
-        line.say(`The line broke. Trying again in ${wait / 1000} s.`, "failed");
-        await pause(wait);
+        const wait = RETRY_DELAYS[Math.min(tries, RETRY_DELAYS.length - 1)];
+        line.setStatus(`Connection lost. Retrying in ${wait / 1000} s.`, "failed");
+        await sleep(wait);
       }
     }
-    await drop(record.videoId);
+    await remove(record.videoId);
     line.at(record.size);
-    line.say("Received. It is being read now.", "ready");
+    line.setStatus("Uploaded. Processing.", "ready");
     window.htmx?.trigger("#grid", "refresh");
     setTimeout(() => line.row.remove(), 8000);
   }
 
   async function start(file) {
     const line = show({ videoId: "", name: file.name, size: file.size });
-    line.say("starting", "processing");
+    line.setStatus("starting", "processing");
     const form = new URLSearchParams(new FormData(document.getElementById("import")));
     form.delete("url");
     form.set("name", file.name);
     form.set("type", file.type);
     form.set("folder", box.dataset.folder);
-    const made = await fetch("/library/uploads", { method: "POST", body: form, headers: { accept: "application/json" } });
-    const told = await made.json();
-    if (!made.ok) return line.say(told.message, "failed");
-    const begun = await fetch(here(told.url), { method: "POST", headers: { "x-goog-resumable": "start", "content-type": file.type || "application/octet-stream" } });
-    if (!begun.ok) return line.say("The upload could not be started.", "failed");
-    const record = { videoId: told.videoId, name: file.name, size: file.size, file, location: here(begun.headers.get("location")) };
-    line.row.dataset.video = told.videoId;
-    await keep(record);
+    const created = await fetch("/library/uploads", { method: "POST", body: form, headers: { accept: "application/json" } });
+    const session = await created.json();
+    if (!created.ok) return line.setStatus(session.message, "failed");
+    const started = await fetch(sameOrigin(session.url), { method: "POST", headers: { "x-goog-resumable": "start", "content-type": file.type || "application/octet-stream" } });
+    if (!started.ok) return line.setStatus("The upload could not be started.", "failed");
+    const record = { videoId: session.videoId, name: file.name, size: file.size, file, location: sameOrigin(started.headers.get("location")) };
+    line.row.dataset.video = session.videoId;
+    await save(record);
     window.htmx?.trigger("#grid", "refresh");
     await run(record, line);
   }
 
-  // What was under way when the page was left.
-  async function goOn() {
+  // Continues uploads that were interrupted by leaving the page.
+  async function resume() {
     for (const record of await table("readonly", (store) => store.getAll()).catch(() => [])) {
       const line = show(record);
       if (record.file) { run(record, line); continue; }
-      line.say("Choose the file again to go on.", "queued");
+      line.setStatus("Choose the file again to continue.", "queued");
       const again = document.createElement("input");
       again.type = "file";
       again.setAttribute("aria-label", `Choose ${record.name} again`);
       again.addEventListener("change", () => {
         const file = again.files[0];
         if (file && file.size === record.size) { again.remove(); run({ ...record, file }, line); }
-        else line.say("This is another file. Choose the same one.", "failed");
+        else line.setStatus("This is a different file. Choose the original one.", "failed");
       });
       line.row.append(again);
     }
   }
 
-  // How long a film is can be told before it is sent; the price follows from it.
+  // Reads the duration before the upload, for the price.
   async function measure(files) {
     let total = 0;
     for (const file of files) {
@@ -158,7 +158,7 @@
           element.onloadedmetadata = () => done(Number.isFinite(element.duration) ? element.duration : 0);
           element.onerror = () => done(0);
         }),
-        pause(4000).then(() => 0),
+        sleep(4000).then(() => 0),
       ]);
       URL.revokeObjectURL(element.src);
     }
@@ -167,12 +167,12 @@
   }
 
   function choose(files) {
-    chosen = [...files];
-    if (!chosen.length) return;
-    document.getElementById("waiting-names").textContent = chosen.map((file) => file.name).join(", ");
-    waiting.hidden = false;
+    selected = [...files];
+    if (!selected.length) return;
+    document.getElementById("pending-names").textContent = selected.map((file) => file.name).join(", ");
+    pending.hidden = false;
     document.querySelector(".recipe-box").open = true;
-    measure(chosen);
+    measure(selected);
   }
 
   const target = document.getElementById("drop");
@@ -183,10 +183,10 @@
   target.addEventListener("drop", (event) => { event.preventDefault(); choose(event.dataTransfer.files); });
   document.getElementById("files").addEventListener("change", (event) => choose(event.target.files));
   document.getElementById("send").addEventListener("click", () => {
-    waiting.hidden = true;
-    for (const file of chosen.splice(0)) start(file).catch(() => {});
+    pending.hidden = true;
+    for (const file of selected.splice(0)) start(file).catch(() => {});
     document.getElementById("seconds").value = "";
   });
-  document.getElementById("forget").addEventListener("click", () => { chosen = []; waiting.hidden = true; });
-  goOn();
+  document.getElementById("cancel-upload").addEventListener("click", () => { selected = []; pending.hidden = true; });
+  resume();
 })();

@@ -1,21 +1,21 @@
-// Recording a sample in the browser, and hearing a sentence without leaving the page.
+// Records a voice sample in the browser, and plays synthesized speech without leaving the page.
 "use strict";
 
 (() => {
-  const LONGEST_SECONDS = 120;
+  const MAX_SECONDS = 120;
   const sample = document.getElementById("sample");
-  const heard = document.getElementById("heard");
+  const samplePlayer = document.getElementById("sample-player");
   const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
   function show(file) {
     document.getElementById("chosen").textContent = file ? file.name : "";
-    if (heard.src) URL.revokeObjectURL(heard.src);
-    heard.hidden = !file;
-    if (file) heard.src = URL.createObjectURL(file);
+    if (samplePlayer.src) URL.revokeObjectURL(samplePlayer.src);
+    samplePlayer.hidden = !file;
+    if (file) samplePlayer.src = URL.createObjectURL(file);
   }
   sample?.addEventListener("change", () => show(sample.files[0]));
 
-  // Browsers give the microphone to secure pages only; elsewhere there is the file.
+  // Browsers allow microphone access only in secure contexts; the file input always works.
   const button = document.getElementById("record");
   if (button && navigator.mediaDevices && window.MediaRecorder) {
     document.getElementById("recorder").hidden = false;
@@ -25,30 +25,30 @@
 
     const stop = () => { if (recorder?.state === "recording") recorder.stop(); };
     async function start() {
-      let sound;
+      let stream;
       try {
-        sound = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: false, autoGainControl: false } });
+        stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: false, autoGainControl: false } });
       } catch {
-        state.textContent = "The microphone is not to be had. Allow it for this page, or send a file.";
+        state.textContent = "Microphone access was denied. Allow it for this page, or upload a file.";
         return;
       }
-      const pieces = [];
-      const began = performance.now();
-      recorder = new MediaRecorder(sound);
-      recorder.addEventListener("dataavailable", (event) => pieces.push(event.data));
-      const ticking = setInterval(() => {
-        const seconds = (performance.now() - began) / 1000;
+      const chunks = [];
+      const startedAt = performance.now();
+      recorder = new MediaRecorder(stream);
+      recorder.addEventListener("dataavailable", (event) => chunks.push(event.data));
+      const timer = setInterval(() => {
+        const seconds = (performance.now() - startedAt) / 1000;
         time.textContent = clock(seconds);
-        if (seconds >= LONGEST_SECONDS) stop();
+        if (seconds >= MAX_SECONDS) stop();
       }, 200);
       recorder.addEventListener("stop", () => {
-        clearInterval(ticking);
-        for (const track of sound.getTracks()) track.stop();
+        clearInterval(timer);
+        for (const track of stream.getTracks()) track.stop();
         const kind = recorder.mimeType.split(";")[0];
-        const file = new File(pieces, `recording.${kind.includes("mp4") ? "m4a" : "webm"}`, { type: kind });
-        const carried = new DataTransfer();
-        carried.items.add(file);
-        sample.files = carried.files;
+        const file = new File(chunks, `recording.${kind.includes("mp4") ? "m4a" : "webm"}`, { type: kind });
+        const transfer = new DataTransfer();
+        transfer.items.add(file);
+        sample.files = transfer.files;
         show(file);
         button.textContent = "Record again";
         button.setAttribute("aria-pressed", "false");
@@ -66,7 +66,7 @@
     if (sample.files.length) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    document.getElementById("chosen").textContent = "Record something, or choose a recording.";
+    document.getElementById("chosen").textContent = "Record a sample or choose a file.";
   });
 
   const form = document.getElementById("speak");
@@ -74,25 +74,25 @@
     event.preventDefault();
     event.stopImmediatePropagation();
     const spoken = document.getElementById("spoken");
-    const told = document.getElementById("spoken-state");
-    const say = form.querySelector("button");
-    say.disabled = true;
-    told.textContent = "Speaking.";
+    const status = document.getElementById("spoken-state");
+    const button = form.querySelector("button");
+    button.disabled = true;
+    status.textContent = "Generating speech…";
     try {
-      const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" } });
-      if (!answer.ok) {
-        const said = await answer.json();
-        throw new Error((said.error || said).message);
+      const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" } });
+      if (!response.ok) {
+        const body = await response.json();
+        throw new Error((body.error || body).message);
       }
       if (spoken.src) URL.revokeObjectURL(spoken.src);
-      spoken.src = URL.createObjectURL(await answer.blob());
+      spoken.src = URL.createObjectURL(await response.blob());
       spoken.hidden = false;
-      told.textContent = "";
+      status.textContent = "";
       await spoken.play().catch(() => {});
-    } catch (fault) {
-      told.textContent = fault.message || "It could not be read. Try again.";
+    } catch (error) {
+      status.textContent = error.message || "Speech could not be generated. Try again.";
     } finally {
-      say.disabled = false;
+      button.disabled = false;
     }
   });
 })();

@@ -213,16 +213,16 @@ def _merge_count(
     audible = sum(each >= min_seconds for each in seconds)
     target_count = speakers or MAX_SPEAKERS
     most, count = min(audible, target_count), 0
-    for made, merge in enumerate(merges):
+    for index, merge in enumerate(merges):
         if speakers is None and merge.similarity < same_speaker_threshold and audible <= target_count:
-            return made
+            return index
         left, right = _root(parents, merge.left), _root(parents, merge.right)
         parents[right] = left
         audible -= (seconds[left] >= min_seconds) + (seconds[right] >= min_seconds)
         seconds[left] += seconds[right]
         audible += seconds[left] >= min_seconds
         if min(audible, target_count) >= most:
-            most, count = min(audible, target_count), made + 1
+            most, count = min(audible, target_count), index + 1
     return len(merges) if speakers is None else count
 
 

@@ -12,7 +12,7 @@ from cutroom.engines.models.manifest import ModelFile
 
 CHUNK_BYTES = 1024 * 1024
 MAGIC_BYTES = 512  # covers the tar header, the longest signature below
-PART_SUFFIX = ".partial"
+PART_SUFFIX = ".part"
 
 
 class ModelSourceError(EngineUnavailableError):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CONTEXT_SECONDS = 0.25  # kept on either side of a chunk, so two chunks are 0.5 s apart
 CUT_FROM = 0.6  # a window ends at its capacity silence past this share of its capacity
-QUIET_SECONDS = 0.05  # length of the quietest stretch at which continuous speech is cut
+QUIET_SECONDS = 0.05  # length of the quiet section at which continuous speech is cut
 
 _CONTEXT = round(CONTEXT_SECONDS * SAMPLE_RATE)
 _QUIET = round(QUIET_SECONDS * SAMPLE_RATE)

@@ -129,9 +129,9 @@ class WhisperRecognizer:
     def _batched_decode(self, samples: "Samples", code: str) -> "list[Segment]":
         """Decodes the window once with beam search. The sequential transcribe() would seek back to the last word and
         decode the rest again, at the cost of a full window each time."""
-        whole = [{"start": 0.0, "end": len(samples) / SAMPLE_RATE}]
+        clip = [{"start": 0.0, "end": len(samples) / SAMPLE_RATE}]
         segments, _ = self._pipeline.transcribe(
-            samples, language=code, clip_timestamps=whole, beam_size=BEAM_SIZE, word_timestamps=True, batch_size=1
+            samples, language=code, clip_timestamps=clip, beam_size=BEAM_SIZE, word_timestamps=True, batch_size=1
         )
         return list(segments)
 

@@ -3,7 +3,7 @@
 import io
 import struct
 import wave
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
@@ -114,14 +114,12 @@ class OpenAiVoiceCloner:
         )
 
 
-def parse_voices(setting: str) -> tuple[StockVoice, ...]:
-    """Parses comma-separated `name:language:gender` entries; language defaults to `en`, gender to `neutral`."""
+def parse_voices(entries: Iterable[str]) -> tuple[StockVoice, ...]:
+    """Parses `name:language:gender` entries; language defaults to `en`, gender to `neutral`."""
     voices = []
-    for each in setting.split(","):
-        name, _, rest = each.strip().partition(":")
+    for entry in entries:
+        name, _, rest = entry.partition(":")
         language, _, gender_name = rest.partition(":")
-        if not name:
-            continue
         try:
             gender = Gender(gender_name or Gender.NEUTRAL)
         except ValueError as error:

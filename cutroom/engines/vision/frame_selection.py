@@ -138,8 +138,8 @@ def _color(small: "Image") -> float:
 def _face(box: Box) -> float:
     """High for a large face that is not cropped and has headroom."""
     large = min(1.0, box.height / GOOD_FACE)
-    whole = min(box.x, 1 - box.x - box.width, box.y, 1 - box.y - box.height)
-    return large * (1.0 if whole > 0.02 else 0.3) * (1.0 if box.y > 0.35 * box.height else 0.8)
+    margin = min(box.x, 1 - box.x - box.width, box.y, 1 - box.y - box.height)
+    return large * (1.0 if margin > 0.02 else 0.3) * (1.0 if box.y > 0.35 * box.height else 0.8)
 
 
 def _expression(frame: "Image", face: Box) -> float:

@@ -1,23 +1,23 @@
-"""Which addresses of the internet may be reached for a caller, and how a name becomes a vetted address."""
+"""Resolves host names and denies private, reserved and operator-denied addresses."""
 
 import asyncio
 import socket
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import httpcore
 from httpcore import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream
 
 RESOLVE_SECONDS = 5.0
-MAX_RESOLVING = 16  # names at once; a slow name server must not take every thread of the process
-MAX_CONNECT_TRIES = 4  # addresses of one name
-MAX_ADDRESSES = 64  # of one name; more is no honest answer
+MAX_CONCURRENT_LOOKUPS = 16  # a slow name server must not occupy every thread
+MAX_CONNECT_TRIES = 4  # addresses tried per name
+MAX_ADDRESSES = 64  # per name; longer responses are rejected
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Own tables: `ipaddress.is_global` of Python 3.11 admits several of these.
+# Explicit tables, because `ipaddress.is_global` of Python 3.11 admits several of these.
 DENIED_V4: tuple[tuple[IPv4Network, str], ...] = (
     (IPv4Network("0.0.0.0/8"), "this network; 0.0.0.0 reaches the machine itself"),
     (IPv4Network("10.0.0.0/8"), "private"),
@@ -36,7 +36,7 @@ DENIED_V4: tuple[tuple[IPv4Network, str], ...] = (
     (IPv4Network("240.0.0.0/4"), "reserved, and broadcast"),
 )
 
-# Of IPv6 only this block is handed out for the internet. Outside of it, and so refused without a line of their own:
+# The only allocated global unicast block. Everything outside it is denied without an entry of its own:
 # ::1, ::, mapped ::ffff:0:0/96, NAT64 64:ff9b::/96 and 64:ff9b:1::/48, discard 100::/64, segment routing 5f00::/16,
 # unique local fc00::/7, link-local fe80::/10, site-local fec0::/10, multicast ff00::/8.
 GLOBAL_V6 = IPv6Network("2000::/3")
@@ -48,42 +48,37 @@ DENIED_V6: tuple[tuple[IPv6Network, str], ...] = (
 )
 
 
-def why_denied(address: Address, extra: Iterable[Network] = ()) -> str | None:
-    """What an address is, when it may not be reached; `extra` are the operator's own networks."""
+def denial_reason(address: Address, extra: Iterable[Network] = ()) -> str | None:
+    """Returns why an address is denied, or None; `extra` lists networks denied by the operator."""
     if any(address.version == network.version and address in network for network in extra):
         return "denied by the operator"
     if isinstance(address, IPv4Address):
-        return next((why for network, why in DENIED_V4 if address in network), None)
+        return next((reason for network, reason in DENIED_V4 if address in network), None)
     if address.scope_id is not None or address not in GLOBAL_V6:
         return "not a global IPv6 address"
-    return next((why for network, why in DENIED_V6 if address in network), None)
+    return next((reason for network, reason in DENIED_V6 if address in network), None)
 
 
-def parse_networks(text: str | None) -> tuple[Network, ...]:
-    """Read the operator's comma-separated list; a network that cannot be read stops the process from starting."""
-    return tuple(ip_network(part.strip()) for part in (text or "").split(",") if part.strip())
-
-
-class DeniedError(Exception):
-    """A name has no address that may be reached; the message is for the log."""
+class AddressDeniedError(Exception):
+    """The host has no allowed address; the message is only logged."""
 
 
 class Resolver:
-    """Asks the system's resolver once for each connection; what it returns is what gets connected to."""
+    """Resolves and checks a host once per connection, which then uses only these addresses (no DNS rebinding)."""
 
     def __init__(self, denied: Sequence[Network] = ()) -> None:
         self._denied = tuple(denied)
-        self._threads = ThreadPoolExecutor(MAX_RESOLVING, thread_name_prefix="resolve")
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_LOOKUPS, thread_name_prefix="resolve")
 
-    async def vet(self, host: str, port: int) -> list[Address]:
-        """All addresses of a name or literal, in the resolver's order; one that is denied condemns the name."""
-        addresses = await self._look_up(host, port)
+    async def resolve(self, host: str, port: int) -> list[Address]:
+        """Returns all addresses of a host, in resolver order; a single denied address rejects the host."""
+        addresses = await self._lookup(host, port)
         for address in addresses:
-            if (why := why_denied(address, self._denied)) is not None:
-                raise DeniedError(f"{address}: {why}")
+            if (reason := denial_reason(address, self._denied)) is not None:
+                raise AddressDeniedError(f"{address}: {reason}")
         return addresses
 
-    async def _look_up(self, host: str, port: int) -> list[Address]:
+    async def _lookup(self, host: str, port: int) -> list[Address]:
         try:
             return [ip_address(host)]
         except ValueError:
@@ -91,20 +86,20 @@ class Resolver:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(RESOLVE_SECONDS):
-                found = await loop.run_in_executor(self._threads, _ask_system, host, port)
+                results = await loop.run_in_executor(self._threads, _getaddrinfo, host, port)
         except (OSError, UnicodeError, TimeoutError) as error:
-            raise DeniedError(f"no address: {error!r}") from error
-        addresses = list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in found))
+            raise AddressDeniedError(f"no address: {error!r}") from error
+        addresses = list(dict.fromkeys(ip_address(sockaddr[0]) for *_, sockaddr in results))
         if not 1 <= len(addresses) <= MAX_ADDRESSES:
-            raise DeniedError(f"{len(addresses)} addresses")
+            raise AddressDeniedError(f"{len(addresses)} addresses")
         return addresses
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class VettedBackend(AsyncNetworkBackend):
-    """Opens connections to the addresses it was given, whatever name it is asked for."""
+class PinnedBackend(AsyncNetworkBackend):
+    """Connects only to already checked addresses, regardless of the requested host."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self._addresses = tuple(addresses)
@@ -112,9 +107,9 @@ class VettedBackend(AsyncNetworkBackend):
 
     async def connect_tcp(
         self,
-        host: str,  # noqa: ARG002 (resolving it again is what must not happen)
+        host: str,  # noqa: ARG002 - must not be resolved again
         port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 (the form of every backend)
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
@@ -127,7 +122,7 @@ class VettedBackend(AsyncNetworkBackend):
         raise failure
 
 
-def _ask_system(host: str, port: int) -> list[tuple[int, int, int, str, tuple[str, int]]]:
-    # Without AI_ADDRCONFIG both families are asked for, so that a private AAAA beside a public A is seen. The dot at
-    # the end keeps the search list of resolv.conf out: `db.prod` must not become `db.prod.cluster.local`.
+def _getaddrinfo(host: str, port: int) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+    # Without AI_ADDRCONFIG both families are queried, so that a private AAAA beside a public A is seen. The trailing
+    # dot disables the search list of resolv.conf: `db.prod` must not become `db.prod.cluster.local`.
     return socket.getaddrinfo(f"{host}.", port, type=socket.SOCK_STREAM)  # type: ignore[return-value]

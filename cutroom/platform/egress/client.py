@@ -1,4 +1,4 @@
-"""The only way out for URLs that come from callers: imports, samples, images and webhook deliveries."""
+"""HTTP client for untrusted URLs: imports, voice samples, images and webhook deliveries."""
 
 import asyncio
 import logging
@@ -9,39 +9,47 @@ from dataclasses import dataclass, field
 
 import httpcore
 
-from cutroom.platform.egress.addresses import DeniedError, Network, Resolver, VettedBackend
-from cutroom.platform.egress.urls import MAX_URL_LENGTH, Target, UrlError, fault_in_url, join_url, parse_url
+from cutroom.platform.egress.addresses import AddressDeniedError, Network, PinnedBackend, Resolver
+from cutroom.platform.egress.urls import MAX_URL_LENGTH, Target, UrlError, join_url, parse_url, url_error
 
-__all__ = ["MAX_URL_LENGTH", "Answer", "Egress", "PostAnswer", "TooLargeError", "UnreachableError", "fault_in_url"]
+__all__ = [
+    "MAX_URL_LENGTH",
+    "Egress",
+    "EgressResponse",
+    "PostResponse",
+    "TooLargeError",
+    "UnreachableError",
+    "url_error",
+]
 
 MAX_REDIRECTS = 3
 MAX_HEADER_BYTES = 64 * 1024
-MAX_POST_ANSWER_BYTES = 64 * 1024
-CONNECT_SECONDS = 5.0  # for each address, and again for the TLS handshake
-HEADER_SECONDS = 20.0  # from the question to the end of the headers, once for each redirect
-SILENCE_SECONDS = 15.0  # between two pieces of a body
+MAX_POST_RESPONSE_BYTES = 64 * 1024
+CONNECT_SECONDS = 5.0  # per address, and again for the TLS handshake
+HEADER_SECONDS = 20.0  # from sending the request to the end of the headers, per redirect
+READ_SECONDS = 15.0  # between two reads of the body
 RATE_WINDOW_SECONDS = 15.0
-MIN_BYTES_PER_SECOND = 1024  # over one window, while we wait for the other side
+MIN_BYTES_PER_SECOND = 1024  # average over one window, excluding the reader's own pauses
 FETCH_SECONDS = 60.0
 POST_SECONDS = 15.0
 USER_AGENT = "Cutroom/1"
 
 logger = logging.getLogger("cutroom.egress")
 
-# Of the caller's headers, these alone go on to another host after a redirect.
+# The only caller headers kept on a redirect to another host.
 _KEPT_ACROSS_HOSTS = frozenset({"accept", "range"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class _RefusedError(Exception):
-    """Our own reason to stop, on its way to the log."""
+    """Why a request was aborted; only logged."""
 
 
 _FAILURES = (
     _RefusedError,
-    DeniedError,
+    AddressDeniedError,
     UrlError,
-    OSError,  # TimeoutError and ssl.SSLError among them
+    OSError,  # includes TimeoutError and ssl.SSLError
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
@@ -49,25 +57,29 @@ _FAILURES = (
 
 
 class UnreachableError(Exception):
-    """A URL did not give what was asked: refused, unreachable, too slow or broken look the same from outside."""
+    """Fetch failed.
+
+    Blocked, unreachable, slow and malformed are indistinguishable to the caller, so that errors reveal nothing about
+    the network.
+    """
 
     def __init__(self) -> None:
         super().__init__("The URL could not be fetched.")
 
 
 class TooLargeError(Exception):
-    """A body is longer than its reader allows."""
+    """The body exceeds the byte limit of the request."""
 
     def __init__(self) -> None:
         super().__init__("The content behind the URL is too large.")
 
 
 @dataclass(slots=True)
-class Answer:
-    """A response whose headers have arrived; iterate over it to read the body, once."""
+class EgressResponse:
+    """A streaming response; the body can be iterated once."""
 
     status: int
-    headers: Mapping[str, str]  # names in lower case
+    headers: Mapping[str, str]  # lower-case names
     final_url: str
     _body: AsyncIterator[bytes] = field(repr=False)
     _max_bytes: int
@@ -95,8 +107,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class PostAnswer:
-    """What a webhook receiver said; the body is cut off at MAX_POST_ANSWER_BYTES."""
+class PostResponse:
+    """The response to a POST; the body is truncated to MAX_POST_RESPONSE_BYTES."""
 
     status: int
     headers: Mapping[str, str]
@@ -104,7 +116,7 @@ class PostAnswer:
 
 
 class Egress:
-    """Fetches over https from vetted public addresses; reads no proxy, credential or cookie from anywhere."""
+    """Fetches over HTTPS from public addresses only; ignores proxy settings, credentials and cookies."""
 
     def __init__(self, *, denied: Sequence[Network] = (), tls: ssl.SSLContext | None = None) -> None:
         self._resolver = Resolver(denied)
@@ -123,88 +135,88 @@ class Egress:
         content: bytes | None = None,
         max_bytes: int,
         timeout_seconds: float = FETCH_SECONDS,
-    ) -> AsyncIterator[Answer]:
-        """Ask, follow redirects (GET and HEAD only), and hand over the last answer; the time bounds it all."""
-        question = _Question(method, _clean(headers), content)
-        readers_own: Exception | None = None
+    ) -> AsyncIterator[EgressResponse]:
+        """Yields the final response after redirects (GET and HEAD only); the timeout covers the whole exchange."""
+        request = _Request(method, _clean(headers), content)
+        reader_error: Exception | None = None
         try:
-            async with asyncio.timeout(timeout_seconds), self._follow(url, question, max_bytes=max_bytes) as answer:
-                _refuse_compressed(answer)
+            async with asyncio.timeout(timeout_seconds), self._follow(url, request, max_bytes=max_bytes) as response:
+                _reject_compressed(response)
                 try:
-                    yield answer
+                    yield response
                 except Exception as error:
-                    readers_own = error  # a full disk on our side is not the fault of the URL
+                    reader_error = error  # an error of ours, such as a full disk, is not a failed fetch
                     raise
         except _FAILURES as error:
-            if error is readers_own:
+            if error is reader_error:
                 raise
             _log(url, error)
             raise UnreachableError from None
 
     async def fetch(self, url: str, *, max_bytes: int, timeout_seconds: float = FETCH_SECONDS) -> bytes:
-        """The whole body behind a URL, when the last answer is 200."""
-        async with self.stream("GET", url, max_bytes=max_bytes, timeout_seconds=timeout_seconds) as answer:
-            if answer.status != 200:
-                _log(url, _RefusedError(f"status {answer.status}"))
+        """Returns the body of a URL; any final status other than 200 is an error."""
+        async with self.stream("GET", url, max_bytes=max_bytes, timeout_seconds=timeout_seconds) as response:
+            if response.status != 200:
+                _log(url, _RefusedError(f"status {response.status}"))
                 raise UnreachableError
-            return b"".join([chunk async for chunk in answer])
+            return b"".join([chunk async for chunk in response])
 
     async def post(
         self, url: str, body: bytes, *, headers: Mapping[str, str], timeout_seconds: float = POST_SECONDS
-    ) -> PostAnswer:
-        """Deliver a body; a redirect is an answer like any other, and is never followed."""
-        question = _Question("POST", _clean(headers), body)
+    ) -> PostResponse:
+        """Posts a body; redirects are not followed."""
+        request = _Request("POST", _clean(headers), body)
         received = bytearray()
         try:
             async with asyncio.timeout(timeout_seconds):
                 target = parse_url(url)
-                async with self._ask(target, question, max_bytes=MAX_POST_ANSWER_BYTES) as answer:
-                    await _fill(received, answer)
-                    return PostAnswer(answer.status, answer.headers, body=bytes(received))
+                async with self._send(target, request, max_bytes=MAX_POST_RESPONSE_BYTES) as response:
+                    await _read_truncated(received, response)
+                    return PostResponse(response.status, response.headers, body=bytes(received))
         except _FAILURES as error:
             _log(url, error)
             raise UnreachableError from None
 
     @asynccontextmanager
-    async def _follow(self, url: str, question: "_Question", *, max_bytes: int) -> AsyncIterator[Answer]:
+    async def _follow(self, url: str, request: "_Request", *, max_bytes: int) -> AsyncIterator[EgressResponse]:
         target = parse_url(url)
         for _ in range(MAX_REDIRECTS + 1):
-            async with self._ask(target, question, max_bytes=max_bytes) as answer:
-                location = answer.headers.get("location")
-                if question.method not in {"GET", "HEAD"} or answer.status not in _REDIRECTS or location is None:
-                    yield answer
+            async with self._send(target, request, max_bytes=max_bytes) as response:
+                location = response.headers.get("location")
+                if request.method not in {"GET", "HEAD"} or response.status not in _REDIRECTS or location is None:
+                    yield response
                     return
             following = join_url(target, location)
             if following.origin != target.origin:
-                question = question.for_other_host()
+                request = request.for_other_host()
             target = following
         raise _RefusedError("too many redirects")
 
     @asynccontextmanager
-    async def _ask(self, target: Target, question: "_Question", *, max_bytes: int) -> AsyncIterator[Answer]:
-        """One question on one connection of its own, to an address vetted for it."""
-        addresses = await self._resolver.vet(target.host, target.port)
-        request = httpcore.Request(
-            question.method,
+    async def _send(self, target: Target, request: "_Request", *, max_bytes: int) -> AsyncIterator[EgressResponse]:
+        """Sends one request on its own connection, pinned to addresses checked for it."""
+        addresses = await self._resolver.resolve(target.host, target.port)
+        outgoing = httpcore.Request(
+            request.method,
             httpcore.URL(scheme="https", host=target.host, port=target.port, target=target.path),
-            headers=question.headers_for(target),
-            content=question.content,
+            headers=request.headers_for(target),
+            content=request.content,
             extensions={"timeout": _TIMEOUTS, "sni_hostname": target.host},
         )
-        backend = VettedBackend(addresses)
+        backend = PinnedBackend(addresses)
         async with httpcore.AsyncHTTPConnection(
-            request.url.origin, ssl_context=self._tls, http2=False, network_backend=backend
+            outgoing.url.origin, ssl_context=self._tls, http2=False, network_backend=backend
         ) as connection:
             async with asyncio.timeout(HEADER_SECONDS):
-                response = await connection.handle_async_request(request)
+                response = await connection.handle_async_request(outgoing)
             try:
-                yield _answer(response, target, max_bytes=max_bytes)
+                yield _to_response(response, target, max_bytes=max_bytes)
             finally:
                 await response.aclose()
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _Request:
     method: str
     headers: Mapping[str, str]
     content: bytes | None
@@ -213,41 +225,41 @@ class _Question:
         own = {"host": target.authority, "user-agent": USER_AGENT, "accept": "*/*"}
         if self.content is not None:
             own["content-length"] = str(len(self.content))
-        # Plain bodies only, so that a small answer cannot unpack into a large one; and one question a connection.
+        # No compression, so that a small response cannot expand into a large one; one request per connection.
         fixed = {"accept-encoding": "identity", "connection": "close"}
         return [(name.encode(), value.encode("latin-1")) for name, value in {**own, **self.headers, **fixed}.items()]
 
-    def for_other_host(self) -> "_Question":
+    def for_other_host(self) -> "_Request":
         kept = {name: value for name, value in self.headers.items() if name in _KEPT_ACROSS_HOSTS}
-        return _Question(self.method, kept, content=self.content)
+        return _Request(self.method, kept, content=self.content)
 
 
-_TIMEOUTS = {"connect": CONNECT_SECONDS, "read": SILENCE_SECONDS, "write": SILENCE_SECONDS}
+_TIMEOUTS = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS}
 
 
 def _clean(headers: Mapping[str, str] | None) -> dict[str, str]:
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
-    # Who is asked, and how long the question is, only the URL and the body decide.
+    # Host and length follow from the URL and the body alone.
     return {name: value for name, value in lowered.items() if name not in {"host", "content-length"}}
 
 
-def _answer(response: httpcore.Response, target: Target, *, max_bytes: int) -> Answer:
+def _to_response(response: httpcore.Response, target: Target, *, max_bytes: int) -> EgressResponse:
     if sum(len(name) + len(value) for name, value in response.headers) > MAX_HEADER_BYTES:
         raise _RefusedError("headers too long")
     headers: dict[str, str] = {}
     for raw_name, raw_value in response.headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", "replace")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return Answer(response.status, headers, target.url, _body=response.aiter_stream(), _max_bytes=max_bytes)
+    return EgressResponse(response.status, headers, target.url, _body=response.aiter_stream(), _max_bytes=max_bytes)
 
 
-def _refuse_compressed(answer: Answer) -> None:
-    if answer.headers.get("content-encoding", "identity").lower() != "identity":
-        raise _RefusedError("compressed, though we asked for it plain")
+def _reject_compressed(response: EgressResponse) -> None:
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise _RefusedError("compressed despite accept-encoding: identity")
 
 
 async def _paced(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Pass a body on, and give up on one that only drips; the reader's own pauses do not count."""
+    """Passes the body through and aborts below the minimum rate; the reader's own pauses do not count."""
     clock = asyncio.get_running_loop().time
     waited, received = 0.0, 0
     while True:
@@ -264,17 +276,17 @@ async def _paced(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _fill(received: bytearray, answer: Answer) -> None:
+async def _read_truncated(received: bytearray, response: EgressResponse) -> None:
     try:
-        async for chunk in answer._body:  # noqa: SLF001 (ours; a long answer is cut off instead of refused)
-            received += chunk[: MAX_POST_ANSWER_BYTES - len(received)]
-            if len(received) >= MAX_POST_ANSWER_BYTES:
+        async for chunk in response._body:  # noqa: SLF001 - truncates long bodies instead of raising
+            received += chunk[: MAX_POST_RESPONSE_BYTES - len(received)]
+            if len(received) >= MAX_POST_RESPONSE_BYTES:
                 return
     except (OSError, httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError):
-        return  # the status has been given; what follows it is only for the record
+        return  # the status has arrived; the body is informational only
 
 
 def _log(url: str, error: Exception) -> None:
-    """The log says why; the URL without what may be secret in it."""
-    place = url.partition("?")[0].rpartition("@")[2][:200]
-    logger.info("egress failed", extra={"place": place, "reason": f"{type(error).__name__}: {error}"[:300]})
+    """Logs the reason, and the URL without user info and query, which may hold secrets."""
+    location = url.partition("?")[0].rpartition("@")[2][:200]
+    logger.info("egress failed", extra={"url": location, "reason": f"{type(error).__name__}: {error}"[:300]})

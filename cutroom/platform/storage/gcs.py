@@ -16,7 +16,7 @@ class GcsError(Exception):
     """Google refused to open a session."""
 
 
-class _TokenResponse(transport.Response):  # type: ignore[misc] # google-auth ships no types for its base classes
+class _TokenResponse(transport.Response):
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
 
@@ -33,7 +33,7 @@ class _TokenResponse(transport.Response):  # type: ignore[misc] # google-auth sh
         return self._response.content
 
 
-class _TokenRequest(transport.Request):  # type: ignore[misc] # see above
+class _TokenRequest(transport.Request):
     """HTTP transport of google-auth over httpx, so that token requests need no second HTTP client library."""
 
     def __call__(

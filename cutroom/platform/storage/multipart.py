@@ -1,4 +1,4 @@
-"""Single calls of S3 multipart uploads, which obstore does not offer, signed with AWS Signature Version 4."""
+"""The individual S3 multipart upload calls, which obstore does not expose, signed with AWS Signature Version 4."""
 
 import asyncio
 import hashlib
@@ -17,36 +17,36 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.settings import Settings
 
 CONNECT_SECONDS = 10.0
-TRANSFER_SECONDS = 120.0  # for one part, and for the store to put ten thousand of them together
+TRANSFER_SECONDS = 120.0  # for one part, and for completing an upload of ten thousand parts
 MAX_CONNECTIONS = 100
-UPLOADS_AT_ONCE = 64  # in one process, each with two parts in memory
-# The parts' bytes are not hashed a second time: TLS guards them on the way, and our own checksum at the end.
+MAX_CONCURRENT_UPLOADS = 64  # per process; each holds two parts in memory
+# Payloads are not hashed again: TLS protects them in transit, and our own checksum covers the whole file.
 _UNSIGNED = "UNSIGNED-PAYLOAD"
 _OWNER = "x-amz-meta-upload"
-_GONE = frozenset({"NoSuchUpload"})
-_UNFIT = frozenset({"InvalidPart", "InvalidPartOrder", "EntityTooSmall", "NoSuchKey"})
+_NOT_FOUND_CODES = frozenset({"NoSuchUpload"})
+_INVALID_PART_CODES = frozenset({"InvalidPart", "InvalidPartOrder", "EntityTooSmall", "NoSuchKey"})
 
 
 class StoreError(Exception):
-    """The store said no, or nothing that can be understood."""
+    """The object store returned an error or an unexpected response."""
 
     def __init__(self, status: int, code: str) -> None:
-        super().__init__(f"the store answered {status} {code}")
+        super().__init__(f"object store returned {status} {code}")
         self.status = status
         self.code = code
 
 
-class UploadGoneError(StoreError):
-    """The multipart upload was finished or aborted before."""
+class MultipartUploadNotFoundError(StoreError):
+    """The multipart upload was already completed or aborted."""
 
 
-class PartsUnfitError(StoreError):
-    """The store does not hold the parts that it was told to put together."""
+class InvalidPartsError(StoreError):
+    """The parts of a completion request do not match those stored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An object that is there: how large, and which upload made it."""
+class StoredObject:
+    """Size of an object, and the upload session that created it."""
 
     size_bytes: int
     owner: str | None
@@ -69,9 +69,9 @@ class Signer:
         )
 
     def headers(self, method: str, url: str, *, signed: Mapping[str, str], now: datetime) -> dict[str, str]:
-        """The given headers, all signed, with those that the signature itself needs."""
-        parts, moment = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
-        headers = {"x-amz-content-sha256": _UNSIGNED, **signed, "host": parts.netloc, "x-amz-date": moment}
+        """Returns the given headers, all signed, plus the signature headers."""
+        parts, timestamp = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
+        headers = {"x-amz-content-sha256": _UNSIGNED, **signed, "host": parts.netloc, "x-amz-date": timestamp}
         names = sorted(headers)
         canonical = "\n".join(
             (
@@ -84,37 +84,43 @@ class Signer:
                 headers["x-amz-content-sha256"],
             )
         )
-        area = f"{moment[:8]}/{self.region}/s3/aws4_request"
+        scope = f"{timestamp[:8]}/{self.region}/s3/aws4_request"
         digest = hashlib.sha256(canonical.encode()).hexdigest()
-        signature = hmac.digest(self._key(area), f"AWS4-HMAC-SHA256\n{moment}\n{area}\n{digest}".encode(), "sha256")
+        signature = hmac.digest(
+            self._key(scope), f"AWS4-HMAC-SHA256\n{timestamp}\n{scope}\n{digest}".encode(), "sha256"
+        )
         headers["authorization"] = (
-            f"AWS4-HMAC-SHA256 Credential={self.access_key}/{area}, "
+            f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, "
             f"SignedHeaders={';'.join(names)}, Signature={signature.hex()}"
         )
         return headers
 
     def presign(self, url: str, *, query: Mapping[str, str], seconds: int, now: datetime) -> str:
-        """A URL that reads one object for so long, with these parameters of S3's own."""
-        parts, moment = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
-        area = f"{moment[:8]}/{self.region}/s3/aws4_request"
-        given = {
+        """Returns a presigned GET URL; `query` holds S3 response parameters."""
+        parts, timestamp = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
+        scope = f"{timestamp[:8]}/{self.region}/s3/aws4_request"
+        parameters = {
             **query,
             "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
-            "X-Amz-Credential": f"{self.access_key}/{area}",
-            "X-Amz-Date": moment,
+            "X-Amz-Credential": f"{self.access_key}/{scope}",
+            "X-Amz-Date": timestamp,
             "X-Amz-Expires": str(seconds),
             "X-Amz-SignedHeaders": "host",
         }
-        encoded = "&".join(sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in given.items()))
+        encoded = "&".join(
+            sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in parameters.items())
+        )
         canonical = f"GET\n{parts.path}\n{encoded}\nhost:{parts.netloc}\n\nhost\n{_UNSIGNED}"
         digest = hashlib.sha256(canonical.encode()).hexdigest()
-        signature = hmac.digest(self._key(area), f"AWS4-HMAC-SHA256\n{moment}\n{area}\n{digest}".encode(), "sha256")
+        signature = hmac.digest(
+            self._key(scope), f"AWS4-HMAC-SHA256\n{timestamp}\n{scope}\n{digest}".encode(), "sha256"
+        )
         return f"{url}?{encoded}&X-Amz-Signature={signature.hex()}"
 
-    def _key(self, area: str) -> bytes:
+    def _key(self, scope: str) -> bytes:
         key = f"AWS4{self.secret_key}".encode()
-        for piece in area.split("/"):
-            key = hmac.digest(key, piece.encode(), "sha256")
+        for component in scope.split("/"):
+            key = hmac.digest(key, component.encode(), "sha256")
         return key
 
 
@@ -128,17 +134,17 @@ def object_url(bucket: str, path: str) -> str:
 
 
 class Multipart:
-    """Multipart uploads into one bucket; every call is one HTTP request and none is tried twice."""
+    """Multipart uploads into one bucket; each call is one HTTP request without retries."""
 
     def __init__(self, client: httpx.AsyncClient, *, bucket_url: str, signer: Signer) -> None:
         self._client = client
         self._bucket_url = bucket_url
         self._signer = signer
-        self.room = asyncio.Semaphore(UPLOADS_AT_ONCE)
+        self.slots = asyncio.Semaphore(MAX_CONCURRENT_UPLOADS)
 
     @classmethod
     def connect(cls, settings: Settings) -> "Multipart":
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # it would write a line for every part
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs a line per request
         client = httpx.AsyncClient(
             timeout=httpx.Timeout(TRANSFER_SECONDS, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
@@ -150,7 +156,7 @@ class Multipart:
         await self._client.aclose()
 
     async def create(self, path: str, *, content_type: str, owner: str) -> str:
-        """Begin an upload; the finished object names its owner, so that a lost answer can be found again."""
+        """Creates an upload; `owner` in the object's metadata identifies it if the completion response is lost."""
         headers = {"content-type": content_type, _OWNER: owner}
         response = await self._call("POST", path, query="uploads=", headers=headers)
         match = re.search(r"<UploadId>([^<]+)</UploadId>", response.text)
@@ -158,39 +164,39 @@ class Multipart:
             raise StoreError(response.status_code, "no upload id")
         return html.unescape(match[1])
 
-    async def put_part(self, path: str, upload_id: str, *, number: int, pieces: list[bytes]) -> str:
-        """Store one part, or store it again; the tag by which to name what was stored. Takes the pieces away."""
+    async def put_part(self, path: str, upload_id: str, *, number: int, buffers: list[bytes]) -> str:
+        """Uploads or replaces one part and returns its ETag; empties `buffers`."""
         query = f"partNumber={number}&uploadId={quote(upload_id, safe='')}"
-        return (await self._call("PUT", path, query=query, pieces=pieces)).headers["etag"]
+        return (await self._call("PUT", path, query=query, buffers=buffers)).headers["etag"]
 
     async def complete(self, path: str, upload_id: str, *, etags: Sequence[str]) -> None:
-        """Put the parts together, in order; the object appears whole or not at all."""
+        """Completes the upload from its parts; the object appears atomically."""
         parts = "".join(
             f"<Part><PartNumber>{number}</PartNumber><ETag>{html.escape(etag)}</ETag></Part>"
             for number, etag in enumerate(etags, 1)
         )
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
         query = f"uploadId={quote(upload_id, safe='')}"
-        response = await self._call("POST", path, query=query, pieces=[body])
-        if "<Error>" in response.text:  # the status was sent before the work was done
+        response = await self._call("POST", path, query=query, buffers=[body])
+        if "<Error>" in response.text:  # S3 may send status 200 before an error occurs
             raise _error(response)
 
     async def abort(self, path: str, upload_id: str) -> None:
-        """Forget an upload and its parts; one that is gone already is as good."""
+        """Aborts an upload and deletes its parts; succeeds if it is already gone."""
         try:
             await self._call("DELETE", path, query=f"uploadId={quote(upload_id, safe='')}")
         except StoreError as error:
             if error.status != 404:
                 raise
 
-    async def find(self, path: str) -> Found | None:
+    async def find(self, path: str) -> StoredObject | None:
         try:
             response = await self._call("HEAD", path)
         except StoreError as error:
             if error.status == 404:
                 return None
             raise
-        return Found(int(response.headers["content-length"]), owner=response.headers.get(_OWNER))
+        return StoredObject(int(response.headers["content-length"]), owner=response.headers.get(_OWNER))
 
     async def _call(
         self,
@@ -199,27 +205,33 @@ class Multipart:
         *,
         query: str = "",
         headers: Mapping[str, str] | None = None,
-        pieces: list[bytes] | None = None,
+        buffers: list[bytes] | None = None,
     ) -> httpx.Response:
         url = object_url(self._bucket_url, path) + (f"?{query}" if query else "")
-        # The store's clock is the world's, whatever ours is told to be.
+        # S3 checks the signature against real time, so the injected clock does not apply.
         signed = self._signer.headers(method, url, signed=headers or {}, now=system_clock())
-        signed["content-length"] = str(sum(map(len, pieces or ())))
-        response = await self._client.request(method, url, headers=signed, content=_feed(pieces or []))
+        signed["content-length"] = str(sum(map(len, buffers or ())))
+        response = await self._client.request(method, url, headers=signed, content=_stream(buffers or []))
         if not response.is_success:
             raise _error(response)
         return response
 
 
-async def _feed(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    """Hands over each piece and forgets it: httpx's own objects form cycles, and would keep it for long."""
-    pieces.reverse()
-    while pieces:
-        yield pieces.pop()
+async def _stream(buffers: list[bytes]) -> AsyncIterator[bytes]:
+    """Yields and drops each buffer: httpx objects form reference cycles that would keep them alive."""
+    buffers.reverse()
+    while buffers:
+        yield buffers.pop()
 
 
 def _error(response: httpx.Response) -> StoreError:
     match = re.search(r"<Code>([^<]+)</Code>", response.text)
     code = match[1] if match else "unknown"
-    kind = UploadGoneError if code in _GONE else PartsUnfitError if code in _UNFIT else StoreError
+    kind = (
+        MultipartUploadNotFoundError
+        if code in _NOT_FOUND_CODES
+        else InvalidPartsError
+        if code in _INVALID_PART_CODES
+        else StoreError
+    )
     return kind(response.status_code, code)

@@ -1,4 +1,4 @@
-"""The object store, through the S3 API."""
+"""Reads, writes and presigns objects in the S3 bucket."""
 
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
@@ -15,11 +15,11 @@ from cutroom.platform.storage.multipart import Signer, bucket_url, object_url
 
 READ_URL_LIFETIME = timedelta(hours=1)
 PART_BYTES = 8 * 1024 * 1024
-MAX_PARTS = 9_000  # S3 takes ten thousand
-PARTS_AT_ONCE = 2  # bounds the memory of one upload
+MAX_PARTS = 9_000  # S3 allows ten thousand
+MAX_CONCURRENT_PARTS = 2  # bounds memory per upload
 READ_BYTES = 1024 * 1024
-REQUEST_TIMEOUT = timedelta(seconds=30)  # at most, to its last byte
-RANGE_BYTES = 32 * 1024 * 1024  # of one answer of the store
+REQUEST_TIMEOUT = timedelta(seconds=30)  # including the response body
+RANGE_BYTES = 32 * 1024 * 1024  # per GET request
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Storage:
         return cls(store, signer=Signer.of(settings), bucket_url=bucket_url(settings))
 
     async def size(self, path: str) -> int | None:
-        """How many bytes an object has; nothing when there is no such object."""
+        """Size of an object in bytes, or None if it does not exist."""
         try:
             return (await obstore.head_async(self.store, path))["size"]
         except FileNotFoundError:
@@ -55,55 +55,55 @@ class Storage:
     async def put(
         self, path: str, content: Path | bytes | AsyncIterable[bytes], *, expected_bytes: int | None = None
     ) -> None:
-        """Store an object whole; one that was there is replaced. A stream says how long it will be, about."""
+        """Stores or replaces an object; for a stream, `expected_bytes` sets the part size."""
         part = max(PART_BYTES, -(-(expected_bytes or 0) // MAX_PARTS))
-        await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=PARTS_AT_ONCE)
+        await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=MAX_CONCURRENT_PARTS)
 
     async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
-        """The object's bytes, or those of a span, about a megabyte at a time, however slowly they are taken.
+        """Streams an object, or a byte range of it, in chunks of about a megabyte.
 
-        The client ends an answer that lasts too long, so long objects are asked for in sittings.
-        One that is replaced meanwhile is an error: nobody gets half of each.
+        Requests time out regardless of progress, so long objects are read in ranges of RANGE_BYTES.
+        Raises if the object is replaced while it is read.
         """
-        found = await obstore.get_async(self.store, path, options={"range": span} if span is not None else None)
-        version = found.meta["e_tag"]
-        place, end = found.range
+        result = await obstore.get_async(self.store, path, options={"range": span} if span is not None else None)
+        etag = result.meta["e_tag"]
+        offset, end = result.range
         while True:
-            sitting = 0
-            async for chunk in found.stream(min_chunk_size=READ_BYTES):
+            count = 0
+            async for chunk in result.stream(min_chunk_size=READ_BYTES):
                 yield bytes(chunk)
-                sitting += len(chunk)
-                if sitting >= RANGE_BYTES:
+                count += len(chunk)
+                if count >= RANGE_BYTES:
                     break
-            place += sitting
-            if place >= end:
+            offset += count
+            if offset >= end:
                 return
-            rest = (place, min(place + RANGE_BYTES, end))
-            found = await obstore.get_async(self.store, path, options={"range": rest, "if_match": version})
+            following = (offset, min(offset + RANGE_BYTES, end))
+            result = await obstore.get_async(self.store, path, options={"range": following, "if_match": etag})
 
     async def delete(self, path: str) -> None:
         with suppress(FileNotFoundError):
             await obstore.delete_async(self.store, path)
 
     async def delete_under(self, prefix: str) -> None:
-        """Remove every object whose path starts so."""
+        """Deletes every object under a prefix."""
         async for batch in obstore.list(self.store, prefix):
             for found in batch:
                 await self.delete(found["path"])
 
     async def names(self, prefix: str) -> list[str]:
-        """Every object whose path starts so."""
+        """Paths of every object under a prefix."""
         return [found["path"] async for batch in obstore.list(self.store, prefix) for found in batch]
 
     async def read_url(self, path: str) -> str:
-        """A temporary URL to download one object."""
+        """Returns a presigned URL of an object."""
         return await obstore.sign_async(self.store, "GET", path, READ_URL_LIFETIME)
 
     def download_url(self, path: str, file_name: str) -> str:
-        """A temporary URL that a browser saves under this name, which is ASCII and holds no quote."""
+        """Returns a presigned URL that browsers save as `file_name`, which must be ASCII without quotes."""
         query = {"response-content-disposition": f'attachment; filename="{file_name}"'}
         seconds = int(READ_URL_LIFETIME.total_seconds())
-        # The store's clock is the world's, whatever ours is told to be.
+        # S3 checks the signature against real time, so the injected clock does not apply.
         return self.signer.presign(object_url(self.bucket_url, path), query=query, seconds=seconds, now=system_clock())
 
     async def read_urls(self, paths: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.captions import routes, worker
+from cutroom.products.captions import routes, service, worker
 from cutroom.products.captions.workflow import CaptionsWorkflow
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -12,6 +12,7 @@ PRODUCT = Product(
     worker=worker.register,
     jobs=(JobSpec(JobType.CAPTIONS, workflow=CaptionsWorkflow, prices=frozenset({Action.CAPTIONS})),),
     routers=(routes.router,),
+    to_bundle=service.credit_bundle,
     owns=Ownership(tables=("captions",)),
     depends_on=(TRANSCRIPTS,),
     panels=(ConsolePanel("Captions", template="products/captions.html"),),

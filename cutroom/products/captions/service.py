@@ -6,9 +6,10 @@ from typing import Any
 
 from cutroom.accounts.principals import Principal
 from cutroom.capabilities.service import require_translations
-from cutroom.credits.pricing import Action, BillableItem, PriceList
+from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
-from cutroom.credits.service import is_subscriber
+from cutroom.credits.schemas import CreditBundle
+from cutroom.credits.service import billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobKey, JobType
@@ -18,6 +19,11 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.transcripts.service import require_transcript
+
+
+def credit_bundle(request: NewCaptions) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges this request."""
+    return CreditBundle(caption_language_codes=request.languages)
 
 
 async def request_captions(
@@ -36,10 +42,10 @@ async def request_captions(
     await require_translations(connection, request.languages, source=source, now=now)
     depends_on = [] if source is not None else [transcript.id]
     jobs = []
-    for language in request.languages:
+    for language, item in zip(request.languages, billable_items(credit_bundle(request)), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
-            items=(BillableItem(Action.CAPTIONS, "captions", language),),
+            items=(item,),
             is_subscriber=is_subscriber(principal),
             reservation_id=request.reservation_id,
             line_ids=(line,) if line is not None else (),

@@ -1,1 +1,1 @@
-"""Pictures of characters that people send in: opened by a worker, never by the API."""
+"""Character images: uploaded through the API, decoded by a worker only."""

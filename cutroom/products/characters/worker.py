@@ -2,7 +2,7 @@
 
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.library.branding import CharacterImageStore
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.characters.activities import CharacterActivities
 
 

@@ -1,1 +1,1 @@
-"""Downloads: the source, a video in one language, or everything in one archive."""
+"""Downloads: the source, a language video, or an archive of all files."""

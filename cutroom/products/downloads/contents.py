@@ -22,17 +22,17 @@ _EXTENSIONS: Mapping[Container, str] = {
 }
 _VIDEO = """SELECT v.title, v.poster_path, v.default_language_code, v.media_type, v.duration_seconds,
         s.storage_path, s.file_name, s.size_bytes
-    FROM videos v LEFT JOIN sources s ON s.library_id = v.library_id AND s.video_id = v.id
+    FROM videos v LEFT JOIN published_sources s ON s.library_id = v.library_id AND s.video_id = v.id
     WHERE v.library_id = $1 AND v.id = $2"""
-_DUBS = """SELECT d.language, d.product, d.audio_path, j.result FROM dubs d
+_DUBS = """SELECT d.language, d.product, d.audio_path, j.result FROM published_dubs d
     JOIN jobs j ON j.library_id = d.library_id AND j.video_id = d.video_id AND j.type = 'dub'
         AND j.language = d.language AND j.product = d.product AND j.status = 'ready'
     WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete' AND d.audio_path IS NOT NULL
     ORDER BY d.language, d.product"""
-_CAPTIONS = """SELECT c.language, j.result FROM captions c
+_CAPTIONS = """SELECT c.language, j.result FROM published_captions c
     LEFT JOIN jobs j ON j.library_id = c.library_id AND j.id = 'captions_' || c.video_id || '_' || c.language
     WHERE c.library_id = $1 AND c.video_id = $2 ORDER BY c.language"""
-_SHORTS = """SELECT id, number, title, video_path, thumbnail_path FROM shorts_outputs
+_SHORTS = """SELECT id, number, title, video_path, thumbnail_path FROM published_shorts
     WHERE library_id = $1 AND video_id = $2 AND deleted_at IS NULL ORDER BY request_id, number LIMIT $3"""
 
 
@@ -78,7 +78,7 @@ async def load_assets(connection: Connection, library_id: str, video_id: str) ->
     video = await connection.fetchrow(_VIDEO, library_id, video_id)
     assert video is not None
     transcript = await connection.fetchrow(
-        """SELECT language, segments, speakers, alignment_path, engine FROM transcripts
+        """SELECT language, segments, speakers, alignment_path, engine FROM published_transcripts
            WHERE library_id = $1 AND video_id = $2""",
         library_id,
         video_id,

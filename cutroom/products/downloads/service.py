@@ -99,7 +99,7 @@ async def _language_dependency(connection: Connection, library_id: str, video: V
 async def find_dub(connection: Connection, library_id: str, video_id: str, *, language: str) -> DubCandidate | None:
     rows = await connection.fetch(
         """SELECT j.id, j.status, j.product, d.completion, d.audio_path
-           FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
+           FROM jobs j LEFT JOIN published_dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
                AND d.language = j.language AND d.product = j.product
            WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.language = $3""",
         library_id,

@@ -9,7 +9,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.downloads.activities import DownloadActivities, DownloadRef
 
 media = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(hours=3))

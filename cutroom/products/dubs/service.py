@@ -10,9 +10,10 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.capabilities.service import require_translations, require_voices
-from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
+from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.rules import Charge
-from cutroom.credits.service import get_balance, is_subscriber
+from cutroom.credits.schemas import CreditBundle, DubWork
+from cutroom.credits.service import billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
@@ -39,6 +40,11 @@ def dub_path(library_id: str, video_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"dubs/{name}")
 
 
+def credit_bundle(request: NewDubs) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges this request."""
+    return CreditBundle(dubs=[DubWork(product=request.product.value, languages=request.languages)])
+
+
 async def request_dubs(
     connection: Connection, principal: Principal, video_id: str, *, request: NewDubs, prices: PriceList, now: datetime
 ) -> DubJobs:
@@ -55,10 +61,10 @@ async def request_dubs(
     await require_translations(connection, request.languages, source=source, now=now)
     await require_voices(connection, request.languages, now=now)
     jobs = []
-    for language in request.languages:
+    for language, item in zip(request.languages, billable_items(credit_bundle(request)), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
-            items=(BillableItem(Action.DUB, request.product.value, language),),
+            items=(item,),
             is_subscriber=is_subscriber(principal),
             reservation_id=request.reservation_id,
             line_ids=(line,) if line is not None else (),

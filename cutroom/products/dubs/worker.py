@@ -1,7 +1,7 @@
 """Builds the dub activities by task queue."""
 
 from cutroom.jobs.worker import Activities, WorkerContext
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.artifacts import DubArtifacts
 

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import parse_job_id
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.dubs.activities import DubActivities, DubPlan
     from cutroom.products.dubs.artifacts import DubRef
     from cutroom.products.dubs.script import SynthesizedLine

@@ -1,1 +1,1 @@
-"""Professional hosting: the source at a provider that transcodes and delivers it, where a plan allows it."""
+"""Professional hosting: sends the source to a provider that transcodes and delivers it."""

@@ -12,6 +12,7 @@ from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import job_step
 from cutroom.library.rules import video_path
+from cutroom.library.videos import set_hosted_url
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.secret_box import SecretBox
@@ -106,7 +107,7 @@ class HostingActivities:
                 await service.update_hosting(connection, job.library_id, video_id, values=values, now=self.clock())
                 if ready:
                     url = PLAYBACK_URL.format(asset.playback_id)
-                    await service.set_hosted_url(connection, job.library_id, video_id, url=url)
+                    await set_hosted_url(connection, job.library_id, video_id, url=url)
             return ready
 
     async def _read(self, path: str, start: int, end: int) -> AsyncIterator[bytes]:

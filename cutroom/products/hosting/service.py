@@ -19,7 +19,7 @@ from cutroom.products.hosting.schemas import Hosting
 _STATE = """SELECT s.storage_path IS NOT NULL AND s.size_bytes IS NOT NULL AND v.import_status = 'ready' AS has_source,
         j.status
     FROM videos v
-    LEFT JOIN sources s ON s.library_id = v.library_id AND s.video_id = v.id
+    LEFT JOIN published_sources s ON s.library_id = v.library_id AND s.video_id = v.id
     LEFT JOIN jobs j ON j.library_id = v.library_id AND j.id = $3
     WHERE v.library_id = $1 AND v.id = $2"""
 
@@ -117,11 +117,4 @@ async def update_hosting(
         video_id,
         now,
         *values.values(),
-    )
-
-
-async def set_hosted_url(connection: Connection, library_id: str, video_id: str, *, url: str) -> None:
-    """Sets the URL from which the video is played."""
-    await connection.execute(
-        "UPDATE videos SET hosted_url = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, url
     )

@@ -1,7 +1,7 @@
 """Builds the hosting activities by task queue."""
 
 from cutroom.jobs.worker import Activities, WorkerContext
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.hosting.activities import HostingActivities
 from cutroom.products.hosting.mux import Mux, is_configured
 

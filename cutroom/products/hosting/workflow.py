@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.hosting.activities import HostingActivities
 
 SEND_TIMEOUT = timedelta(hours=8)

@@ -1,1 +1,1 @@
-"""How a video gets in: uploads, and imports from a URL."""
+"""Imports videos from URLs and uploads."""

@@ -1,4 +1,4 @@
-"""The import's steps: fetch the source, look at it in the sandbox, and make what later products work from."""
+"""Import activities: fetch and inspect the source, then encode the audio and proxy video that other products use."""
 
 import base64
 from collections.abc import AsyncIterator, Mapping
@@ -13,6 +13,7 @@ from temporalio import activity
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
+from cutroom.library.videos import set_poster
 from cutroom.media import audio, video
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.poster import make_poster
@@ -26,53 +27,53 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.ingest import service
 from cutroom.products.ingest.rules import MediaKind, SourceType
-from cutroom.products.ingest.sources import Found, ImportSource, SourceError
+from cutroom.products.ingest.sources import ImportSource, SourceError, SourceInfo
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
 MAX_SOURCE_BYTES = 100 * 1024**3
 
-Kind = Literal["sound", "picture"]
+ChunkKind = Literal["audio", "video"]
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
-    """What the workflow needs to know of a source; `info` is a MediaInfo as JSON."""
+class SourceInspection:
+    """Properties of a source that the workflow needs; `info` is a MediaInfo as JSON."""
 
     info: dict[str, Any]
-    sound_pieces: int
-    picture_pieces: int
+    audio_chunks: int
+    video_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightRequest:
-    """A URL to look at; sealed, for it stays in Temporal's history."""
+    """A URL to check; encrypted, because it is stored in the workflow history."""
 
     video_id: str
     type: str
-    sealed_url: str  # in base 64
+    sealed_url: str  # base64
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightResult:
-    """What was seen: nothing wrong, or why it is no use."""
+    """Why the source was rejected, or None."""
 
     refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class MediaChunkTask:
-    """One piece of sound or picture to make."""
+class ChunkTask:
+    """An audio or video chunk to encode."""
 
-    kind: Kind
+    kind: ChunkKind
     index: int
     info: dict[str, Any]
-    progress: int  # of the whole import once it is made
+    progress: int  # of the import, once this chunk is encoded
 
 
 @dataclass(frozen=True, slots=True)
 class IngestActivities:
-    """Each writes to keys that follow from its input, so a repeat overwrites the same bytes."""
+    """Import activities; each writes to keys derived from its input, so a retry overwrites the same objects."""
 
     database: Database
     storage: Storage
@@ -83,12 +84,12 @@ class IngestActivities:
     secret_box: SecretBox
     clock: Clock
 
-    @activity.defn(name="look_at_source")
-    async def look_at_source(self, wanted: PreflightRequest) -> PreflightResult:
-        """A few seconds' look at a URL before its video is accepted."""
-        sealed = base64.b64decode(wanted.sealed_url)
-        url = self.secret_box.unseal(service.URL_PURPOSE, sealed, context=wanted.video_id).decode()
-        kind = SourceType(wanted.type)
+    @activity.defn(name="probe_source")
+    async def probe_source(self, request: PreflightRequest) -> PreflightResult:
+        """Checks a URL before its video is accepted."""
+        sealed = base64.b64decode(request.sealed_url)
+        url = self.secret_box.unseal(service.URL_PURPOSE, sealed, context=request.video_id).decode()
+        kind = SourceType(request.type)
         try:
             await (self.youtube if kind is SourceType.YOUTUBE else self.sources[kind]).probe(url)
         except SourceError as error:
@@ -97,129 +98,135 @@ class IngestActivities:
 
     @activity.defn(name="fetch_source")
     async def fetch_source(self, ref: JobRef, video_id: str) -> None:
-        """Bring a source from its URL into the store; an upload is there already."""
+        """Downloads the source into the object store; uploads are already there."""
         async with self.database.transaction(ref.library_id) as connection:
-            source = await service.source_of(connection, ref.library_id, video_id)
+            source = await service.get_source(connection, ref.library_id, video_id)
         if source.type is SourceType.UPLOAD:
             return
         url = self.secret_box.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
-        async with self._working(ref, "fetching", progress=2):
+        async with self._step(ref, "downloading", progress=2):
             with self.media_cache.temp_dir() as temp_dir:
-                found, fetched = await self._download(source.type, url, temp_dir)
-                await self.storage.put(source.storage_path, fetched)
+                info, path = await self._download(source.type, url, temp_dir)
+                await self.storage.put(source.storage_path, path)
         async with self.database.transaction(ref.library_id) as connection:
-            title = found.title or found.file_name
-            await service.record_found(connection, ref.library_id, video_id, title=title)
+            await service.record_title(connection, ref.library_id, video_id, title=info.title or info.file_name)
 
-    async def _download(self, kind: SourceType, url: str, temp_dir: Path) -> tuple[Found, Path]:
-        """The source as one file; YouTube sends picture and sound apart, which the sandbox puts together."""
-        picture, sound = temp_dir / "source", temp_dir / "sound"
-        with FileSink(picture) as to, FileSink(sound) as audio_to:
+    async def _download(self, kind: SourceType, url: str, temp_dir: Path) -> tuple[SourceInfo, Path]:
+        """Downloads the source as one file; separate YouTube video and audio tracks are remuxed in the sandbox."""
+        video_file, audio_file = temp_dir / "source", temp_dir / "audio"
+        with FileSink(video_file) as to, FileSink(audio_file) as audio_to:
             if kind is SourceType.YOUTUBE:
-                found = await self.youtube.probe(url)  # it alone knows the title
+                info = await self.youtube.probe(url)  # only the probe returns the title
                 await self.youtube.download(
-                    url, to, audio_to=audio_to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard, scratch=temp_dir
+                    url,
+                    to,
+                    audio_to=audio_to,
+                    max_bytes=MAX_SOURCE_BYTES,
+                    on_progress=_ignore_progress,
+                    scratch=temp_dir,
                 )
             else:
                 source = self.sources[kind]
-                found = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=_unheard)
-        if not sound.stat().st_size:
-            return found, picture
-        return found, await remux_tracks(picture, sound, output=temp_dir, sandbox=self.sandbox)
+                info = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=_ignore_progress)
+        if not audio_file.stat().st_size:
+            return info, video_file
+        return info, await remux_tracks(video_file, audio_file, output=temp_dir, sandbox=self.sandbox)
 
     @activity.defn(name="inspect_source")
-    async def inspect_source(self, ref: JobRef, video_id: str) -> Inspected:
-        """Judge the file in the sandbox, and write down what it is."""
+    async def inspect_source(self, ref: JobRef, video_id: str) -> SourceInspection:
+        """Probes the file in the sandbox and records its properties."""
         async with self.database.transaction(ref.library_id) as connection:
-            source = await service.source_of(connection, ref.library_id, video_id)
-        async with self._working(ref, "reading", progress=8), self.media_cache.fetch(source.storage_path) as copy:
+            source = await service.get_source(connection, ref.library_id, video_id)
+        async with self._step(ref, "inspecting", progress=8), self.media_cache.fetch(source.storage_path) as copy:
             info = await probe(copy.path, sandbox=self.sandbox)
-            if source.lane is MediaKind.AUDIO:
-                info = only_sound(info)
+            if source.media_kind is MediaKind.AUDIO:
+                info = as_audio(info)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_media(
                 connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
             )
-        return Inspected(
+        return SourceInspection(
             info=INFO.dump_python(info, mode="json"),
-            sound_pieces=len(audio.plan_audio(info)) if info.audio_streams else 0,
-            picture_pieces=len(video.plan_proxy(info)) if info.media_type == "video" else 0,
+            audio_chunks=len(audio.plan_audio(info)) if info.audio_streams else 0,
+            video_chunks=len(video.plan_proxy(info)) if info.media_type == "video" else 0,
         )
 
     @activity.defn(name="make_poster")
     async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         path = service.source_path(ref.library_id, video_id)
-        async with self._working(ref, "taking a poster", progress=12), self.media_cache.fetch(path) as copy:
+        async with self._step(ref, "creating poster", progress=12), self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
                     return
-                stored = video_path(ref.library_id, video_id, "poster.jpg")
-                await self.storage.put(stored, poster)
+                poster_path = video_path(ref.library_id, video_id, "poster.jpg")
+                await self.storage.put(poster_path, poster)
         async with self.database.transaction(ref.library_id) as connection:
-            await service.record_poster(connection, ref.library_id, video_id, path=stored)
+            await set_poster(connection, ref.library_id, video_id, path=poster_path)
 
-    @activity.defn(name="make_piece")
-    async def make_piece(self, ref: JobRef, video_id: str, order: MediaChunkTask) -> None:
-        """One piece of at most a minute's work; its files get names of their own in the store."""
-        info, path = INFO.validate_python(order.info), service.source_path(ref.library_id, video_id)
-        stage = "copying the sound" if order.kind == "sound" else "copying the picture"
-        async with self._working(ref, stage, progress=order.progress), self.media_cache.fetch(path) as copy:
+    @activity.defn(name="encode_chunk")
+    async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
+        """Encodes one chunk, at most about a minute of work, into its own objects."""
+        info, path = INFO.validate_python(task.info), service.source_path(ref.library_id, video_id)
+        stage = f"encoding {task.kind}"
+        async with self._step(ref, stage, progress=task.progress), self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
-                for made in await self._make(order, info, copy.path, temp_dir):
-                    await self.storage.put(_piece_path(ref, video_id, made.name), made)
+                for file in await self._encode(task, info, copy.path, temp_dir):
+                    await self.storage.put(_chunk_path(ref, video_id, file.name), file)
 
-    async def _make(self, order: MediaChunkTask, info: MediaInfo, source: Path, temp_dir: Path) -> list[Path]:
-        if order.kind == "sound":
-            piece = audio.plan_audio(info)[order.index]
-            files = await audio.make_audio_chunk(source, info, piece, output=temp_dir, sandbox=self.sandbox)
+    async def _encode(self, task: ChunkTask, info: MediaInfo, source: Path, temp_dir: Path) -> list[Path]:
+        if task.kind == "audio":
+            chunk = audio.plan_audio(info)[task.index]
+            files = await audio.make_audio_chunk(source, info, chunk, output=temp_dir, sandbox=self.sandbox)
             return [files.speech, files.mix, files.proxy]
-        piece = video.plan_proxy(info)[order.index]
-        return [await video.make_proxy_chunk(source, info, piece, output=temp_dir, sandbox=self.sandbox)]
+        chunk = video.plan_proxy(info)[task.index]
+        return [await video.make_proxy_chunk(source, info, chunk, output=temp_dir, sandbox=self.sandbox)]
 
-    @activity.defn(name="join_sound")
-    async def join_sound(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
-        """Speech for recognition, the mix for dubs, and the proxy's own sound, each in one file."""
-        pieces = audio.plan_audio(INFO.validate_python(info))
-        async with self._working(ref, "joining the sound", progress=92):
+    @activity.defn(name="join_audio_chunks")
+    async def join_audio_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        """Joins the audio chunks into one file each for recognition, dubbing and the proxy."""
+        chunks = audio.plan_audio(INFO.validate_python(info))
+        async with self._step(ref, "joining audio", progress=92):
             with self.media_cache.temp_dir() as temp_dir:
-                made = [audio.audio_chunk_files(piece, temp_dir) for piece in pieces]
-                for files in made:
-                    await self._bring(ref, video_id, [files.speech, files.mix, files.proxy])
-                whole = await audio.join_audio(made, output=temp_dir, sandbox=self.sandbox)
-                for joined in (whole.speech, whole.mix, whole.proxy):
-                    await self.storage.put(video_path(ref.library_id, video_id, joined.name), joined)
+                chunk_files = [audio.audio_chunk_files(chunk, temp_dir) for chunk in chunks]
+                for files in chunk_files:
+                    await self._fetch_chunks(ref, video_id, [files.speech, files.mix, files.proxy])
+                joined = await audio.join_audio(chunk_files, output=temp_dir, sandbox=self.sandbox)
+                for file in (joined.speech, joined.mix, joined.proxy):
+                    await self.storage.put(video_path(ref.library_id, video_id, file.name), file)
 
-    @activity.defn(name="join_picture")
-    async def join_picture(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
-        """The seekable proxy, with sound where the source has some."""
-        known = INFO.validate_python(info)
-        async with self._working(ref, "joining the picture", progress=96):
+    @activity.defn(name="join_video_chunks")
+    async def join_video_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        """Joins the video chunks into the seekable proxy, with audio if the source has any."""
+        media_info = INFO.validate_python(info)
+        async with self._step(ref, "joining video", progress=96):
             with self.media_cache.temp_dir() as temp_dir:
-                pieces = [video.proxy_chunk_file(piece, temp_dir) for piece in video.plan_proxy(known)]
-                await self._bring(ref, video_id, pieces)
-                sound = temp_dir / "proxy.aac" if known.audio_streams else None
-                if sound is not None:
-                    await self._copy(video_path(ref.library_id, video_id, sound.name), sound)
-                proxy = await video.join_proxy(pieces, known, audio=sound, output=temp_dir, sandbox=self.sandbox)
+                chunks = [video.proxy_chunk_file(chunk, temp_dir) for chunk in video.plan_proxy(media_info)]
+                await self._fetch_chunks(ref, video_id, chunks)
+                audio_file = temp_dir / "proxy.aac" if media_info.audio_streams else None
+                if audio_file is not None:
+                    await self._download_object(video_path(ref.library_id, video_id, audio_file.name), audio_file)
+                proxy = await video.join_proxy(
+                    chunks, media_info, audio=audio_file, output=temp_dir, sandbox=self.sandbox
+                )
                 await self.storage.put(video_path(ref.library_id, video_id, proxy.name), proxy)
 
-    @activity.defn(name="clear_pieces")
-    async def clear_pieces(self, ref: JobRef, video_id: str) -> None:
-        await self.storage.delete_under(_piece_path(ref, video_id, ""))
+    @activity.defn(name="delete_import_chunks")
+    async def delete_import_chunks(self, ref: JobRef, video_id: str) -> None:
+        await self.storage.delete_under(_chunk_path(ref, video_id, ""))
 
-    async def _bring(self, ref: JobRef, video_id: str, files: list[Path]) -> None:
+    async def _fetch_chunks(self, ref: JobRef, video_id: str, files: list[Path]) -> None:
         for file in files:
-            await self._copy(_piece_path(ref, video_id, file.name), file)
+            await self._download_object(_chunk_path(ref, video_id, file.name), file)
 
-    async def _copy(self, path: str, to: Path) -> None:
+    async def _download_object(self, path: str, to: Path) -> None:
         with to.open("wb") as file:
             async for chunk in self.storage.read(path):
                 file.write(chunk)
 
     @asynccontextmanager
-    async def _working(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
-        """A step of the job; failures are told in the job's own words."""
+    async def _step(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+        """A job step that reports source errors as job failures."""
         try:
             async with job_step(self.database, self.clock, ref, stage, progress=progress):
                 yield
@@ -228,7 +235,7 @@ class IngestActivities:
 
 
 class FileSink:
-    """A file that a download is written to."""
+    """Writes a download to a file."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -243,16 +250,16 @@ class FileSink:
         self._file.write(data)
 
 
-def only_sound(info: MediaInfo) -> MediaInfo:
-    """What was sent as audio is audio, whatever picture may come with it."""
+def as_audio(info: MediaInfo) -> MediaInfo:
+    """Treats a file sent as audio as audio, even if it contains video, such as cover art."""
     if not info.audio_streams:
-        raise MediaError(Reason.NO_STREAMS, "The file was sent as audio, but has no sound.")
+        raise MediaError(Reason.NO_STREAMS, "The file was sent as audio, but has no audio stream.")
     return replace(info, media_type="audio")
 
 
-async def _unheard(_received: int, _total: int | None) -> None:
-    """The heartbeat says enough."""
+async def _ignore_progress(_received: int, _total: int | None) -> None:
+    """Progress is reported by the step's heartbeat instead."""
 
 
-def _piece_path(ref: JobRef, video_id: str, name: str) -> str:
-    return video_path(ref.library_id, video_id, f"pieces/{ref.attempt}/{name}")
+def _chunk_path(ref: JobRef, video_id: str, name: str) -> str:
+    return video_path(ref.library_id, video_id, f"chunks/{ref.attempt}/{name}")

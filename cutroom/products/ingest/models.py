@@ -1,4 +1,4 @@
-"""Where videos came from, at rest."""
+"""Table of video sources."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,13 +7,13 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class SourceRow(Table):
-    """A video's source; its URL is sealed, for signed links carry secrets."""
+    """A video's source; its URL is encrypted, because signed links contain secrets."""
 
     __tablename__ = "sources"
     __table_args__ = (
         CheckConstraint("type IN ('youtube', 'dropbox', 'google_drive', 'https', 'upload')", name="type"),
-        # The same source twice in one library is refused, unless its earlier import failed.
-        Index("sources_fingerprint_key", "library_id", "fingerprint", unique=True, postgresql_where=text("is_live")),
+        # A library imports a source only once, unless the earlier import failed.
+        Index("sources_fingerprint_key", "library_id", "fingerprint", unique=True, postgresql_where=text("is_active")),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -26,5 +26,5 @@ class SourceRow(Table):
     storage_path: Mapped[str] = mapped_column(Text)
     size_bytes: Mapped[int | None] = mapped_column(BigInteger)
     sha256: Mapped[bytes | None] = mapped_column(LargeBinary)
-    is_live: Mapped[bool] = mapped_column(server_default=text("true"))
+    is_active: Mapped[bool] = mapped_column(server_default=text("true"))
     created_at: Mapped[Instant]

@@ -13,6 +13,6 @@ PRODUCT = Product(
     jobs=(JobSpec(JobType.IMPORT, workflow=ImportWorkflow),),
     workflows=(PreflightWorkflow,),
     routers=(routes.router,),
-    owns=Ownership(tables=("sources",), object_prefixes=("pieces/",)),
+    owns=Ownership(tables=("sources",), object_prefixes=("chunks/",)),
     depends_on=(PACKAGING, THUMBNAILS),
 )

@@ -1,4 +1,4 @@
-"""Products that were asked for together with an import: which jobs they are, and what each costs."""
+"""Jobs and charges of the products requested together with an import."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,11 +15,11 @@ from cutroom.products.packaging.rules import OverwriteMode
 from cutroom.products.thumbnails.rules import ThumbnailMode
 from cutroom.products.thumbnails.service import REQUEST_ID, items_for_plan
 
-SHORTS_UNLESS_SAID = 3  # clips, where a recipe does not say how many
+DEFAULT_SHORTS_COUNT = 3  # clips
 
 
 def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscriber: bool) -> list[NewJob]:
-    """One job for each product; they wait for what they need, and are paid when they begin."""
+    """Returns one job per product; each depends on `after` and is charged when it starts."""
     if recipes is None:
         return []
 
@@ -39,30 +39,30 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
         bundle = CreditBundle(shorts=_shorts(recipes.shorts))
         jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, billable_items(bundle)))
     jobs += [job(key, plan, items) for key, plan, items in _packaging(recipes.packaging, video_id)]
-    unique = {one.key.id: one for one in jobs}  # a language asked for twice is one dub
+    unique = {each.key.id: each for each in jobs}  # a repeated language is one dub
     return list(unique.values())
 
 
 def _shorts(recipe: ShortsRecipe) -> ShortsWork:
-    unless_said = SHORTS_UNLESS_SAID if recipe.kind == "shorts" else 1
-    return ShortsWork(kind=recipe.kind, num_clips=recipe.num_clips or unless_said)
+    default_count = DEFAULT_SHORTS_COUNT if recipe.kind == "shorts" else 1
+    return ShortsWork(kind=recipe.kind, num_clips=recipe.num_clips or default_count)
 
 
 def _packaging(
-    asked: PackagingRecipe | None, video_id: str
+    recipe: PackagingRecipe | None, video_id: str
 ) -> list[tuple[JobKey, dict[str, object], tuple[BillableItem, ...]]]:
-    """Titles and descriptions are free; a thumbnail is not."""
-    if asked is None:
+    """Titles and descriptions are free; thumbnails are charged."""
+    if recipe is None:
         return []
     runs: list[tuple[AutomationType, dict[str, object]]] = []
-    # Whoever asks for these at the door wants them in place of what comes with the source.
-    if asked.title is not None:
-        plan: dict[str, object] = {"titleType": asked.title.style.value, "overwriteMode": OverwriteMode.ALWAYS.value}
+    # Text requested at import replaces the title or description of the source.
+    if recipe.title is not None:
+        plan: dict[str, object] = {"titleType": recipe.title.style.value, "overwriteMode": OverwriteMode.ALWAYS.value}
         runs.append((AutomationType.TITLE, plan))
-    if asked.description is not None:
-        plan = {"descriptionType": asked.description.type.value, "overwriteMode": OverwriteMode.ALWAYS.value}
+    if recipe.description is not None:
+        plan = {"descriptionType": recipe.description.type.value, "overwriteMode": OverwriteMode.ALWAYS.value}
         runs.append((AutomationType.DESCRIPTION, plan))
-    thumbnail = thumbnail_plan(asked)
+    thumbnail = thumbnail_plan(recipe)
     if thumbnail is not None:
         runs.append((AutomationType.THUMBNAIL, {**thumbnail, REQUEST_ID: new_id()}))
     return [
@@ -75,10 +75,10 @@ def _packaging(
     ]
 
 
-def thumbnail_plan(asked: PackagingRecipe | None) -> dict[str, Any] | None:
-    """The thumbnail that a recipe asks for; `true` is one without figures."""
-    recipe = asked.thumbnail if asked is not None else None
+def thumbnail_plan(packaging: PackagingRecipe | None) -> dict[str, Any] | None:
+    """Returns the plan of the requested thumbnail; `true` requests one without options."""
+    recipe = packaging.thumbnail if packaging is not None else None
     if recipe is None or (recipe is not True and not recipe.enabled):
         return None
-    given = {} if recipe is True else recipe.model_dump(mode="json", by_alias=True, exclude={"enabled"})
-    return {**given, "mode": ThumbnailMode.ZERO_PROMPT.value}
+    options = {} if recipe is True else recipe.model_dump(mode="json", by_alias=True, exclude={"enabled"})
+    return {**options, "mode": ThumbnailMode.ZERO_PROMPT.value}

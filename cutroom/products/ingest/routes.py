@@ -1,4 +1,4 @@
-"""Putting videos in."""
+"""Routes that create videos."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.products.ingest import service
-from cutroom.products.ingest.preflight import look_first
+from cutroom.products.ingest.preflight import run_preflight
 from cutroom.products.ingest.schemas import CreatedVideo, NewVideo, UrlSource
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
@@ -18,20 +18,20 @@ router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Ingest"])
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 
 
-@router.post("/videos", status_code=202, summary="Put a video in")
+@router.post("/videos", status_code=202, summary="Create a video")
 @operation(
     scope=Scope.VIDEOS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.NOT_FOUND, Code.ALREADY_EXISTS, Code.UNSUPPORTED_SOURCE, Code.DURATION_UNKNOWN),
 )
-async def create_video(call: CurrentCall, wanted: NewVideo) -> CreatedVideo:
-    """Import from a URL, or reserve an upload. Recipes are checked now and start when what they need is ready."""
-    if isinstance(wanted.source, UrlSource):
-        await look_first(call.runtime, wanted.source)
+async def create_video(call: CurrentCall, new_video: NewVideo) -> CreatedVideo:
+    """Imports from a URL or reserves an upload. Products are validated now and start when the transcript is ready."""
+    if isinstance(new_video.source, UrlSource):
+        await run_preflight(call.runtime, new_video.source)
     return await service.create_video(
         call.connection,
         call.principal,
-        wanted,
+        new_video,
         secret_box=call.runtime.secret_box,
         prices=load_prices(call.runtime.settings.prices_file),
         now=call.now,

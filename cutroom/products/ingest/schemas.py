@@ -1,4 +1,4 @@
-"""What POST /videos takes and gives."""
+"""Request and response models of POST /videos."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,9 +11,9 @@ from cutroom.library.schemas import State, Video
 from cutroom.products.ingest.rules import (
     DEFAULT_FILE_NAME,
     SourceType,
-    fault_in_content_type,
-    fault_in_file_name,
-    fault_in_source,
+    content_type_error,
+    file_name_error,
+    source_url_error,
 )
 from cutroom.products.thumbnails.schemas import ThumbnailBase
 from cutroom.web.schema import ApiModel, Languages, Omittable, Uri
@@ -22,14 +22,14 @@ MAX_DUB_RECIPES = 4
 
 
 def _file_name(name: str) -> str:
-    if fault := fault_in_file_name(name):
-        raise ValueError(fault)
+    if error := file_name_error(name):
+        raise ValueError(error)
     return name
 
 
 def _content_type(value: str) -> str:
-    if fault := fault_in_content_type(value):
-        raise ValueError(fault)
+    if error := content_type_error(value):
+        raise ValueError(error)
     return value
 
 
@@ -38,35 +38,35 @@ ContentType = Annotated[str, AfterValidator(_content_type)]
 
 
 class UrlSource(ApiModel):
-    """A share link, a watch page, or media that anybody can fetch."""
+    """A share link, a YouTube page, or a public media URL."""
 
     type: Literal[SourceType.YOUTUBE, SourceType.DROPBOX, SourceType.GOOGLE_DRIVE, SourceType.HTTPS]
     url: Annotated[Uri, Field(description="Must belong to the provider in `type`.")]
 
     @model_validator(mode="after")
-    def _belongs_to_its_provider(self) -> "UrlSource":
-        if fault := fault_in_source(self.type, self.url):
-            raise ValueError(fault)
+    def _validate_url(self) -> "UrlSource":
+        if error := source_url_error(self.type, self.url):
+            raise ValueError(error)
         return self
 
 
 class UploadSource(ApiModel):
-    """A file that the caller will send."""
+    """A file the caller will upload."""
 
     type: Literal[SourceType.UPLOAD]
     file_name: FileName = DEFAULT_FILE_NAME
-    content_type: Annotated[Omittable[ContentType], Field(description="`audio/*` selects the audio lane.")] = None
+    content_type: Annotated[Omittable[ContentType], Field(description="`audio/*` imports the file as audio.")] = None
 
 
 class DubRecipe(ApiModel):
-    """Dubs to make once there is a transcript."""
+    """Dubs to create when the transcript is ready."""
 
     languages: Languages
     product: DubProduct = DubProduct.PLUS
 
 
 class ShortsRecipe(ApiModel):
-    """Shorts, a promo or clips to make once there is a transcript."""
+    """Shorts, a promo or clips to create when the transcript is ready."""
 
     kind: Literal["shorts", "promo", "clips"] = "shorts"
     num_clips: Omittable[Annotated[int, Field(ge=1, le=10)]] = None
@@ -80,7 +80,7 @@ class ShortsRecipe(ApiModel):
 
     @field_validator("num_clips", mode="before")
     @classmethod
-    def _rounded(cls, value: Any) -> Any:  # noqa: ANN401 (whatever JSON gave)
+    def _rounded(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         return round(value) if isinstance(value, float) and value == value and abs(value) < 1e6 else value  # noqa: PLR0124
 
     @model_validator(mode="after")
@@ -93,25 +93,25 @@ class ShortsRecipe(ApiModel):
 
 
 class TitleRecipe(ApiModel):
-    """A title to write, in place of one that came with the source."""
+    """A generated title that replaces the title of the source."""
 
     style: TitleStyle
 
 
 class DescriptionRecipe(ApiModel):
-    """A description to write."""
+    """A generated description."""
 
     type: DescriptionKind
 
 
 class ThumbnailRecipe(ThumbnailBase):
-    """A thumbnail to draw out of the film."""
+    """A thumbnail generated from the video."""
 
     enabled: bool = True
 
 
 class PackagingRecipe(ApiModel):
-    """What to write and draw; presence of a field asks for it."""
+    """Title, description and thumbnail to generate; each is generated if present."""
 
     title: Omittable[TitleRecipe] = None
     description: Omittable[DescriptionRecipe] = None
@@ -119,7 +119,7 @@ class PackagingRecipe(ApiModel):
 
 
 class Recipes(ApiModel):
-    """Products that are staged now and start when what they need is ready."""
+    """Products that start when the transcript is ready."""
 
     dubs: Omittable[Annotated[list[DubRecipe], Field(max_length=MAX_DUB_RECIPES)]] = None
     shorts: Omittable[ShortsRecipe] = None
@@ -127,7 +127,7 @@ class Recipes(ApiModel):
 
 
 class NewVideo(ApiModel):
-    """A video to put into the library."""
+    """A video to create."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source": {"type": "upload", "fileName": "lens.mp4"}}]})
 
@@ -142,14 +142,14 @@ class NewVideo(ApiModel):
 
 
 class UploadInstructions(ApiModel):
-    """Where an upload goes."""
+    """How to upload the file."""
 
     storage_path: str
     session_path: str = Field(description="POST here for a session URL; relative to the version prefix.")
 
 
 class CreatedVideo(ApiModel):
-    """A video that is on its way in."""
+    """The created video and its jobs."""
 
     video_id: str
     status: State
@@ -159,7 +159,7 @@ class CreatedVideo(ApiModel):
 
 
 class NewUploadSession(ApiModel):
-    """The file that is about to be sent."""
+    """The file to upload."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fileName": "lens.mp4", "contentType": "video/mp4"}]})
 
@@ -168,7 +168,7 @@ class NewUploadSession(ApiModel):
 
 
 class UploadSession(ApiModel):
-    """A signed URL that starts a resumable upload; good for 30 minutes."""
+    """A signed URL that starts a resumable upload; valid for 30 minutes."""
 
     url: Uri
     video_id: str

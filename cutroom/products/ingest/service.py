@@ -1,4 +1,4 @@
-"""Putting videos in: reserving them, staging their jobs, handing out upload sessions."""
+"""Creates videos with their sources and jobs, and records properties of imported media."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +14,13 @@ from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_folder, get_video
+from cutroom.library.videos import set_media, set_missing_title
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.products.ingest.recipes import recipe_jobs, thumbnail_plan
-from cutroom.products.ingest.rules import MediaKind, SourceType, lane_of, source_fingerprint
+from cutroom.products.ingest.rules import MediaKind, SourceType, media_kind, source_fingerprint
 from cutroom.products.ingest.schemas import (
     CreatedVideo,
     NewVideo,
@@ -38,34 +39,34 @@ def source_path(library_id: str, video_id: str) -> str:
 
 
 def upload_prerequisite(video_id: str) -> str:
-    """What the import of an upload waits for."""
+    """Dependency of an upload's import job, released when the file has arrived."""
     return f"upload_{video_id}"
 
 
 async def create_video(
     connection: Connection,
     principal: Principal,
-    wanted: NewVideo,
+    new_video: NewVideo,
     *,
     secret_box: SecretBox,
     prices: PriceList,
     now: datetime,
 ) -> CreatedVideo:
-    """Reserve a video and stage its import, its transcript and its recipes."""
-    if wanted.workspace_id is not None and wanted.workspace_id != principal.workspace_id:
+    """Creates a video with its import, transcript and product jobs."""
+    if new_video.workspace_id is not None and new_video.workspace_id != principal.workspace_id:
         raise CutroomError(Code.PERMISSION_DENIED)
-    if wanted.folder_id is not None:
-        await get_folder(connection, principal, wanted.folder_id)
-    drawn = thumbnail_plan(wanted.products.packaging if wanted.products is not None else None)
-    if drawn is not None:
-        await thumbnails.validate_plan(connection, principal, drawn, at="products.packaging.thumbnail.")
+    if new_video.folder_id is not None:
+        await get_folder(connection, principal, new_video.folder_id)
+    thumbnail = thumbnail_plan(new_video.products.packaging if new_video.products is not None else None)
+    if thumbnail is not None:
+        await thumbnails.validate_plan(connection, principal, thumbnail, at="products.packaging.thumbnail.")
     video_id = new_id()
-    await _put_source(connection, principal, wanted.source, video_id=video_id, secret_box=secret_box, now=now)
-    await _put_video(connection, principal, wanted, video_id=video_id, now=now)
-    is_upload = isinstance(wanted.source, UploadSource)
-    staged = _stage(principal, video_id, recipes=wanted.products, is_upload=is_upload)
-    jobs = [job for job, _ in await request_jobs(connection, principal, staged, prices=prices, now=now)]
-    for job in staged:
+    await _insert_source(connection, principal, new_video.source, video_id=video_id, secret_box=secret_box, now=now)
+    await _insert_video(connection, principal, new_video, video_id=video_id, now=now)
+    is_upload = isinstance(new_video.source, UploadSource)
+    new_jobs = _new_jobs(principal, video_id, recipes=new_video.products, is_upload=is_upload)
+    jobs = [job for job, _ in await request_jobs(connection, principal, new_jobs, prices=prices, now=now)]
+    for job in new_jobs:
         if job.key.automation is AutomationType.THUMBNAIL:
             await thumbnails.store_request(connection, principal.library_id, job, now=now)
     upload = None
@@ -76,7 +77,7 @@ async def create_video(
     return CreatedVideo(video_id=video_id, status="queued", video=video, upload=upload, jobs=jobs)
 
 
-async def _put_source(
+async def _insert_source(
     connection: Connection,
     principal: Principal,
     source: UrlSource | UploadSource,
@@ -101,43 +102,43 @@ async def _put_source(
         "fingerprint": fingerprint,
         "sealed_url": secret_box.seal(URL_PURPOSE, source.url.encode(), context=video_id),
     }
-    await _retire_failed(connection, principal.library_id, fingerprint)
+    await _deactivate_failed(connection, principal.library_id, fingerprint)
     try:
         async with connection.transaction():
             await insert(connection, "sources", row)
     except asyncpg.UniqueViolationError as error:
         existing = await connection.fetchval(
-            "SELECT video_id FROM sources WHERE library_id = $1 AND fingerprint = $2 AND is_live",
+            "SELECT video_id FROM sources WHERE library_id = $1 AND fingerprint = $2 AND is_active",
             principal.library_id,
             fingerprint,
         )
         raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error
 
 
-async def _retire_failed(connection: Connection, library_id: str, fingerprint: str) -> None:
-    """A source whose import failed stands in nobody's way."""
+async def _deactivate_failed(connection: Connection, library_id: str, fingerprint: str) -> None:
+    """Lets a source be imported again after its import failed."""
     await connection.execute(
-        """UPDATE sources s SET is_live = false FROM videos v
-           WHERE s.library_id = $1 AND s.fingerprint = $2 AND s.is_live
+        """UPDATE sources s SET is_active = false FROM videos v
+           WHERE s.library_id = $1 AND s.fingerprint = $2 AND s.is_active
              AND v.library_id = s.library_id AND v.id = s.video_id AND v.import_status = 'failed'""",
         library_id,
         fingerprint,
     )
 
 
-async def _put_video(
-    connection: Connection, principal: Principal, wanted: NewVideo, *, video_id: str, now: datetime
+async def _insert_video(
+    connection: Connection, principal: Principal, new_video: NewVideo, *, video_id: str, now: datetime
 ) -> None:
-    source = wanted.source
-    audio = isinstance(source, UploadSource) and lane_of(source.content_type) is MediaKind.AUDIO
+    source = new_video.source
+    is_audio = isinstance(source, UploadSource) and media_kind(source.content_type) is MediaKind.AUDIO
     row = {
         "library_id": principal.library_id,
         "id": video_id,
         "status": "queued",
         "title": source.file_name if isinstance(source, UploadSource) else None,
         "provider": source.type.value,
-        "media_type": "audio" if audio else None,
-        "folder_ids": [wanted.folder_id] if wanted.folder_id else [],
+        "media_type": "audio" if is_audio else None,
+        "folder_ids": [new_video.folder_id] if new_video.folder_id else [],
         "import_status": "queued",
         "transcript_status": "queued",
         "created_at": now,
@@ -145,8 +146,8 @@ async def _put_video(
     await insert(connection, "videos", row)
 
 
-def _stage(principal: Principal, video_id: str, *, recipes: Recipes | None, is_upload: bool) -> list[NewJob]:
-    """The import, then the transcript after it, then everything that needs the transcript."""
+def _new_jobs(principal: Principal, video_id: str, *, recipes: Recipes | None, is_upload: bool) -> list[NewJob]:
+    """Returns the import, the transcript that depends on it, and the products that depend on the transcript."""
     import_key = JobKey(JobType.IMPORT, video_id)
     transcript_key = JobKey(JobType.TRANSCRIPT, video_id)
     return [
@@ -156,8 +157,8 @@ def _stage(principal: Principal, video_id: str, *, recipes: Recipes | None, is_u
     ]
 
 
-async def upload_of(connection: Connection, principal: Principal, video_id: str) -> asyncpg.Record:
-    """The source row of a reserved upload that is still to come."""
+async def get_pending_upload(connection: Connection, principal: Principal, video_id: str) -> asyncpg.Record:
+    """Returns the source of an upload whose file has not arrived; raises CONFLICT otherwise."""
     await get_video(connection, principal, video_id)
     row = await connection.fetchrow(
         """SELECT s.type, s.storage_path, s.content_type, j.depends_on, j.status
@@ -167,9 +168,9 @@ async def upload_of(connection: Connection, principal: Principal, video_id: str)
         video_id,
     )
     if row is None or row["type"] != SourceType.UPLOAD:
-        raise CutroomError(Code.CONFLICT, message="This video does not wait for an upload.")
+        raise CutroomError(Code.CONFLICT, message="This video is not an upload.")
     if upload_prerequisite(video_id) not in row["depends_on"] or row["status"] != "queued":
-        raise CutroomError(Code.CONFLICT, message="The upload of this video is finished.")
+        raise CutroomError(Code.CONFLICT, message="The upload of this video is already finished.")
     return row
 
 
@@ -178,46 +179,42 @@ def import_job_id(video_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSource:
-    """A source as the import needs it."""
+class StoredSource:
+    """Source properties used by the import."""
 
     type: SourceType
     storage_path: str
     sealed_url: bytes
-    lane: MediaKind
+    media_kind: MediaKind
 
 
-async def source_of(connection: Connection, library_id: str, video_id: str) -> KnownSource:
+async def get_source(connection: Connection, library_id: str, video_id: str) -> StoredSource:
     row = await connection.fetchrow(
         "SELECT type, storage_path, sealed_url, content_type FROM sources WHERE library_id = $1 AND video_id = $2",
         library_id,
         video_id,
     )
     assert row is not None
-    lane = lane_of(row["content_type"])
-    return KnownSource(SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"", lane)
-
-
-async def record_found(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:
-    """A source that had no title gets the one that came with it."""
-    await connection.execute(
-        "UPDATE videos SET title = $3 WHERE library_id = $1 AND id = $2 AND title IS NULL",
-        library_id,
-        video_id,
-        title,
+    return StoredSource(
+        SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"", media_kind(row["content_type"])
     )
+
+
+async def record_title(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:
+    """Sets the video's title from the source unless it already has one."""
+    await set_missing_title(connection, library_id, video_id, title=title)
 
 
 async def record_media(
     connection: Connection, library_id: str, video_id: str, *, info: MediaInfo, size_bytes: int, sha256: bytes
 ) -> None:
-    """What the file turned out to be."""
-    await connection.execute(
-        "UPDATE videos SET duration_seconds = $3, media_type = $4 WHERE library_id = $1 AND id = $2",
+    """Stores the duration, type, size and hash of the media."""
+    await set_media(
+        connection,
         library_id,
         video_id,
-        round(info.duration_seconds, 3),
-        info.media_type,
+        duration_seconds=round(info.duration_seconds, 3),
+        media_type=info.media_type,
     )
     await connection.execute(
         "UPDATE sources SET size_bytes = $3, sha256 = $4 WHERE library_id = $1 AND video_id = $2",
@@ -228,7 +225,30 @@ async def record_media(
     )
 
 
-async def record_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
+async def describe_upload(
+    connection: Connection, library_id: str, video_id: str, *, file_name: str | None, content_type: str | None
+) -> None:
+    """Stores the file name and content type that the caller announced."""
     await connection.execute(
-        "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
+        "UPDATE sources SET file_name = $3, content_type = $4 WHERE library_id = $1 AND video_id = $2",
+        library_id,
+        video_id,
+        file_name,
+        content_type,
+    )
+
+
+async def lock_upload_source(connection: Connection, library_id: str, video_id: str) -> asyncpg.Record | None:
+    """Locks the source of an upload; returns its storage path, and its size once the file has arrived."""
+    return await connection.fetchrow(
+        """SELECT storage_path, size_bytes FROM sources
+           WHERE library_id = $1 AND video_id = $2 AND type = 'upload' FOR UPDATE""",
+        library_id,
+        video_id,
+    )
+
+
+async def set_source_size(connection: Connection, library_id: str, video_id: str, *, size_bytes: int) -> None:
+    await connection.execute(
+        "UPDATE sources SET size_bytes = $3 WHERE library_id = $1 AND video_id = $2", library_id, video_id, size_bytes
     )

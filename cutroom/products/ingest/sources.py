@@ -1,4 +1,4 @@
-"""Turns the link that a caller shared into the bytes behind it; each source can be probed and downloaded."""
+"""Probes and downloads media from public URLs, Dropbox and Google Drive."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlencode, urljoin
 
 from cutroom.errors import Code
-from cutroom.platform.egress.client import Answer, Egress, TooLargeError, UnreachableError
+from cutroom.platform.egress.client import Egress, EgressResponse, TooLargeError, UnreachableError
 from cutroom.platform.egress.urls import UrlError, parse_url
 from cutroom.products.ingest.rules import (
     DRIVE_HOSTS,
@@ -22,21 +22,21 @@ from cutroom.products.ingest.rules import (
 
 PROBE_SECONDS = 8.0
 DOWNLOAD_SECONDS = 6 * 3600.0
-MAX_PAGE_BYTES = 1024 * 1024  # of a page that a provider shows instead of the file
-PEEK_BYTES = 1024
-MAX_MEDIA_BYTES = 1 << 40  # what a probe may come across; a download brings its own bound
+MAX_PAGE_BYTES = 1024 * 1024  # of an HTML page returned in place of the file
+HEAD_BYTES = 1024
+MAX_MEDIA_BYTES = 1 << 40  # limit of a probe; downloads set their own
 
-# Types under which media is served in practice; the rest is a page, a list or a picture.
+# Content types under which media is served in practice; others are pages, playlists or images.
 _MEDIA_TYPES = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/mp4", "application/ogg", "application/mxf"}
     | {"application/x-matroska", "application/x-download", "application/force-download"}
 )
-_LIST_TYPES = frozenset({"audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpeg.dash.mpd"})
+_PLAYLIST_TYPES = frozenset({"audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpeg.dash.mpd"})
 _PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<script", b"#extm3u", b"{", b"[playlist]")
 
 
 class SourceError(Exception):
-    """A source cannot be had; the message is for whoever asked for it."""
+    """The source cannot be imported; the message is shown to the caller."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ def too_large() -> SourceError:
     return SourceError("The source is too large.")
 
 
-def not_media() -> SourceError:
+def no_media() -> SourceError:
     return SourceError("There is no media behind this URL.")
 
 
@@ -65,8 +65,8 @@ def over_quota() -> SourceError:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What can be told of a source before it is downloaded."""
+class SourceInfo:
+    """Properties of a source, known from its headers or metadata."""
 
     content_type: str
     size_bytes: int | None = None
@@ -76,56 +76,58 @@ class Found:
 
 
 class Sink(Protocol):
-    """Takes the bytes as they come."""
+    """Receives downloaded bytes."""
 
     async def write(self, data: bytes) -> None: ...
 
 
-Progress = Callable[[int, int | None], Awaitable[None]]  # bytes so far, bytes in all when known
+Progress = Callable[[int, int | None], Awaitable[None]]  # bytes received, total if known
 
 
 class ImportSource(Protocol):
-    """One way in."""
+    """A provider that sources are imported from."""
 
-    async def probe(self, url: str) -> Found: ...
+    async def probe(self, url: str) -> SourceInfo: ...
 
-    async def download(self, url: str, to: Sink, *, max_bytes: int, on_progress: Progress) -> Found: ...
+    async def download(self, url: str, to: Sink, *, max_bytes: int, on_progress: Progress) -> SourceInfo: ...
 
 
 @dataclass(slots=True)
-class _Opened:
-    """An answer of which the first bytes have been looked at."""
+class _OpenResponse:
+    """A streaming response with its first bytes already read."""
 
-    answer: Answer
+    response: EgressResponse
     head: bytes
     rest: AsyncIterator[bytes]
 
     @property
-    def found(self) -> Found:
-        name = _disposition_name(self.answer.header("content-disposition")) or file_name_in_url(self.answer.final_url)
-        kind = media_type(self.answer.header("content-type"))
-        return Found(kind, size_bytes=_size(self.answer), file_name=name)
+    def info(self) -> SourceInfo:
+        name = _disposition_name(self.response.header("content-disposition")) or file_name_in_url(
+            self.response.final_url
+        )
+        kind = media_type(self.response.header("content-type"))
+        return SourceInfo(kind, size_bytes=_size(self.response), file_name=name)
 
     @property
     def is_media(self) -> bool:
-        kind = media_type(self.answer.header("content-type"))
-        known = kind in _MEDIA_TYPES or (kind.startswith(("video/", "audio/")) and kind not in _LIST_TYPES)
+        kind = media_type(self.response.header("content-type"))
+        known = kind in _MEDIA_TYPES or (kind.startswith(("video/", "audio/")) and kind not in _PLAYLIST_TYPES)
         return known and not self.head.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGE_STARTS)
 
 
 class HttpsSource:
-    """A file that anybody can fetch."""
+    """A public media file."""
 
     def __init__(self, egress: Egress) -> None:
         self._egress = egress
 
-    async def probe(self, url: str) -> Found:
+    async def probe(self, url: str) -> SourceInfo:
         async with self._open(url, max_bytes=MAX_MEDIA_BYTES, seconds=PROBE_SECONDS) as opened:
-            return opened.found
+            return opened.info
 
-    async def download(self, url: str, to: Sink, *, max_bytes: int, on_progress: Progress) -> Found:
+    async def download(self, url: str, to: Sink, *, max_bytes: int, on_progress: Progress) -> SourceInfo:
         async with self._open(url, max_bytes=max_bytes, seconds=DOWNLOAD_SECONDS) as opened:
-            total = opened.found.size_bytes
+            total = opened.info.size_bytes
             await to.write(opened.head)
             done = len(opened.head)
             await on_progress(done, total)
@@ -133,84 +135,84 @@ class HttpsSource:
                 await to.write(chunk)
                 done += len(chunk)
                 await on_progress(done, total)
-            return opened.found
+            return opened.info
 
     @asynccontextmanager
-    async def _open(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_Opened]:
-        """Media, or a SourceError that says what there is instead."""
-        async with self._ask(self._start(url), max_bytes=max_bytes, seconds=seconds) as opened:
+    async def _open(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_OpenResponse]:
+        """Opens the media; raises SourceError if the response is something else."""
+        async with self._request(self._download_url(url), max_bytes=max_bytes, seconds=seconds) as opened:
             if not opened.is_media:
-                raise self._instead(opened)
+                raise self._not_media_error(opened)
             yield opened
 
-    def _start(self, url: str) -> str:
+    def _download_url(self, url: str) -> str:
         return url
 
-    def _instead(self, opened: _Opened) -> SourceError:  # noqa: ARG002 (others look at it)
-        return not_media()
+    def _not_media_error(self, opened: _OpenResponse) -> SourceError:  # noqa: ARG002 - used by subclasses
+        return no_media()
 
     @asynccontextmanager
-    async def _ask(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_Opened]:
+    async def _request(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_OpenResponse]:
         try:
-            async with self._egress.stream("GET", url, max_bytes=max_bytes, timeout_seconds=seconds) as answer:
-                if answer.status != 200:
-                    raise self._refusal(answer)
-                async with aclosing(answer.chunks()) as chunks:
-                    yield _Opened(answer, await _peek(chunks), rest=chunks)
+            async with self._egress.stream("GET", url, max_bytes=max_bytes, timeout_seconds=seconds) as response:
+                if response.status != 200:
+                    raise self._status_error(response)
+                async with aclosing(response.chunks()) as chunks:
+                    yield _OpenResponse(response, await _read_head(chunks), rest=chunks)
         except UnreachableError:
             raise unreachable() from None
         except TooLargeError:
             raise too_large() from None
 
-    def _refusal(self, answer: Answer) -> SourceError:  # noqa: ARG002 (others look at it)
+    def _status_error(self, response: EgressResponse) -> SourceError:  # noqa: ARG002 - used by subclasses
         return unreachable()
 
 
 class DropboxSource(HttpsSource):
     """A file by its Dropbox share link."""
 
-    def _start(self, url: str) -> str:
+    def _download_url(self, url: str) -> str:
         return dropbox_download_url(url)
 
-    def _instead(self, opened: _Opened) -> SourceError:
-        # Where the file should be there is a page: sign in, give a password, deleted, or the preview of a folder.
-        return not_shared() if opened.found.content_type == "text/html" else not_media()
+    def _not_media_error(self, opened: _OpenResponse) -> SourceError:
+        # An HTML page instead of the file: sign-in, password, deleted file, or folder preview.
+        return not_shared() if opened.info.content_type == "text/html" else no_media()
 
-    def _refusal(self, answer: Answer) -> SourceError:
-        if answer.status in {403, 404, 410, 460}:
+    def _status_error(self, response: EgressResponse) -> SourceError:
+        if response.status in {403, 404, 410, 460}:
             return not_shared()
-        return over_quota() if answer.status in {429, 509} else unreachable()
+        return over_quota() if response.status in {429, 509} else unreachable()
 
 
 class GoogleDriveSource(HttpsSource):
     """A file by its Google Drive share link."""
 
-    def _start(self, url: str) -> str:
+    def _download_url(self, url: str) -> str:
         return drive_download_url(url)
 
     @asynccontextmanager
-    async def _open(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_Opened]:
-        """Large files are behind a page that asks whether one wants them although nobody looked for viruses."""
-        async with self._ask(self._start(url), max_bytes=max_bytes, seconds=seconds) as opened:
+    async def _open(self, url: str, *, max_bytes: int, seconds: float) -> AsyncIterator[_OpenResponse]:
+        """Confirms Drive's warning page for files too large to be scanned for viruses."""
+        async with self._request(self._download_url(url), max_bytes=max_bytes, seconds=seconds) as opened:
             if opened.is_media:
                 yield opened
                 return
-            if opened.found.content_type != "text/html":
-                raise not_media()
-            confirmed = _confirmed_url(opened.answer.final_url, await _page(opened))
-        async with self._ask(confirmed, max_bytes=max_bytes, seconds=seconds) as opened:
+            if opened.info.content_type != "text/html":
+                raise no_media()
+            confirmed = _confirmed_url(opened.response.final_url, await _read_page(opened))
+        async with self._request(confirmed, max_bytes=max_bytes, seconds=seconds) as opened:
             if not opened.is_media:
-                raise _drive_refusal(await _page(opened))
+                raise _drive_page_error(await _read_page(opened))
             yield opened
 
-    def _refusal(self, answer: Answer) -> SourceError:
-        if answer.status in {401, 403, 404, 410}:
+    def _status_error(self, response: EgressResponse) -> SourceError:
+        if response.status in {401, 403, 404, 410}:
             return not_shared()
-        return over_quota() if answer.status == 429 else unreachable()
+        return over_quota() if response.status == 429 else unreachable()
 
 
-class _Form(HTMLParser):
-    """The form by which Drive asks for confirmation, and the address that it leads to."""
+class _ConfirmationForm(HTMLParser):
+    """Parses Drive's download confirmation form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,10 +233,10 @@ class _Form(HTMLParser):
 
 
 def _confirmed_url(base: str, page: str) -> str:
-    form = _Form()
+    form = _ConfirmationForm()
     form.feed(page)
     if form.action is None:
-        raise _drive_refusal(page)
+        raise _drive_page_error(page)
     url = urljoin(base, form.action)
     if form.fields:
         url = f"{url.partition('?')[0]}?{urlencode(form.fields)}"
@@ -243,20 +245,20 @@ def _confirmed_url(base: str, page: str) -> str:
     except UrlError:
         allowed = False
     if not allowed:
-        raise not_media()
+        raise no_media()
     return url
 
 
-def _drive_refusal(page: str) -> SourceError:
-    """Which of Drive's pages this is; they come with status 200 and in English, for we name no language."""
+def _drive_page_error(page: str) -> SourceError:
+    """Classifies a Drive error page; they have status 200 and are in English without Accept-Language."""
     if "Quota exceeded" in page or "Too many users have viewed or downloaded" in page:
         return over_quota()
     if "accounts.google.com" in page or "You need access" in page or "ServiceLogin" in page:
         return not_shared()
-    return not_media()
+    return no_media()
 
 
-async def _page(opened: _Opened) -> str:
+async def _read_page(opened: _OpenResponse) -> str:
     page = bytearray(opened.head)
     async for chunk in opened.rest:
         page += chunk[: MAX_PAGE_BYTES - len(page)]
@@ -265,17 +267,17 @@ async def _page(opened: _Opened) -> str:
     return page.decode("utf-8", "replace")
 
 
-async def _peek(chunks: AsyncIterator[bytes]) -> bytes:
+async def _read_head(chunks: AsyncIterator[bytes]) -> bytes:
     head = bytearray()
     async for chunk in chunks:
         head += chunk
-        if len(head) >= PEEK_BYTES:
+        if len(head) >= HEAD_BYTES:
             break
     return bytes(head)
 
 
-def _size(answer: Answer) -> int | None:
-    declared = answer.header("content-length") or ""
+def _size(response: EgressResponse) -> int | None:
+    declared = response.header("content-length") or ""
     return int(declared) if declared.isdecimal() else None
 
 

@@ -1,8 +1,8 @@
 """Builds the import activities by task queue."""
 
 from cutroom.jobs.worker import Activities, WorkerContext
-from cutroom.platform.egress.addresses import Resolver, parse_networks
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.egress.addresses import Resolver
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.ingest.activities import IngestActivities
 from cutroom.products.ingest.rules import SourceType
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource
@@ -20,7 +20,7 @@ def register(context: WorkerContext) -> Activities:
             SourceType.DROPBOX: DropboxSource(context.egress),
             SourceType.GOOGLE_DRIVE: GoogleDriveSource(context.egress),
         },
-        youtube=YoutubeSource(Resolver(parse_networks(context.settings.egress_denied_networks)), Tools.find()),
+        youtube=YoutubeSource(Resolver(context.settings.egress_denied_networks), Tools.find()),
         secret_box=context.secret_box,
         clock=context.clock,
     )
@@ -28,11 +28,11 @@ def register(context: WorkerContext) -> Activities:
         TaskQueue.MEDIA: [
             ingest.inspect_source,
             ingest.make_poster,
-            ingest.make_piece,
-            ingest.join_sound,
-            ingest.join_picture,
-            ingest.clear_pieces,
+            ingest.encode_chunk,
+            ingest.join_audio_chunks,
+            ingest.join_video_chunks,
+            ingest.delete_import_chunks,
         ],
-        TaskQueue.EGRESS: [ingest.look_at_source],
+        TaskQueue.EGRESS: [ingest.probe_source],
         TaskQueue.DOWNLOAD: [ingest.fetch_source],
     }

@@ -11,6 +11,8 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType, parse_job_id
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import job_step
+from cutroom.library.branding import load_brand
+from cutroom.library.videos import get_text, set_text
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.packaging import service
@@ -37,12 +39,12 @@ class PackagingActivities:
         run, video_id = AutomationRun(key.automation, plan), plan["video_id"]
         async with job_step(self.database, self.clock, ref, "writing", progress=90):
             async with self.database.transaction(ref.library_id) as connection:
-                current = await service.current_text(connection, ref.library_id, video_id, of=run.type)
+                current = await get_text(connection, ref.library_id, video_id, field=service.VIDEO_FIELD[run.type])
                 skipped = skip_reason(run.overwrite, current)
                 if skipped is not None:
                     return {SKIPPED: skipped}
                 transcript = await load_transcript(connection, ref.library_id, video_id)
-                brand = await thumbnails.load_brand(connection, ref.library_id, plan.get("brandVoiceId"))
+                brand = await load_brand(connection, ref.library_id, plan.get("brandVoiceId"))
             source = writing_input(transcript, guidelines=brand.guidelines)
             writer = await asyncio.to_thread(self.engines.writer)
             if run.type is AutomationType.TITLE:
@@ -51,9 +53,11 @@ class PackagingActivities:
                 kind = DescriptionKind(plan["descriptionType"])
                 written = await asyncio.to_thread(writer.description, source, kind=kind)
             async with self.database.transaction(ref.library_id) as connection:
-                await service.store_text(connection, ref.library_id, video_id, of=run.type, text=written.text)
+                await set_text(
+                    connection, ref.library_id, video_id, field=service.VIDEO_FIELD[run.type], text=written.text
+                )
         note = {"note": written.note} if written.note else {}
-        return {service.VIDEO_COLUMN[run.type]: written.text, "engine": written.engine, **note}
+        return {service.VIDEO_FIELD[run.type]: written.text, "engine": written.engine, **note}
 
     @activity.defn(name="read_review_decision")
     async def read_decision(self, ref: JobRef, thumbnail: ThumbnailRef) -> bool | None:

@@ -1,5 +1,6 @@
 """Creates and reads packaging runs, records reviews, and stores titles and descriptions."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import asyncpg
@@ -11,7 +12,9 @@ from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.schemas import JobError
 from cutroom.jobs.service import NewJob, request_jobs, workflow_id
 from cutroom.jobs.states import JobState
+from cutroom.library.branding import require_brand_voice
 from cutroom.library.service import get_video
+from cutroom.library.videos import TextField
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.storage.objects import Storage
@@ -30,7 +33,10 @@ from cutroom.products.thumbnails.rules import parse_options
 from cutroom.products.transcripts.service import require_transcript
 
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
-VIDEO_COLUMN = {AutomationType.TITLE: "title", AutomationType.DESCRIPTION: "description"}
+VIDEO_FIELD: Mapping[AutomationType, TextField] = {
+    AutomationType.TITLE: "title",
+    AutomationType.DESCRIPTION: "description",
+}
 _RUNS = """SELECT id, status, automation_type, plan, result, error_code, error_message, error_details FROM jobs
     WHERE library_id = $1 AND id = ANY($2)"""
 
@@ -70,7 +76,7 @@ async def _validate(connection: Connection, principal: Principal, run: Automatio
     if run.type is AutomationType.THUMBNAIL:
         await thumbnails.validate_plan(connection, principal, {**run.plan, "mode": "zero_prompt"}, at=f"{at}.")
     elif run.plan.get("brandVoiceId") is not None:
-        await thumbnails.require_brand_voice(connection, principal.library_id, run.plan["brandVoiceId"])
+        await require_brand_voice(connection, principal.library_id, run.plan["brandVoiceId"])
 
 
 async def _job(
@@ -126,9 +132,7 @@ async def _thumbnail(
     connection: Connection, principal: Principal, row: asyncpg.Record, *, storage: Storage
 ) -> tuple[PackagedThumbnail | None, bool]:
     """The thumbnail request of a run, and whether its detections await approval."""
-    request_id = await connection.fetchval(
-        "SELECT id FROM thumbnail_requests WHERE library_id = $1 AND job_id = $2", principal.library_id, row["id"]
-    )
+    request_id = await thumbnails.find_request_id(connection, principal.library_id, row["id"])
     if request_id is None:
         return None, False
     request = await thumbnails.get_request(connection, principal, request_id, storage=storage)
@@ -168,13 +172,7 @@ async def record_review(
     await get_video(connection, principal, video_id)
     library_id = principal.library_id
     job_id = JobKey(JobType.PACKAGING, video_id, automation=AutomationType.THUMBNAIL).id
-    row = await connection.fetchrow(
-        """SELECT j.status, j.attempt, j.plan, r.id, r.detected, r.decision
-           FROM jobs j JOIN thumbnail_requests r ON r.library_id = j.library_id AND r.job_id = j.id
-           WHERE j.library_id = $1 AND j.id = $2 FOR UPDATE OF r""",
-        library_id,
-        job_id,
-    )
+    row = await thumbnails.lock_reviewed_request(connection, library_id, job_id)
     if row is None:
         raise not_found()
     is_open = row["status"] == JobState.PROCESSING and row["detected"] and row["decision"] is None
@@ -184,28 +182,8 @@ async def record_review(
     if unknown:
         raise invalid_field("detectedIds", "These were not detected in this video.")
     review = {"approved": decision.approved, "ids": decision.detected_ids, "by": principal.id, "at": now.isoformat()}
-    await connection.execute(
-        "UPDATE thumbnail_requests SET decision = $3 WHERE library_id = $1 AND id = $2", library_id, row["id"], review
-    )
+    await thumbnails.save_decision(connection, library_id, row["id"], decision=review)
     target = workflow_id(job_id, row["attempt"])
     await enqueue(
         connection, WorkflowStart(library_id, "resume-packaging", f"resume_{row['id']}", {"workflow_id": target})
-    )
-
-
-async def current_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType) -> str | None:
-    found: str | None = await connection.fetchval(
-        f"SELECT {VIDEO_COLUMN[of]} FROM videos WHERE library_id = $1 AND id = $2",  # noqa: S608 - one of two constants
-        library_id,
-        video_id,
-    )
-    return found
-
-
-async def store_text(connection: Connection, library_id: str, video_id: str, *, of: AutomationType, text: str) -> None:
-    await connection.execute(
-        f"UPDATE videos SET {VIDEO_COLUMN[of]} = $3 WHERE library_id = $1 AND id = $2",  # noqa: S608 - one of two constants
-        library_id,
-        video_id,
-        text,
     )

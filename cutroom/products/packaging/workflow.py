@@ -12,14 +12,16 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.ids import AutomationType, parse_job_id
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.packaging.activities import PackagingActivities
     from cutroom.products.thumbnails.activities import ThumbnailActivities
     from cutroom.products.thumbnails.inputs import ThumbnailRef
-    from cutroom.products.thumbnails.workflow import prepare, render, run_activity
+    from cutroom.products.thumbnails.workflow import prepare, render, vision
 
 POLL_INTERVAL = timedelta(hours=1)  # in case the signal is lost; also keeps the job alive for the sweep
 REVIEW_DAYS = 14
+speech = vision.with_options(queue=TaskQueue.SPEECH)
+control = vision.with_options(queue=TaskQueue.CONTROL)
 
 
 @workflow.defn(name="packaging")
@@ -42,12 +44,11 @@ class PackagingWorkflow:
         key = parse_job_id(ref.job_id)
         assert key is not None
         if key.automation is not AutomationType.THUMBNAIL:
-            text: dict[str, Any] = await run_activity(PackagingActivities.write_text, ref, plan, queue=TaskQueue.SPEECH)
-            return text
+            return await speech.run(PackagingActivities.write_text, ref, plan)
         thumbnail = ThumbnailRef.of(ref.library_id, plan)
         await prepare(ref, thumbnail)
         if thumbnail.options.detects:
-            await run_activity(ThumbnailActivities.detect_subjects, ref, thumbnail)
+            await vision.run(ThumbnailActivities.detect_subjects, ref, thumbnail)
         if thumbnail.options.needs_review:
             await self._review(ref, thumbnail)
         return await render(ref, thumbnail)
@@ -55,9 +56,7 @@ class PackagingWorkflow:
     async def _review(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         for _ in range(REVIEW_DAYS * 24):
             self._signaled = False
-            approved: bool | None = await run_activity(
-                PackagingActivities.read_decision, ref, thumbnail, queue=TaskQueue.CONTROL
-            )
+            approved = await control.run(PackagingActivities.read_decision, ref, thumbnail)
             if approved is not None:
                 break
             try:

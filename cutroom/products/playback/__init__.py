@@ -1,1 +1,1 @@
-"""Playback: a video in several sizes and all its languages, for any player, behind URLs that expire."""
+"""Playback: streams a video in several renditions and all languages, with signed, expiring URLs."""

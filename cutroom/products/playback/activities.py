@@ -13,6 +13,7 @@ from temporalio import activity
 from cutroom.jobs.steps import heartbeating
 from cutroom.library.playback import MANIFEST, MASTER
 from cutroom.library.rules import video_path
+from cutroom.library.videos import set_playback_languages
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
 from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
@@ -101,7 +102,7 @@ class PlaybackActivities:
                 has_audio=bool(info.audio_streams),
             )
             await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
-        is_current = all(existing.get(("picture", rendition.name)) == fingerprint for rendition in renditions)
+        is_current = all(existing.get(("video", rendition.name)) == fingerprint for rendition in renditions)
         return PlaybackPlan(
             ladder=fingerprint,
             info=INFO.dump_python(info, mode="json"),
@@ -155,7 +156,7 @@ class PlaybackActivities:
                     sandbox=self.sandbox,
                 )
                 await self._store(ref, packaged, temp_dir)
-        await self._record(ref, ("picture", rendition.name, None), source=plan.ladder, packaged=packaged)
+        await self._record(ref, ("video", rendition.name, None), source=plan.ladder, packaged=packaged)
 
     @activity.defn(name="package_track")
     async def package_track(self, ref: PlaybackRef, track: TrackSource) -> None:
@@ -187,7 +188,7 @@ class PlaybackActivities:
             video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
             tracks = await service.list_tracks(connection, ref.library_id, ref.video_id)
             if video is not None and tracks:
-                audio_languages = [each.language or "" for each in tracks if each.kind == "sound"]
+                audio_languages = [each.language or "" for each in tracks if each.kind == "audio"]
                 languages = sorted(set(audio_languages), key=lambda each: (each != video.language, each))
                 for language in [None, *languages]:
                     default_language = language or video.language
@@ -195,7 +196,7 @@ class PlaybackActivities:
                     await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
                     mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
                     await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
-                await service.set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
+                await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
             return await service.release_lease(
                 connection, ref.library_id, ref.video_id, lease_holder=lease_holder, revision=revision, now=self.clock()
             )

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from cutroom.media.packager import DASH, PLAYLIST
 
-TrackKind = Literal["picture", "sound", "text"]
+TrackKind = Literal["video", "audio", "text"]
 ROLE = "urn:mpeg:dash:role:2011"
-AUDIO_GROUP, TEXT_GROUP = "sound", "text"
+AUDIO_GROUP, TEXT_GROUP = "audio", "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def master_playlist(tracks: Sequence[ManifestTrack], *, default_language: str, o
     audio_average = max((int(each.packaged["average_bandwidth"]) for each in audio), default=0)
     audio_codecs = sorted({each.packaged["codecs"] for each in audio})
     for each in videos or ([default] if default is not None else []):
-        packaged, is_video = each.packaged, each.kind == "picture"
+        packaged, is_video = each.packaged, each.kind == "video"
         peak = int(packaged["bandwidth"]) + (audio_peak if is_video else 0)
         average = int(packaged["average_bandwidth"]) + (audio_average if is_video else 0)
         codecs = ",".join([packaged["codecs"], *audio_codecs] if is_video else audio_codecs)
@@ -58,12 +58,12 @@ def _of_kind(tracks: Sequence[ManifestTrack], kind: str) -> list[ManifestTrack]:
 
 def _video_tracks(tracks: Sequence[ManifestTrack]) -> list[ManifestTrack]:
     """Lowest bandwidth first: players start with the first entry."""
-    return sorted(_of_kind(tracks, "picture"), key=lambda each: int(each.packaged["bandwidth"]))
+    return sorted(_of_kind(tracks, "video"), key=lambda each: int(each.packaged["bandwidth"]))
 
 
 def _audio_tracks(tracks: Sequence[ManifestTrack], default_language: str) -> list[ManifestTrack]:
     """The default language first: some players use the order instead of the DEFAULT attribute."""
-    return sorted(_of_kind(tracks, "sound"), key=lambda each: each.language != default_language)
+    return sorted(_of_kind(tracks, "audio"), key=lambda each: each.language != default_language)
 
 
 def _media(kind: str, group: str, track: ManifestTrack, *, is_default: bool, original: str) -> str:
@@ -102,8 +102,7 @@ def manifest(tracks: Sequence[ManifestTrack], *, default_language: str, seconds:
             group.append(ET.fromstring(each.packaged["representation"]))  # noqa: S314 - our own packager wrote it
     audio = _audio_tracks(tracks, default_language)
     for index, each in enumerate([*audio, *_of_kind(tracks, "text")], 1):
-        kind = "audio" if each.kind == "sound" else "text"
-        shared = {"id": str(index), "contentType": kind, "lang": str(each.language), "segmentAlignment": "true"}
+        shared = {"id": str(index), "contentType": each.kind, "lang": str(each.language), "segmentAlignment": "true"}
         group = ET.SubElement(period, _tag("AdaptationSet"), shared)
         role = "subtitle" if each.kind == "text" else "main" if each is audio[0] else "alternate"
         ET.SubElement(group, _tag("Role"), {"schemeIdUri": ROLE, "value": role})

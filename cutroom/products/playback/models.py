@@ -18,8 +18,8 @@ class PlaybackRow(Table):
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     video_id: Mapped[Id] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(Text)
-    asked: Mapped[int] = mapped_column(Integer)  # request revision, checked before the lease is released
-    runner: Mapped[str | None] = mapped_column(Text)
+    revision: Mapped[int] = mapped_column(Integer)  # request revision, checked before the lease is released
+    lease_holder: Mapped[str | None] = mapped_column(Text)
     error: Mapped[str | None] = mapped_column(Text)
     updated_at: Mapped[Instant]
 
@@ -28,7 +28,7 @@ class PlaybackTrackRow(Table):
     """A packaged rendition, audio or subtitle track, and what it was made from."""
 
     __tablename__ = "playback_tracks"
-    __table_args__ = (CheckConstraint("kind IN ('picture', 'sound', 'text')", name="kind"),)
+    __table_args__ = (CheckConstraint("kind IN ('video', 'audio', 'text')", name="kind"),)
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     video_id: Mapped[Id] = mapped_column(primary_key=True)

@@ -1,6 +1,5 @@
 """Playback state: the per-video lease, expected tracks, and packaged tracks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,22 +12,24 @@ from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
 LEASE_TIMEOUT = timedelta(days=1)  # a lease without updates for this long has expired
 MAX_ERROR = 500
 ORIGINAL = "original"  # name of the source's audio track, whose language may be detected later
-_LOCK_ROW = "SELECT asked, runner, updated_at FROM playbacks WHERE library_id = $1 AND video_id = $2 FOR UPDATE"
-_DUBS = """SELECT DISTINCT ON (d.language) d.language, d.audio_path FROM dubs d
+_LOCK_ROW = (
+    "SELECT revision, lease_holder, updated_at FROM playbacks WHERE library_id = $1 AND video_id = $2 FOR UPDATE"
+)
+_DUBS = """SELECT DISTINCT ON (d.language) d.language, d.audio_path FROM published_dubs d
     WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete' AND d.audio_path IS NOT NULL
     ORDER BY d.language, d.product = 'premium' DESC"""
-_SUBTITLES = """SELECT language, created_at FROM transcripts
+_SUBTITLES = """SELECT language, created_at FROM published_transcripts
         WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0
-    UNION ALL SELECT language, created_at FROM captions
+    UNION ALL SELECT language, created_at FROM published_captions
         WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
 
 # A dub is added to the stream seconds after its job is ready; one that was not within an hour is ignored.
 _IS_UPDATING = """SELECT EXISTS (
     SELECT FROM playbacks p WHERE p.library_id = $1 AND p.video_id = $2 AND p.state <> 'failed'
-    AND ((p.runner IS NOT NULL AND p.updated_at > $3) OR EXISTS (
-        SELECT FROM dubs d WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete'
+    AND ((p.lease_holder IS NOT NULL AND p.updated_at > $3) OR EXISTS (
+        SELECT FROM published_dubs d WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete'
             AND d.audio_path IS NOT NULL AND d.updated_at > $3 AND NOT EXISTS (
-                SELECT FROM playback_tracks t WHERE t.library_id = $1 AND t.video_id = $2 AND t.kind = 'sound'
+                SELECT FROM playback_tracks t WHERE t.library_id = $1 AND t.video_id = $2 AND t.kind = 'audio'
                     AND t.language = d.language))))"""
 UPDATE_WINDOW = timedelta(hours=1)
 
@@ -69,7 +70,7 @@ async def acquire_lease(
 ) -> int | None:
     """Acquires the per-video lease and returns its revision; returns None if another run holds it."""
     await connection.execute(
-        """INSERT INTO playbacks (library_id, video_id, state, asked, updated_at)
+        """INSERT INTO playbacks (library_id, video_id, state, revision, updated_at)
            VALUES ($1, $2, 'processing', 0, $3) ON CONFLICT DO NOTHING""",
         library_id,
         video_id,
@@ -77,12 +78,13 @@ async def acquire_lease(
     )
     row = await connection.fetchrow(_LOCK_ROW, library_id, video_id)
     assert row is not None
-    if row["runner"] == lease_holder:  # a retry
-        return int(row["asked"])
-    is_held = row["runner"] is not None and row["updated_at"] > now - LEASE_TIMEOUT
+    if row["lease_holder"] == lease_holder:  # a retry
+        return int(row["revision"])
+    is_held = row["lease_holder"] is not None and row["updated_at"] > now - LEASE_TIMEOUT
     revision: int | None = await connection.fetchval(
-        """UPDATE playbacks SET asked = asked + 1, runner = CASE WHEN $3 THEN runner ELSE $4 END, updated_at = $5
-           WHERE library_id = $1 AND video_id = $2 RETURNING CASE WHEN $3 THEN NULL ELSE asked END""",
+        """UPDATE playbacks SET revision = revision + 1, lease_holder = CASE WHEN $3 THEN lease_holder ELSE $4 END,
+               updated_at = $5
+           WHERE library_id = $1 AND video_id = $2 RETURNING CASE WHEN $3 THEN NULL ELSE revision END""",
         library_id,
         video_id,
         is_held,
@@ -98,10 +100,10 @@ async def release_lease(
     """Releases the lease, unless the revision has changed; then returns the new one."""
     row = await connection.fetchrow(_LOCK_ROW, library_id, video_id)
     assert row is not None
-    if row["runner"] != lease_holder:
+    if row["lease_holder"] != lease_holder:
         return None
-    if row["asked"] != revision:
-        return int(row["asked"])
+    if row["revision"] != revision:
+        return int(row["revision"])
     await _finish(connection, library_id, video_id, state="ready", error=None, now=now)
     return None
 
@@ -110,7 +112,7 @@ async def fail_playback(
     connection: Connection, library_id: str, video_id: str, *, lease_holder: str, error: str, now: datetime
 ) -> None:
     row = await connection.fetchrow(_LOCK_ROW, library_id, video_id)
-    if row is not None and row["runner"] == lease_holder:
+    if row is not None and row["lease_holder"] == lease_holder:
         await _finish(connection, library_id, video_id, state="failed", error=error[:MAX_ERROR], now=now)
 
 
@@ -118,7 +120,7 @@ async def _finish(
     connection: Connection, library_id: str, video_id: str, *, state: str, error: str | None, now: datetime
 ) -> None:
     await connection.execute(
-        """UPDATE playbacks SET runner = NULL, state = $3, error = $4, updated_at = $5
+        """UPDATE playbacks SET lease_holder = NULL, state = $3, error = $4, updated_at = $5
            WHERE library_id = $1 AND video_id = $2""",
         library_id,
         video_id,
@@ -131,7 +133,7 @@ async def _finish(
 async def load_playback_video(connection: Connection, library_id: str, video_id: str) -> PlaybackVideo | None:
     row = await connection.fetchrow(
         """SELECT v.default_language_code, v.duration_seconds, v.import_status, s.sha256
-           FROM videos v JOIN sources s ON s.library_id = v.library_id AND s.video_id = v.id
+           FROM videos v JOIN published_sources s ON s.library_id = v.library_id AND s.video_id = v.id
            WHERE v.library_id = $1 AND v.id = $2""",
         library_id,
         video_id,
@@ -153,11 +155,11 @@ async def expected_tracks(
     expected = []
     if has_audio:
         mix = video_path(library_id, video_id, "mix.mka")
-        expected.append(TrackSource("sound", ORIGINAL, language, mix, source=mix))
+        expected.append(TrackSource("audio", ORIGINAL, language, mix, source=mix))
     for row in await connection.fetch(_DUBS, library_id, video_id):
         dub_language, path = row["language"], row["audio_path"]
         if dub_language != language:
-            expected.append(TrackSource("sound", dub_language, dub_language, path, source=path))
+            expected.append(TrackSource("audio", dub_language, dub_language, path, source=path))
     for row in await connection.fetch(_SUBTITLES, library_id, video_id):
         path = subtitle_path(library_id, video_id, language=row["language"], format_="vtt")
         version = row["created_at"].isoformat()
@@ -214,21 +216,9 @@ async def set_original_language(connection: Connection, library_id: str, video_i
     """Updates the original track's language, which is often detected only after packaging."""
     await connection.execute(
         """UPDATE playback_tracks SET language = $3
-           WHERE library_id = $1 AND video_id = $2 AND kind = 'sound' AND name = $4""",
+           WHERE library_id = $1 AND video_id = $2 AND kind = 'audio' AND name = $4""",
         library_id,
         video_id,
         language,
         ORIGINAL,
-    )
-
-
-async def set_playback_languages(
-    connection: Connection, library_id: str, video_id: str, *, languages: Sequence[str]
-) -> None:
-    """Publishes the languages in which the video can be played."""
-    await connection.execute(
-        "UPDATE videos SET playback_languages = $3 WHERE library_id = $1 AND id = $2",
-        library_id,
-        video_id,
-        list(languages),
     )

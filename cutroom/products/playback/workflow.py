@@ -10,7 +10,7 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.workflow import ActivityRunner, to_failure
     from cutroom.jobs.workflow import control as control_runner
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.playback.activities import PlaybackActivities, PlaybackPlan, PlaybackRef
 
 MAX_PARALLEL_CHUNKS = 16  # per video, across all workers

@@ -1,1 +1,1 @@
-"""Shorts, promos and clips: moments of a video, cut, framed and captioned so that one would post them."""
+"""Shorts, promos and clips: selects moments of a video, crops and captions them."""

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
-from cutroom.products.shorts import routes, worker
+from cutroom.products.shorts import routes, service, worker
 from cutroom.products.shorts.workflow import ShortsWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
@@ -18,6 +18,7 @@ PRODUCT = Product(
         ),
     ),
     routers=(routes.router,),
+    to_bundle=service.credit_bundle,
     owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
     depends_on=(TRANSCRIPTS,),
     panels=(ConsolePanel("Shorts and clips", template="products/shorts.html"),),

@@ -46,6 +46,18 @@ def output_path(library_id: str, video_id: str, request_id: str, name: str) -> s
     return video_path(library_id, video_id, f"shorts/{request_id}/{name}")
 
 
+def credit_bundle(request: NewShorts | NewPromo | NewClips) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges this request."""
+    options = parse_options(request.model_dump(mode="json", by_alias=True))
+    work = ShortsWork(
+        kind=options.kind.value,
+        num_clips=options.count,
+        include_soundtrack=options.soundtrack,
+        include_generated_thumbnail=options.generated_thumbnail,
+    )
+    return CreditBundle(shorts=work)
+
+
 async def create_shorts(
     connection: Connection,
     principal: Principal,
@@ -59,14 +71,7 @@ async def create_shorts(
     await get_video(connection, principal, video_id)
     transcript, source = await require_transcript(connection, principal, video_id)
     plan = request.model_dump(mode="json", by_alias=True)
-    options = parse_options(plan)
-    work = ShortsWork(
-        kind=options.kind.value,
-        num_clips=options.count,
-        include_soundtrack=options.soundtrack,
-        include_generated_thumbnail=options.generated_thumbnail,
-    )
-    items = tuple(billable_items(CreditBundle(shorts=work)))
+    items = tuple(billable_items(credit_bundle(request)))
     charge = Charge(items, is_subscriber(principal), reservation_id=request.reservation_id)
     key = JobKey(JobType.SHORTS, new_id())
     job = NewJob(key, video_id, plan=plan, depends_on=[] if source is not None else [transcript.id], charge=charge)

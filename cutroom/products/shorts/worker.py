@@ -1,7 +1,7 @@
 """Builds the shorts activities by task queue."""
 
 from cutroom.jobs.worker import Activities, WorkerContext
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.shorts.activities import ShortsActivities
 
 

@@ -11,7 +11,7 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import FAILED_ITEMS, JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job, to_failure
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.shorts.activities import ShortsActivities, ShortsRef
     from cutroom.products.shorts.rules import parse_options
     from cutroom.products.shorts.service import FAILURES

@@ -107,7 +107,7 @@ class SpeechActivities:
             clone = await service.load_clone(connection, job.library_id, voice_id)
         async with self._step(job, "analyzing", progress=60):
             first_error: Exception | None = None
-            for number in range(max(clone["samples"], 1)):
+            for number in range(max(clone["sample_count"], 1)):
                 path = voice_path(job.library_id, voice_id, f"sample-{number}")
                 try:
                     columns = await self._prepare_reference(path, remove_noise=clone["remove_noise"])
@@ -152,7 +152,7 @@ class SpeechActivities:
         return {
             "pcm": to_pcm(reference),
             "pitch_hz": median_pitch(reference, sample_rate=REFERENCE_RATE, speech=full_span),
-            "profile": [round(float(value), 6) for value in embedding] if embedding is not None else None,
+            "embedding": [round(float(value), 6) for value in embedding] if embedding is not None else None,
         }
 
     async def _store_reference(self, library_id: str, voice_id: str, columns: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ class VoiceRow(Table):
     description: Mapped[str | None] = mapped_column(Text)
     labels: Mapped[dict[str, str]] = mapped_column(JSONB)
     remove_noise: Mapped[bool]
-    samples: Mapped[int] = mapped_column(SmallInteger)  # number of uploaded files
+    sample_count: Mapped[int] = mapped_column(SmallInteger)  # uploaded files
     sealed_url: Mapped[bytes | None] = mapped_column(LargeBinary)
     reference_path: Mapped[str | None] = mapped_column(Text)
     reference_sha256: Mapped[str | None] = mapped_column(Text)
@@ -31,10 +31,10 @@ class VoiceRow(Table):
     language: Mapped[str | None] = mapped_column(Text)  # language of the preview
     engine: Mapped[str | None] = mapped_column(Text)
     is_approximate: Mapped[bool | None]
-    profile: Mapped[list[float] | None] = mapped_column(JSONB)  # mean speaker embedding
+    embedding: Mapped[list[float] | None] = mapped_column(JSONB)  # mean speaker embedding
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
-    cleared_at: Mapped[Instant | None]  # when its samples were deleted from storage
+    samples_deleted_at: Mapped[Instant | None]
 
 
 class VoiceConsentRow(Table):
@@ -64,5 +64,5 @@ class SynthesisRow(Table):
     language: Mapped[str | None] = mapped_column(Text)
     speed: Mapped[float] = mapped_column(Double)
     format: Mapped[str] = mapped_column(Text)
-    sizes: Mapped[dict[str, Any]] = mapped_column(JSONB)  # size in bytes of each finished passage, by number
+    passage_sizes: Mapped[dict[str, Any]] = mapped_column(JSONB)  # size in bytes of each finished passage, by number
     created_at: Mapped[Instant]

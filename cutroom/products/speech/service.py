@@ -63,7 +63,7 @@ async def add_voice(
         "description": voice.description or None,
         "labels": voice.labels,
         "remove_noise": voice.remove_background_noise,
-        "samples": len(samples.sha256),
+        "sample_count": len(samples.sha256),
         "sealed_url": samples.sealed_url,
         "created_at": now,
     }
@@ -201,7 +201,7 @@ async def voices_to_purge(connection: Connection, *, now: datetime, limit: int) 
 
 async def mark_purged(connection: Connection, voice: PurgeItem, *, now: datetime) -> None:
     await connection.execute(
-        """UPDATE voices SET cleared_at = $3, sealed_url = NULL, profile = NULL, reference_path = NULL,
+        """UPDATE voices SET samples_deleted_at = $3, sealed_url = NULL, embedding = NULL, reference_path = NULL,
                preview_path = NULL
            WHERE library_id = $1 AND id = $2""",
         voice.library_id,

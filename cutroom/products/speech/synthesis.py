@@ -70,7 +70,7 @@ class SynthesisRequest:
 
 
 def engine_settings(settings: Settings) -> tuple[str, ...]:
-    return (settings.tts_engines, settings.voice_cloner, settings.remote_tts_model)
+    return (*settings.tts_engines, settings.voice_cloner, settings.remote_tts_model)
 
 
 async def request_synthesis(
@@ -82,7 +82,7 @@ async def request_synthesis(
     # The no-op update locks an existing row and returns its id.
     synthesis_id = await connection.fetchval(
         """INSERT INTO syntheses
-               (library_id, id, fingerprint, voice_id, text, language, speed, format, sizes, created_at)
+               (library_id, id, fingerprint, voice_id, text, language, speed, format, passage_sizes, created_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '{}', $9)
            ON CONFLICT (library_id, fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint
            RETURNING id""",
@@ -107,7 +107,7 @@ async def request_synthesis(
     started = await create_jobs(connection, principal, [job], prices=prices, now=now)
     if started[0]:
         await connection.execute(
-            "UPDATE syntheses SET sizes = '{}', created_at = $3 WHERE library_id = $1 AND id = $2",
+            "UPDATE syntheses SET passage_sizes = '{}', created_at = $3 WHERE library_id = $1 AND id = $2",
             principal.library_id,
             synthesis_id,
             now,
@@ -154,7 +154,7 @@ class SynthesisProgress:
 
 async def get_progress(connection: Connection, synthesis: SynthesisRef) -> SynthesisProgress:
     row = await connection.fetchrow(
-        """SELECT j.status, j.attempt, j.error_code, j.error_message, s.sizes
+        """SELECT j.status, j.attempt, j.error_code, j.error_message, s.passage_sizes
            FROM jobs j JOIN syntheses s ON s.library_id = j.library_id AND s.id = $3
            WHERE j.library_id = $1 AND j.id = $2""",
         synthesis.library_id,
@@ -163,7 +163,7 @@ async def get_progress(connection: Connection, synthesis: SynthesisRef) -> Synth
     )
     if row is None:
         raise CutroomError(Code.INTERNAL)
-    sizes = {int(number): size for number, size in row["sizes"].items()}
+    sizes = {int(number): size for number, size in row["passage_sizes"].items()}
     return SynthesisProgress(JobState(row["status"]), row["attempt"], sizes, row["error_code"], row["error_message"])
 
 
@@ -198,7 +198,7 @@ async def record_passage(
     connection: Connection, library_id: str, synthesis_id: str, *, number: int, size_bytes: int
 ) -> None:
     await connection.execute(
-        """UPDATE syntheses SET sizes = sizes || jsonb_build_object($3::text, $4::bigint)
+        """UPDATE syntheses SET passage_sizes = passage_sizes || jsonb_build_object($3::text, $4::bigint)
            WHERE library_id = $1 AND id = $2""",
         library_id,
         synthesis_id,

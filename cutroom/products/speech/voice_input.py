@@ -9,7 +9,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 
 from cutroom.errors import invalid_field
-from cutroom.platform.egress.client import MAX_URL_LENGTH, fault_in_url
+from cutroom.platform.egress.client import MAX_URL_LENGTH, url_error
 from cutroom.products.speech.schemas import NewVoice
 from cutroom.web.body import is_form
 
@@ -31,7 +31,7 @@ async def parse_new_voice(request: Request) -> tuple[NewVoice, list[UploadFile]]
     if not files and voice.sample_url is None:
         raise invalid_field("files", "Send a recording as a file, or its URL as sample_url.")
     if not files and voice.sample_url is not None:
-        fault = fault_in_url(voice.sample_url) if len(voice.sample_url) <= MAX_URL_LENGTH else "The URL is too long."
+        fault = url_error(voice.sample_url) if len(voice.sample_url) <= MAX_URL_LENGTH else "The URL is too long."
         if fault is not None:
             raise invalid_field("sample_url", fault)
     return voice, files

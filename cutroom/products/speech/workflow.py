@@ -10,7 +10,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.speech.activities import SpeechActivities
 
 # Per synthesis, across all workers. The client plays passages in order, and task queues are not strictly FIFO, so more

@@ -15,6 +15,8 @@ from cutroom.engines.translation.routing import plan_translation, translate_alon
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import ReportProgress, failure, job_step
+from cutroom.library.branding import character_image_paths, load_brand
+from cutroom.library.videos import set_poster
 from cutroom.media.images import decode_image, encode_jpeg, encode_png
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import probe_header
@@ -169,7 +171,7 @@ class ThumbnailActivities:
         async with self.database.transaction(thumbnail.library_id) as connection:
             await service.store_images(connection, thumbnail.library_id, images, now=self.clock())
             if thumbnail.options.promotes and first_number == 0:
-                await service.set_poster(connection, thumbnail.library_id, thumbnail.video_id, path=images[0].path)
+                await set_poster(connection, thumbnail.library_id, thumbnail.video_id, path=images[0].path)
 
     async def _headline(self, thumbnail: ThumbnailRef) -> tuple[str | None, str, str | None]:
         """The headline, its language, and a note for the job result."""
@@ -183,7 +185,7 @@ class ThumbnailActivities:
         if not transcript.segments:
             return None, transcript.language, "This video contains no speech, so the thumbnail has no headline."
         async with self.database.transaction(thumbnail.library_id) as connection:
-            brand = await service.load_brand(connection, thumbnail.library_id, options.brand_voice_id)
+            brand = await load_brand(connection, thumbnail.library_id, options.brand_voice_id)
         writer = await asyncio.to_thread(self.engines.writer)
         written = await asyncio.to_thread(writer.headline, writing_input(transcript, guidelines=brand.guidelines))
         return written.text, transcript.language, written.note
@@ -192,7 +194,7 @@ class ThumbnailActivities:
         """The rendering spec without its headline."""
         options = thumbnail.options
         async with self.database.transaction(thumbnail.library_id) as connection:
-            brand = await service.load_brand(connection, thumbnail.library_id, options.brand_voice_id)
+            brand = await load_brand(connection, thumbnail.library_id, options.brand_voice_id)
             found, decision = await service.load_detections(connection, thumbnail.library_id, thumbnail.request_id)
         approved_ids = (decision or {}).get("ids")
         approved = [
@@ -227,7 +229,12 @@ class ThumbnailActivities:
         images = [await self._fetched(thumbnail, url) for url in character.urls[:1]]
         if not images:
             async with self.database.transaction(thumbnail.library_id) as connection:
-                paths = await service.character_image_paths(connection, thumbnail.library_id, character)
+                paths = await character_image_paths(
+                    connection,
+                    thumbnail.library_id,
+                    character_id=character.character_id,
+                    image_ids=character.image_ids,
+                )
             images = [await self._decode(path) for path in paths[:1]]
         return [CharacterSpec(image, character.name, character.position, character.action) for image in images]
 

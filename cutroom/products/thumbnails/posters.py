@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
+from cutroom.library.videos import set_poster
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 
@@ -41,13 +42,12 @@ async def list_images(
 
 async def set_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
     """Sets a thumbnail as the video's poster."""
-    updated = await connection.fetchval(
-        """UPDATE videos v SET poster_path = t.path FROM thumbnails t
-           WHERE v.library_id = $1 AND v.id = $2 AND t.library_id = $1 AND t.video_id = $2 AND t.id = $3
-           RETURNING true""",
+    path = await connection.fetchval(
+        "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3",
         principal.library_id,
         video_id,
         thumbnail_id,
     )
-    if updated is None:
+    if path is None:
         raise not_found()
+    await set_poster(connection, principal.library_id, video_id, path=path)

@@ -2,9 +2,8 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
-from cutroom.products.thumbnails import routes, worker
+from cutroom.products.thumbnails import routes, service, worker
 from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
@@ -26,7 +25,8 @@ PRODUCT = Product(
         ),
     ),
     routers=(routes.router,),
+    to_bundle=service.credit_bundle,
     owns=Ownership(tables=("thumbnail_requests", "thumbnails"), object_prefixes=("thumbnails/",)),
-    depends_on=(CAPTIONS, TRANSCRIPTS),
+    depends_on=(TRANSCRIPTS,),
     panels=(ConsolePanel("Thumbnail", template="products/thumbnail.html"),),
 )

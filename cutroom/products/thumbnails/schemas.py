@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from cutroom.engines.thumbnails.port import Pipeline
-from cutroom.platform.egress.client import MAX_URL_LENGTH, fault_in_url
+from cutroom.platform.egress.client import MAX_URL_LENGTH, url_error
 from cutroom.products.thumbnails.rules import (
     MAX_BRAND_VOICE_ID,
     MAX_CHARACTERS,
@@ -24,7 +24,7 @@ Status = Literal["queued", "processing", "complete", "failed"]
 
 
 def _fetchable(url: str) -> str:
-    fault = fault_in_url(url)
+    fault = url_error(url)
     if fault is not None:
         raise ValueError(fault)
     return url

@@ -17,6 +17,7 @@ from cutroom.errors import invalid_fields, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
+from cutroom.library.branding import require_brand_voice, require_character, require_character_images
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
@@ -24,7 +25,6 @@ from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import (
     MAX_LISTED,
-    CharacterRef,
     ThumbnailMode,
     ThumbnailOptions,
     billed_characters,
@@ -110,9 +110,9 @@ async def validate_plan(
         await require_brand_voice(connection, principal.library_id, options.brand_voice_id)
     for character in options.characters:
         if character.character_id is not None:
-            await _require_character(connection, principal.library_id, character.character_id)
+            await require_character(connection, principal.library_id, character.character_id)
         if character.image_ids:
-            await _require_images(
+            await require_character_images(
                 connection, principal.library_id, character.image_ids, character_id=character.character_id
             )
     return options
@@ -145,45 +145,22 @@ async def _dependencies(
 
 
 def items_for_plan(plan: Mapping[str, Any]) -> tuple[BillableItem, ...]:
-    """Prompt thumbnails have a flat price; zero-prompt thumbnails are priced by their features."""
+    """A thumbnail with a prompt has one price; without one its inputs set the price."""
     if resolve_mode(plan) is ThumbnailMode.PROMPT:
         return (BillableItem(Action.PROMPT_THUMBNAIL, "thumbnail"),)
+    return tuple(billable_items(credit_bundle(plan)))
+
+
+def credit_bundle(plan: Mapping[str, Any]) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges a thumbnail without a prompt."""
     options = parse_options(plan)
-    bundle = ThumbnailWork(
+    work = ThumbnailWork(
         enabled=True,
         character_count=billed_characters(plan),
         translate_language_codes=list(options.languages),
         auto_detect_content_moments=options.detects_content,
     )
-    return tuple(billable_items(CreditBundle(zero_prompt_thumbnail=bundle)))
-
-
-async def require_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
-    if not await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM brand_voices WHERE library_id = $1 AND id = $2)", library_id, brand_voice_id
-    ):
-        raise not_found()
-
-
-async def _require_character(connection: Connection, library_id: str, character_id: str) -> None:
-    if not await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM characters WHERE library_id = $1 AND id = $2)", library_id, character_id
-    ):
-        raise not_found()
-
-
-async def _require_images(
-    connection: Connection, library_id: str, image_ids: Sequence[str], *, character_id: str | None
-) -> None:
-    found = await connection.fetchval(
-        """SELECT count(*) FROM character_images
-           WHERE library_id = $1 AND id = ANY($2) AND ($3::text IS NULL OR character_id = $3)""",
-        library_id,
-        list(image_ids),
-        character_id,
-    )
-    if found != len(set(image_ids)):
-        raise not_found()
+    return CreditBundle(zero_prompt_thumbnail=work)
 
 
 async def store_request(connection: Connection, library_id: str, job: NewJob, *, now: datetime) -> None:
@@ -284,37 +261,31 @@ async def load_detections(
     return ([], None) if row is None else (row["detected"] or [], row["decision"])
 
 
-@dataclass(frozen=True, slots=True)
-class BrandSettings:
-    """Guidelines and colors of a brand voice."""
-
-    guidelines: str | None = None
-    colors: tuple[str, ...] = ()
-
-
-async def load_brand(connection: Connection, library_id: str, brand_voice_id: str | None) -> BrandSettings:
-    row = await connection.fetchrow(
-        "SELECT guidelines, colors FROM brand_voices WHERE library_id = $1 AND id = $2", library_id, brand_voice_id
+async def find_request_id(connection: Connection, library_id: str, job_id: str) -> str | None:
+    """Id of the thumbnail request that a job made."""
+    found: str | None = await connection.fetchval(
+        "SELECT id FROM thumbnail_requests WHERE library_id = $1 AND job_id = $2", library_id, job_id
     )
-    return BrandSettings() if row is None else BrandSettings(row["guidelines"], tuple(row["colors"] or ()))
+    return found
 
 
-async def character_image_paths(connection: Connection, library_id: str, character: CharacterRef) -> list[str]:
-    """Storage paths of a saved character's images: the given ones, or all."""
-    rows = await connection.fetch(
-        """SELECT storage_path FROM character_images
-           WHERE library_id = $1 AND ($2::text IS NULL OR character_id = $2)
-             AND (id = ANY($3) OR (cardinality($3::text[]) = 0 AND $2::text IS NOT NULL))
-           ORDER BY id""",
+async def lock_reviewed_request(connection: Connection, library_id: str, job_id: str) -> asyncpg.Record | None:
+    """Locks a job's thumbnail request, and returns it with the job's status, attempt and plan."""
+    return await connection.fetchrow(
+        """SELECT j.status, j.attempt, j.plan, r.id, r.detected, r.decision
+           FROM jobs j JOIN thumbnail_requests r ON r.library_id = j.library_id AND r.job_id = j.id
+           WHERE j.library_id = $1 AND j.id = $2 FOR UPDATE OF r""",
         library_id,
-        character.character_id,
-        list(character.image_ids),
+        job_id,
     )
-    return [row["storage_path"] for row in rows]
 
 
-async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
-    """Sets the video's poster."""
+async def save_decision(
+    connection: Connection, library_id: str, request_id: str, *, decision: Mapping[str, Any]
+) -> None:
     await connection.execute(
-        "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
+        "UPDATE thumbnail_requests SET decision = $3 WHERE library_id = $1 AND id = $2",
+        library_id,
+        request_id,
+        dict(decision),
     )

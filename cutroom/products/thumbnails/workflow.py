@@ -10,11 +10,12 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.thumbnails.activities import ThumbnailActivities
     from cutroom.products.thumbnails.inputs import ThumbnailRef
 
-run_activity = ActivityRunner(TaskQueue.VISION, start_to_close=timedelta(minutes=20))
+vision = ActivityRunner(TaskQueue.VISION, start_to_close=timedelta(minutes=20))
+download = vision.with_options(queue=TaskQueue.DOWNLOAD)
 
 
 @workflow.defn(name="thumbnail")
@@ -33,15 +34,15 @@ class ThumbnailWorkflow:
 
 async def prepare(ref: JobRef, thumbnail: ThumbnailRef) -> None:
     """Fetches referenced images and selects frames of the video."""
-    steps = [run_activity(ThumbnailActivities.select_frames, ref, thumbnail)]
+    steps = [vision.run(ThumbnailActivities.select_frames, ref, thumbnail)]
     if thumbnail.options.urls:
-        steps.append(run_activity(ThumbnailActivities.fetch_images, ref, thumbnail, queue=TaskQueue.DOWNLOAD))
+        steps.append(download.run(ThumbnailActivities.fetch_images, ref, thumbnail))
     await asyncio.gather(*steps)
 
 
 async def render(ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
     """Renders the candidates and translations of the best one; returns the job result."""
-    result: dict[str, Any] = await run_activity(ThumbnailActivities.render_candidates, ref, thumbnail)
+    result = await vision.run(ThumbnailActivities.render_candidates, ref, thumbnail)
     for number, language in enumerate(thumbnail.options.languages):
-        await run_activity(ThumbnailActivities.render_translation, ref, thumbnail, language, number)
+        await vision.run(ThumbnailActivities.render_translation, ref, thumbnail, language, number)
     return result | {"translations": list(thumbnail.options.languages)}

@@ -13,6 +13,7 @@ from cutroom.jobs.service import get_job
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
+from cutroom.library.videos import set_transcript_language
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
@@ -128,7 +129,7 @@ async def _has_subtitles(connection: Connection, library_id: str, video_id: str,
         """SELECT EXISTS (SELECT FROM transcripts t JOIN jobs j
                              ON j.library_id = t.library_id AND j.id = 'transcript_' || t.video_id
                            WHERE t.library_id = $1 AND t.video_id = $2 AND t.language = $3 AND j.status = 'ready')
-               OR EXISTS (SELECT FROM captions WHERE library_id = $1 AND video_id = $2 AND language = $3)""",
+               OR EXISTS (SELECT FROM published_captions WHERE library_id = $1 AND video_id = $2 AND language = $3)""",
         library_id,
         video_id,
         language,
@@ -156,14 +157,8 @@ async def save_transcript(
         transcript.engine,
         now,
     )
-    await connection.execute(
-        """UPDATE videos SET transcript_language = $3, default_language_code = coalesce(default_language_code, $3)
-           WHERE library_id = $1 AND id = $2 AND $3 <> $4""",
-        library_id,
-        video_id,
-        transcript.language,
-        UNKNOWN_LANGUAGE,
-    )
+    if transcript.language != UNKNOWN_LANGUAGE:
+        await set_transcript_language(connection, library_id, video_id, language=transcript.language)
 
 
 async def load_transcript(connection: Connection, library_id: str, video_id: str) -> StoredTranscript:

@@ -10,7 +10,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
-    from cutroom.platform.temporal import TaskQueue
+    from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.transcripts.activities import SpeechPlan, TranscriptActivities, TranscriptChunkTask
     from cutroom.products.transcripts.chunks import TranscriptChunk, language_probe
     from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE

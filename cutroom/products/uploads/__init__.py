@@ -1,1 +1,1 @@
-"""Files come in over the resumable protocol of Google Cloud Storage, spoken over S3 multipart uploads."""
+"""Resumable uploads: the Google Cloud Storage protocol on top of S3 multipart uploads."""

@@ -1,7 +1,7 @@
-"""The right to begin one upload: a signed note that its bearer shows once, in the query of a URL or as a bearer token.
+"""Signed grants that start one upload, passed in the query of a URL or as a bearer token.
 
-Both forms carry the same note. In a query it is called X-Goog-Signature, because by that name Google's clients
-transcribe a signed URL and leave the request as the signature wants it.
+The query parameter is X-Goog-Signature, because Google's clients recognize a signed URL by it and send the request
+unchanged.
 """
 
 import base64
@@ -16,12 +16,12 @@ from cutroom.products.uploads.rules import UploadError
 PARAMETER = "X-Goog-Signature"
 SESSION_PARAMETER = "upload_id"
 _PURPOSE = "upload-start"
-_FORM = 1
+_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Who may put what where, and until when. The type is what the object gets, whatever the client says."""
+    """Permission to upload one file; the content type overrides the one the client sends."""
 
     library_id: str
     video_id: str
@@ -31,12 +31,12 @@ class Grant:
 
 
 def sign_start_url(secret_box: SecretBox, base_url: str, grant: Grant) -> str:
-    """The URL that begins the upload; the signature covers this one POST and nothing after it."""
+    """Returns the URL that starts the upload; the signature covers only this POST."""
     return f"{upload_url(base_url, grant.video_id)}?{PARAMETER}={sign_grant(secret_box, grant)}"
 
 
 def session_url(base_url: str, video_id: str, token: str) -> str:
-    """The token stands in the query, which no log keeps."""
+    """Returns the session URL; its token is in the query, which is never logged."""
     return f"{upload_url(base_url, video_id)}?{SESSION_PARAMETER}={token}"
 
 
@@ -45,23 +45,25 @@ def upload_url(base_url: str, video_id: str) -> str:
 
 
 def sign_grant(secret_box: SecretBox, grant: Grant) -> str:
-    payload = json.dumps([_FORM, *astuple(grant)], separators=(",", ":")).encode()
+    payload = json.dumps([_VERSION, *astuple(grant)], separators=(",", ":")).encode()
     return f"{_encode(payload)}.{_encode(secret_box.sign(_PURPOSE, payload))}"
 
 
-def read_grant(secret_box: SecretBox, note: str, *, now: datetime) -> Grant:
-    """Raises as Google does: 403 for a signature that is not ours, 400 for one whose time is over."""
-    refusal = UploadError(403, "SignatureDoesNotMatch", "The URL was not signed by this service, or was changed.")
-    first, _, second = note.partition(".")
+def read_grant(secret_box: SecretBox, token: str, *, now: datetime) -> Grant:
+    """Verifies a grant; raises like Google: 403 for an invalid signature, 400 for an expired one."""
+    invalid_signature = UploadError(
+        403, "SignatureDoesNotMatch", "The URL was not signed by this service, or was changed."
+    )
+    encoded_payload, _, encoded_signature = token.partition(".")
     try:
-        payload, signature = _decode(first), _decode(second)
+        payload, signature = _decode(encoded_payload), _decode(encoded_signature)
     except (binascii.Error, ValueError):
-        raise refusal from None
+        raise invalid_signature from None
     if not secret_box.is_signed(_PURPOSE, payload, signature):
-        raise refusal
+        raise invalid_signature
     grant = Grant(*json.loads(payload)[1:])
     if now.timestamp() > grant.expires_at:
-        raise UploadError(400, "ExpiredToken", "The URL's time is over. Ask for a new one.")
+        raise UploadError(400, "ExpiredToken", "The URL has expired. Request a new one.")
     return grant
 
 

@@ -1,4 +1,4 @@
-"""Upload sessions at rest."""
+"""Tables of upload sessions and their parts."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from cutroom.platform.tables import Id, Instant, Table
 
 
 class UploadSessionRow(Table):
-    """How far an upload has come: whole parts, then a tail that is not a part yet."""
+    """State of a resumable upload: complete S3 parts, followed by partial parts."""
 
     __tablename__ = "upload_sessions"
     __table_args__ = (
@@ -23,7 +23,7 @@ class UploadSessionRow(Table):
         ),
         Index("upload_sessions_expires_at_idx", "expires_at"),
         Index(
-            "upload_sessions_unclean_idx",
+            "upload_sessions_undeleted_idx",
             "id",
             postgresql_where=text("state = 'aborted' AND multipart_id IS NOT NULL"),
         ),
@@ -36,21 +36,21 @@ class UploadSessionRow(Table):
     state: Mapped[str] = mapped_column(Text)
     storage_path: Mapped[str] = mapped_column(Text)
     content_type: Mapped[str] = mapped_column(Text)
-    multipart_id: Mapped[str | None] = mapped_column(Text)  # while the store may hold parts of it
+    multipart_id: Mapped[str | None] = mapped_column(Text)  # set while the object store may hold parts
     part_bytes: Mapped[int]
-    parts: Mapped[int]
+    part_count: Mapped[int]
     received_bytes: Mapped[int] = mapped_column(BigInteger)
     total_bytes: Mapped[int | None] = mapped_column(BigInteger)
-    crc32c: Mapped[int] = mapped_column(BigInteger)  # of everything received
+    crc32c: Mapped[int] = mapped_column(BigInteger)  # of all received bytes
     md5: Mapped[str | None] = mapped_column(Text)
-    tail: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # where its pieces are, in order
+    partial_parts: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)  # path and size_bytes, in order
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
     completed_at: Mapped[Instant | None]
 
 
 class UploadPart(Table):
-    """A whole part, as the store knows it."""
+    """A complete part in the object store."""
 
     __tablename__ = "upload_parts"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Small files that come with their description in one body (multipart/related), as Google's clients send them."""
+"""Parses multipart/related uploads, in which Google's clients send small files together with their metadata."""
 
 import json
 import re
@@ -6,53 +6,53 @@ from typing import Any
 
 from starlette.types import Message, Receive
 
-from cutroom.products.uploads.rules import MAX_SMALL_BYTES, UploadError, invalid, too_large
+from cutroom.products.uploads.rules import MAX_RELATED_BYTES, UploadError, invalid, too_large
 
-MAX_DESCRIPTION_BYTES = 64 * 1024
+MAX_METADATA_BYTES = 64 * 1024
 _BOUNDARY = re.compile(r'multipart/related;\s*boundary="?([^"\s;]{1,70})"?', re.IGNORECASE)
 
 
 async def read_body(receive: Receive) -> bytes:
-    """The whole body, which is small."""
-    pieces, size = [], 0
+    """Reads a size-limited request body."""
+    chunks, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise UploadError(408, "requestTimeout", "The body broke off.")
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > MAX_SMALL_BYTES + MAX_DESCRIPTION_BYTES:
-            raise too_large(MAX_SMALL_BYTES)
+            raise UploadError(408, "requestTimeout", "The request body ended early.")
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
+        if size > MAX_RELATED_BYTES + MAX_METADATA_BYTES:
+            raise too_large(MAX_RELATED_BYTES)
         if not message.get("more_body", False):
-            return b"".join(pieces)
+            return b"".join(chunks)
 
 
-def read_description(body: bytes) -> dict[str, Any]:
-    """What the client says of the object; nothing is a description too."""
+def parse_metadata(body: bytes) -> dict[str, Any]:
+    """Parses object metadata; an empty body means no metadata."""
     try:
-        described = json.loads(body or b"{}")
+        metadata = json.loads(body or b"{}")
     except (ValueError, RecursionError):
-        described = None
-    if not isinstance(described, dict):
-        raise invalid("The object's description is not a JSON object.")
-    return described
+        metadata = None
+    if not isinstance(metadata, dict):
+        raise invalid("The object metadata is not a JSON object.")
+    return metadata
 
 
-def split_related(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes]:
-    """The description and the bytes."""
+def parse_related(content_type: str, body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Splits the body into metadata and content."""
     match = _BOUNDARY.match(content_type)
     if match is None:
         raise invalid("The body is not multipart/related.")
     delimiter = b"\r\n--" + match[1].encode("latin-1")
-    pieces = (b"\r\n" + body).split(delimiter)
-    if len(pieces) != 4 or not pieces[3].startswith(b"--"):
+    parts = (b"\r\n" + body).split(delimiter)
+    if len(parts) != 4 or not parts[3].startswith(b"--"):
         raise invalid("The body does not have two parts.")
-    description, data = (piece.partition(b"\r\n\r\n")[2] for piece in pieces[1:3])
-    return read_description(description), data
+    metadata, data = (part.partition(b"\r\n\r\n")[2] for part in parts[1:3])
+    return parse_metadata(metadata), data
 
 
 def replay(data: bytes) -> Receive:
-    """Bytes that are here already, for those who wait for a body."""
+    """Returns an ASGI receive function that yields bytes already in memory."""
 
     async def receive() -> Message:
         return {"type": "http.request", "body": data}

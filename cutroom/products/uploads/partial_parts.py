@@ -1,7 +1,7 @@
-"""The end of an upload that is not a part yet, kept in the object store until it is.
+"""Stores received bytes that do not fill an S3 part yet as separate objects.
 
-It is kept in pieces, one for each answer that promised bytes: a client that sends small chunks then costs twice its
-bytes in writes, where one growing object, or a row in the database, would cost many times as much.
+There is one object per acknowledged request. A client that sends small chunks then causes twice its bytes in writes;
+rewriting one growing object, or a database row, would cost many times as much.
 """
 
 import asyncio
@@ -13,39 +13,39 @@ import obstore
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.uploads.rules import ContentRange
+from cutroom.products.uploads.rules import PartialPart
 
-MAX_PIECES = 64  # more of them are written anew as one
+MAX_PARTIAL_PARTS = 64  # further ones are merged into one object
 
 
-async def put_piece(storage: Storage, library_id: str, session_id: str, *, data: bytes) -> ContentRange:
+async def put_partial_part(storage: Storage, library_id: str, session_id: str, *, data: bytes) -> PartialPart:
     path = f"{_folder(library_id, session_id)}{new_id()}"
     await storage.put(path, data)
-    return ContentRange(path, size_bytes=len(data))
+    return PartialPart(path, size_bytes=len(data))
 
 
-async def read_pieces(storage: Storage, pieces: Sequence[ContentRange]) -> list[bytes]:
-    """Their bytes, in order; FileNotFoundError when another request has made a part of them."""
-    return list(await asyncio.gather(*(_read(storage, piece) for piece in pieces)))
+async def read_partial_parts(storage: Storage, partial_parts: Sequence[PartialPart]) -> list[bytes]:
+    """Reads them in order; raises FileNotFoundError if a concurrent request has merged them into a part."""
+    return list(await asyncio.gather(*(_read(storage, each) for each in partial_parts)))
 
 
-async def _read(storage: Storage, piece: ContentRange) -> bytes:
-    data = b"".join([chunk async for chunk in storage.read(piece.path)])
-    if len(data) != piece.size_bytes:
-        raise OSError(f"{piece.path} has {len(data)} bytes, not {piece.size_bytes}")
+async def _read(storage: Storage, partial_part: PartialPart) -> bytes:
+    data = b"".join([chunk async for chunk in storage.read(partial_part.path)])
+    if len(data) != partial_part.size_bytes:
+        raise OSError(f"{partial_part.path} has {len(data)} bytes, not {partial_part.size_bytes}")
     return data
 
 
-async def delete_pieces(storage: Storage, library_id: str, session_id: str) -> None:
-    """Everything that a session kept, also what a process that died did not get to tell."""
+async def delete_partial_parts(storage: Storage, library_id: str, session_id: str) -> None:
+    """Deletes all partial parts of a session, including unrecorded ones of crashed processes."""
     folder = _folder(library_id, session_id)
-    async for found in obstore.list(storage.store, folder):
-        for each in found:
+    async for batch in obstore.list(storage.store, folder):
+        for each in batch:
             await storage.delete(each["path"])
 
 
 async def md5_of(storage: Storage, path: str) -> str:
-    """Read back what was stored: an MD5 cannot be carried from one process to the next, as a CRC can."""
+    """Hashes a stored object; unlike a CRC, MD5 state cannot be carried over between processes."""
     digest = hashlib.md5(usedforsecurity=False)
     async for chunk in storage.read(path):
         await asyncio.to_thread(digest.update, chunk)

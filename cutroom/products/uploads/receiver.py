@@ -1,7 +1,7 @@
-"""Takes the bytes of one PUT: whole parts go to the store while the next is coming in, the rest becomes the tail.
+"""Receives the bytes of one PUT: full parts are uploaded while the next one is read, the rest becomes a partial part.
 
-Memory is bounded by two parts: the one on its way to the store and the one that is filling. While both are full
-nothing is read, and the sender feels it.
+Memory is bounded by two parts: the one being uploaded and the one being filled. While both are full nothing is read,
+which applies backpressure to the sender.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ import google_crc32c
 from starlette.types import Message, Receive
 
 from cutroom.platform.db import Connection
-from cutroom.products.uploads.partial_parts import MAX_PIECES, put_piece, read_pieces
+from cutroom.products.uploads.partial_parts import MAX_PARTIAL_PARTS, put_partial_part, read_partial_parts
 from cutroom.products.uploads.rules import (
     Chunk,
-    ContentRange,
+    PartialPart,
     Session,
     UploadError,
     capacity,
@@ -28,19 +28,19 @@ from cutroom.products.uploads.rules import (
 )
 from cutroom.products.uploads.service import Gateway
 
-SILENCE_SECONDS = 60.0  # a sender that is quiet for so long has gone
-PART_SECONDS = 1_800.0  # and one that takes so long over a part holds our memory for nothing
+READ_SECONDS = 60.0  # without a byte
+PART_SECONDS = 1_800.0  # per part; slower senders would hold memory too long
 
-# Names the bytes that it believes are stored, and changes nothing when it is wrong.
-_ADVANCE = """UPDATE upload_sessions SET received_bytes = $4, parts = $5, crc32c = $6, tail = $7, part_bytes = $8,
-        total_bytes = coalesce(total_bytes, $9)
+# Compare-and-set on received_bytes: does nothing if a concurrent request has advanced the session.
+_ADVANCE = """UPDATE upload_sessions SET received_bytes = $4, part_count = $5, crc32c = $6, partial_parts = $7,
+        part_bytes = $8, total_bytes = coalesce(total_bytes, $9)
     WHERE library_id = $1 AND id = $2 AND state = 'open' AND received_bytes = $3 RETURNING received_bytes"""
 _PUT_PART = """INSERT INTO upload_parts (library_id, session_id, number, etag) VALUES ($1, $2, $3, $4)
     ON CONFLICT (library_id, session_id, number) DO UPDATE SET etag = excluded.etag"""
 
 
 class Receiver:
-    """One PUT at work on one session."""
+    """Receives one PUT of a session."""
 
     def __init__(self, gateway: Gateway, session: Session, chunk: Chunk) -> None:
         check_progress(chunk, received=session.received_bytes, total=session.total_bytes)
@@ -49,157 +49,175 @@ class Receiver:
         self._session = session
         self._chunk = chunk
         self.total = total
-        self.received = session.received_bytes  # with what is held, but not stored yet
+        self.received = session.received_bytes  # including buffered bytes
         self.crc32c = session.crc32c
-        self._part_bytes = session.part_bytes if session.parts else part_bytes_for(total)
+        self._part_bytes = session.part_bytes if session.part_count else part_bytes_for(total)
         self._capacity = total if total is not None else capacity(self._part_bytes)
         if self._capacity > capacity(self._part_bytes):
             raise too_large(capacity(self._part_bytes))
-        self._parts = session.parts
-        self._tail = session.tail
-        self._spent: tuple[ContentRange, ...] = ()  # pieces of a tail that are part of a part now
+        self._part_count = session.part_count
+        self._partial_parts = session.partial_parts
+        self._merged: tuple[PartialPart, ...] = ()  # now contained in a part
         self._stored = session.received_bytes
-        self._held: list[bytes] = []
-        self._room = self._part_bytes - sum(piece.size_bytes for piece in session.tail)
-        self._storing: asyncio.Task[None] | None = None
-        self._skip = session.received_bytes - chunk.first  # bytes that came before and are sent again
+        self._buffers: list[bytes] = []
+        self._free_bytes = self._part_bytes - sum(each.size_bytes for each in session.partial_parts)
+        self._uploading: asyncio.Task[None] | None = None
+        self._skip = session.received_bytes - chunk.first  # bytes sent again
         self._deadline = time.monotonic() + PART_SECONDS
 
     @property
-    def is_whole(self) -> bool:
+    def is_file_complete(self) -> bool:
         return self.received == self.total
 
-    async def take(self, receive: Receive) -> bool:
-        """Take in the body; whether it came to its end. What had come before it broke off is kept all the same."""
+    async def receive(self, receive: Receive) -> bool:
+        """Receives the body and returns whether it was complete; bytes received before a disconnect are kept."""
         try:
-            ended = await self._read(receive)
-            if ended and self._chunk.is_whole and self.total is None:
+            is_complete = await self._read(receive)
+            if is_complete and self._chunk.ends_file and self.total is None:
                 if self._skip or not self.received:
-                    raise invalid("The file ends before what has come of it, or is empty.")
-                self.total = self.received  # its end has told its size
-            await self._settle()
-            if self.is_whole:
-                await self._store_last()
+                    raise invalid("The file is shorter than the bytes already received, or empty.")
+                self.total = self.received  # known at the end of the body
+            await self._await_upload()
+            if self.is_file_complete:
+                await self._upload_last_part()
             else:
-                await self._keep_tail()
+                await self._store_partial_part()
         except FileNotFoundError as error:
-            raise _overtaken() from error
+            raise _superseded() from error
         finally:
-            if self._storing is not None:
-                self._storing.cancel()
+            if self._uploading is not None:
+                self._uploading.cancel()
                 with suppress(asyncio.CancelledError, Exception):
-                    await self._storing
-        return ended
+                    await self._uploading
+        return is_complete
 
     async def _read(self, receive: Receive) -> bool:
-        left = self._chunk.length
+        remaining = self._chunk.length
         while True:
-            message = await _next(receive, min(SILENCE_SECONDS, self._deadline - time.monotonic()))
+            message = await _next(receive, min(READ_SECONDS, self._deadline - time.monotonic()))
             if message is None or message["type"] == "http.disconnect":
                 return False
             body: bytes = message.get("body", b"")
-            if left is not None and (left := left - len(body)) < 0:
-                raise invalid("The body is longer than was declared.")
+            if remaining is not None and (remaining := remaining - len(body)) < 0:
+                raise invalid("The body is longer than declared.")
             if self._skip:
                 skipped = min(self._skip, len(body))
                 self._skip, body = self._skip - skipped, body[skipped:]
             if body:
-                await self._hold(body)
+                await self._buffer(body)
             if not message.get("more_body", False):
                 return True
 
-    async def _hold(self, body: bytes) -> None:
+    async def _buffer(self, body: bytes) -> None:
         if self.received + len(body) > self._capacity:
-            raise too_large(self._capacity) if self.total is None else invalid("The file is longer than was declared.")
-        while len(body) >= self._room:
-            head, body = body[: self._room], body[self._room :]
+            raise too_large(self._capacity) if self.total is None else invalid("The file is longer than declared.")
+        while len(body) >= self._free_bytes:
+            head, body = body[: self._free_bytes], body[self._free_bytes :]
             self._append(head)
-            await self._settle()
-            self._storing = asyncio.create_task(self._store_part(await self._whole_part(), self.received, self.crc32c))
-            self._room = self._part_bytes
+            await self._await_upload()
+            self._uploading = asyncio.create_task(
+                self._upload_part(await self._take_buffers(), self.received, self.crc32c)
+            )
+            self._free_bytes = self._part_bytes
             self._deadline = time.monotonic() + PART_SECONDS
         if body:
             self._append(body)
 
     def _append(self, body: bytes) -> None:
-        self._held.append(body)
-        self._room -= len(body)
+        self._buffers.append(body)
+        self._free_bytes -= len(body)
         self.received += len(body)
         self.crc32c = google_crc32c.extend(self.crc32c, body)
 
-    async def _settle(self) -> None:
-        """Wait for the part on its way: parts are stored in order, one at a time."""
-        storing, self._storing = self._storing, None
-        if storing is not None:
-            await storing
+    async def _await_upload(self) -> None:
+        """Waits for the pending part: parts are uploaded in order, one at a time."""
+        uploading, self._uploading = self._uploading, None
+        if uploading is not None:
+            await uploading
 
-    async def _whole_part(self) -> list[bytes]:
-        pieces = await read_pieces(self._gateway.storage, self._tail) if self._tail else []
-        pieces.extend(self._held)
-        self._held.clear()
-        self._spent, self._tail = self._tail, ()
-        return pieces
+    async def _take_buffers(self) -> list[bytes]:
+        buffers = await read_partial_parts(self._gateway.storage, self._partial_parts) if self._partial_parts else []
+        buffers.extend(self._buffers)
+        self._buffers.clear()
+        self._merged, self._partial_parts = self._partial_parts, ()
+        return buffers
 
-    async def _store_part(self, pieces: list[bytes], received: int, crc32c: int) -> None:
-        """A crash between the two steps does no harm: the same number is then stored again."""
-        session, number = self._session, self._parts + 1
+    async def _upload_part(self, buffers: list[bytes], received: int, crc32c: int) -> None:
+        """Uploads a part, then records it; after a crash in between, the same part number is uploaded again."""
+        session, number = self._session, self._part_count + 1
         assert session.multipart_id is not None
         etag = await self._gateway.multipart.put_part(
-            session.storage_path, session.multipart_id, number=number, pieces=pieces
+            session.storage_path, session.multipart_id, number=number, buffers=buffers
         )
         async with self._gateway.database.transaction(session.library_id) as connection:
-            await self._advance(connection, received=received, crc32c=crc32c, parts=number, tail=())
+            await self._advance(connection, received=received, crc32c=crc32c, part_count=number, partial_parts=())
             await connection.execute(_PUT_PART, session.library_id, session.id, number, etag)
-        self._parts, self._stored = number, received
-        spent, self._spent = self._spent, ()
-        for piece in spent:
-            await self._gateway.storage.delete(piece.path)
+        self._part_count, self._stored = number, received
+        merged, self._merged = self._merged, ()
+        for each in merged:
+            await self._gateway.storage.delete(each.path)
 
-    async def _store_last(self) -> None:
+    async def _upload_last_part(self) -> None:
         session = self._session
-        if self._held or self._tail:
-            await self._store_part(await self._whole_part(), self.received, self.crc32c)
-        elif session.total_bytes is None:  # it ended with a whole part, and only now says that it ends
+        if self._buffers or self._partial_parts:
+            await self._upload_part(await self._take_buffers(), self.received, self.crc32c)
+        elif session.total_bytes is None:  # ended on a part boundary, and the size is known only now
             async with self._gateway.database.transaction(session.library_id) as connection:
-                await self._advance(connection, received=self.received, crc32c=self.crc32c, parts=self._parts, tail=())
+                await self._advance(
+                    connection,
+                    received=self.received,
+                    crc32c=self.crc32c,
+                    part_count=self._part_count,
+                    partial_parts=(),
+                )
 
-    async def _keep_tail(self) -> None:
-        """Before an answer promises bytes, they are where the next process finds them."""
-        if not self._held:
+    async def _store_partial_part(self) -> None:
+        """Stores buffered bytes durably before the response acknowledges them."""
+        if not self._buffers:
             return
-        session, pieces = self._session, self._tail
-        if len(pieces) >= MAX_PIECES:
-            self._held[:0] = await read_pieces(self._gateway.storage, pieces)
-            pieces = ()
-        data = b"".join(self._held)
-        self._held.clear()
-        piece = await put_piece(self._gateway.storage, session.library_id, session.id, data=data)
-        self._tail = (*pieces, piece)
+        session, partial_parts = self._session, self._partial_parts
+        if len(partial_parts) >= MAX_PARTIAL_PARTS:
+            self._buffers[:0] = await read_partial_parts(self._gateway.storage, partial_parts)
+            partial_parts = ()
+        data = b"".join(self._buffers)
+        self._buffers.clear()
+        stored = await put_partial_part(self._gateway.storage, session.library_id, session.id, data=data)
+        self._partial_parts = (*partial_parts, stored)
         async with self._gateway.database.transaction(session.library_id) as connection:
             await self._advance(
-                connection, received=self.received, crc32c=self.crc32c, parts=self._parts, tail=self._tail
+                connection,
+                received=self.received,
+                crc32c=self.crc32c,
+                part_count=self._part_count,
+                partial_parts=self._partial_parts,
             )
         self._stored = self.received
 
     async def _advance(
-        self, connection: Connection, *, received: int, crc32c: int, parts: int, tail: tuple[ContentRange, ...]
+        self,
+        connection: Connection,
+        *,
+        received: int,
+        crc32c: int,
+        part_count: int,
+        partial_parts: tuple[PartialPart, ...],
     ) -> None:
         session = self._session
-        pieces: list[dict[str, Any]] = [{"path": each.path, "size_bytes": each.size_bytes} for each in tail]
+        rows: list[dict[str, Any]] = [{"path": each.path, "size_bytes": each.size_bytes} for each in partial_parts]
         advanced = await connection.fetchval(
             _ADVANCE,
             session.library_id,
             session.id,
             self._stored,
             received,
-            parts,
+            part_count,
             crc32c,
-            pieces,
+            rows,
             self._part_bytes,
             self.total,
         )
         if advanced is None:
-            raise _overtaken()
+            raise _superseded()
 
 
 async def _next(receive: Receive, seconds: float) -> Message | None:
@@ -210,5 +228,5 @@ async def _next(receive: Receive, seconds: float) -> Message | None:
         return None
 
 
-def _overtaken() -> UploadError:
-    return try_again("Another request has moved this upload on. Ask how far it has come.")
+def _superseded() -> UploadError:
+    return try_again("Another request has advanced this upload. Query its status.")

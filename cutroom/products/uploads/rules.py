@@ -1,17 +1,17 @@
-"""What the resumable protocol allows: chunks, their ranges, sizes, checksums, and its way of saying no."""
+"""Rules of the resumable protocol: ranges, sizes, checksums and errors."""
 
 import base64
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-START_LIFETIME = timedelta(minutes=30)  # of the signed URL that begins a session
+START_LIFETIME = timedelta(minutes=30)  # of the signed URL that starts a session
 SESSION_LIFETIME = timedelta(days=7)
-CHUNK_BYTES = 256 * 1024  # every chunk but the last is a multiple of it
+CHUNK_BYTES = 256 * 1024  # all chunks but the last are multiples of it
 PART_BYTES = 8 * 1024 * 1024
-MAX_PARTS = 10_000  # of one S3 multipart upload
+MAX_PARTS = 10_000  # per S3 multipart upload
 MAX_UPLOAD_BYTES = 500 * 10**9
-MAX_SMALL_BYTES = 8 * 1024 * 1024  # what Google's clients send at one go, with its description
+MAX_RELATED_BYTES = 8 * 1024 * 1024  # of a multipart/related upload, the limit of Google's clients
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 _MEBIBYTE = 1024 * 1024
@@ -20,7 +20,7 @@ _HASH = re.compile(r"(crc32c|md5)=([A-Za-z0-9+/]+={0,2})")
 
 
 class UploadError(Exception):
-    """An answer other than progress, in the words of the protocol."""
+    """An error response with Google's status and reason."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
         super().__init__(message)
@@ -34,21 +34,21 @@ def invalid(message: str) -> UploadError:
 
 
 def try_again(message: str) -> UploadError:
-    """Clients of the protocol wait, ask how far they have come, and go on from there."""
+    """A retryable error: clients wait, query the status and resume."""
     return UploadError(503, "backendError", message)
 
 
 def session_gone() -> UploadError:
-    return UploadError(410, "gone", "The upload session is over. Start a new one.")
+    return UploadError(410, "gone", "The upload session has ended. Start a new one.")
 
 
 def session_unknown() -> UploadError:
-    return UploadError(404, "notFound", "There is no such upload session.")
+    return UploadError(404, "notFound", "The upload session does not exist.")
 
 
 @dataclass(frozen=True, slots=True)
-class ContentRange:
-    """Some bytes of a tail; never overwritten, so its path means the same bytes for ever."""
+class PartialPart:
+    """Received bytes that do not fill a part yet, stored as an immutable object."""
 
     path: str
     size_bytes: int
@@ -56,7 +56,7 @@ class ContentRange:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An upload session as its row tells it."""
+    """An upload session as stored."""
 
     library_id: str
     id: str
@@ -66,12 +66,12 @@ class Session:
     content_type: str
     multipart_id: str | None
     part_bytes: int
-    parts: int
+    part_count: int
     received_bytes: int
     total_bytes: int | None
     crc32c: int
     md5: str | None
-    tail: tuple[ContentRange, ...]
+    partial_parts: tuple[PartialPart, ...]
     expires_at: datetime
     completed_at: datetime | None
 
@@ -82,49 +82,49 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What a PUT says it carries; without a length, everything up to its end."""
+    """The byte range of a PUT; without a length it extends to the end of the body."""
 
     first: int
     length: int | None
     total: int | None
     is_query: bool = False
-    is_whole: bool = False  # the end of the body is the end of the file
+    ends_file: bool = False  # the end of the body is the end of the file
 
     @property
     def end(self) -> int | None:
         return None if self.length is None else self.first + self.length
 
 
-def read_chunk(content_range: str | None, content_length: str | None) -> Chunk:
-    """Understand a PUT from its two headers."""
+def parse_chunk(content_range: str | None, content_length: str | None) -> Chunk:
+    """Parses the Content-Range and Content-Length headers of a PUT."""
     length = int(content_length) if content_length and re.fullmatch(r"\d{1,18}", content_length) else None
     if content_range is None:
-        return _checked(Chunk(0, length, total=length, is_whole=True))
+        return _validate(Chunk(0, length, total=length, ends_file=True))
     match = _CONTENT_RANGE.fullmatch(content_range.strip())
     if match is None:
-        raise invalid("Content-Range cannot be understood.")
+        raise invalid("Content-Range is malformed.")
     total = None if match[3] == "*" else int(match[3])
     if match[1] is None:
-        return _checked(Chunk(0, 0, total=total, is_query=True))
+        return _validate(Chunk(0, 0, total=total, is_query=True))
     first, last = int(match[1]), int(match[2])
     if last < first or (total is not None and last >= total):
         raise invalid("Content-Range contradicts itself.")
     if length is not None and length != last - first + 1:
         raise invalid("Content-Length contradicts Content-Range.")
-    chunk = _checked(Chunk(first, last - first + 1, total=total))
+    chunk = _validate(Chunk(first, last - first + 1, total=total))
     if chunk.end != total and (last - first + 1) % CHUNK_BYTES:
         raise invalid(f"Every chunk but the last holds a multiple of {CHUNK_BYTES} bytes.")
     return chunk
 
 
-def read_total(header: str | None) -> int | None:
-    """The size that a client tells when it begins; most do not."""
+def parse_total(header: str | None) -> int | None:
+    """Parses the optional total size given when a session is started."""
     if header is None or not re.fullmatch(r"\d{1,18}", header):
         return None
-    return _checked(Chunk(0, None, total=int(header))).total
+    return _validate(Chunk(0, None, total=int(header))).total
 
 
-def _checked(chunk: Chunk) -> Chunk:
+def _validate(chunk: Chunk) -> Chunk:
     if chunk.total == 0:
         raise invalid("An empty file cannot be uploaded.")
     if max(chunk.total or 0, chunk.end or 0) > MAX_UPLOAD_BYTES:
@@ -133,33 +133,33 @@ def _checked(chunk: Chunk) -> Chunk:
 
 
 def too_large(at_most: int) -> UploadError:
-    return UploadError(413, "uploadTooLarge", f"An upload whose size was told at once holds at most {at_most} bytes.")
+    return UploadError(413, "uploadTooLarge", f"The upload exceeds the limit of {at_most} bytes.")
 
 
 def part_bytes_for(total: int | None) -> int:
-    """The size of all parts but the last: small, unless the file would then have too many of them."""
-    least = -(-(total or 0) // MAX_PARTS)
-    return max(PART_BYTES, -(-least // _MEBIBYTE) * _MEBIBYTE)
+    """Returns the part size: the default, or larger if the file would need too many parts."""
+    minimum = -(-(total or 0) // MAX_PARTS)
+    return max(PART_BYTES, -(-minimum // _MEBIBYTE) * _MEBIBYTE)
 
 
 def capacity(part_bytes: int) -> int:
-    """How much can still come in when the size of parts is settled."""
+    """Returns the largest upload possible with this part size."""
     return min(part_bytes * MAX_PARTS, MAX_UPLOAD_BYTES)
 
 
 def check_progress(chunk: Chunk, *, received: int, total: int | None) -> None:
-    """Refuse what contradicts the session, and what leaves a gap."""
+    """Rejects chunks that contradict the session or leave a gap."""
     known = total if total is not None else chunk.total
     if chunk.total is not None and known != chunk.total:
-        raise invalid(f"The size of the file was given as {known} bytes before.")
+        raise invalid(f"The size of the file was declared as {known} bytes before.")
     if known is not None and max(chunk.end or 0, received) > known:
-        raise invalid(f"The file has {known} bytes by its own account; this is more.")
+        raise invalid(f"The chunk exceeds the declared size of {known} bytes.")
     if chunk.first > received:
         raise try_again(f"Bytes from {received} on have not arrived yet.")
 
 
-def read_hashes(headers: list[str]) -> dict[str, str]:
-    """The checksums that the caller computed, in base 64."""
+def parse_hashes(headers: list[str]) -> dict[str, str]:
+    """Parses the caller's base64 checksums."""
     return {name: value for header in headers for name, value in _HASH.findall(header)}
 
 

@@ -1,16 +1,16 @@
-"""Google's shapes of objects and errors, as its clients read them."""
+"""Object resources and errors in the format of Google's JSON API."""
 
 from typing import Any
 
 from cutroom.products.uploads.rules import Session, UploadError, crc_text
 
-BUCKET = "cutroom"  # the one bucket that callers see, whatever the store's is called
+BUCKET = "cutroom"  # the bucket name in the protocol, independent of the real one
 
 
 def object_resource(session: Session) -> dict[str, Any]:
-    """A finished upload, as Google's JSON API describes an object; the same however often it is asked for."""
+    """Returns a finished upload as a GCS object resource; stable across repeated requests."""
     assert session.completed_at is not None
-    moment = session.completed_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    timestamp = session.completed_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     generation = str(int(session.completed_at.timestamp() * 1_000_000))
     resource = {
         "kind": "storage#object",
@@ -23,8 +23,8 @@ def object_resource(session: Session) -> dict[str, Any]:
         "size": str(session.received_bytes),
         "crc32c": crc_text(session.crc32c),
         "etag": session.id,
-        "timeCreated": moment,
-        "updated": moment,
+        "timeCreated": timestamp,
+        "updated": timestamp,
     }
     if session.md5 is not None:
         resource["md5Hash"] = session.md5
@@ -37,6 +37,6 @@ def hash_header(session: Session) -> str:
 
 
 def error_body(error: UploadError) -> dict[str, Any]:
-    """The shape of Google's errors, which its clients show to their callers."""
-    fault = {"message": error.message, "domain": "global", "reason": error.reason}
-    return {"error": {"code": error.status, "message": error.message, "errors": [fault]}}
+    """Formats an error as Google's JSON API does."""
+    detail = {"message": error.message, "domain": "global", "reason": error.reason}
+    return {"error": {"code": error.status, "message": error.message, "errors": [detail]}}

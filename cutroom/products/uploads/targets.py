@@ -1,4 +1,4 @@
-"""Where the bytes of an upload go: through our gateway, or straight to Google where the store is Google's."""
+"""Upload targets: our own gateway for S3, or direct uploads to Google Cloud Storage."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,32 +7,33 @@ from typing import Protocol
 from cutroom.platform.db import Database
 from cutroom.platform.storage.gcs import Gcs
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.ingest.service import lock_upload_source
 from cutroom.products.uploads.grants import Grant, session_url
-from cutroom.products.uploads.service import Gateway, begin, lock_source, release
+from cutroom.products.uploads.service import Gateway, lock_source, open_session, release_import
 
 
 class UploadTarget(Protocol):
-    """Opens sessions for those who hold a grant."""
+    """Opens an upload session for a grant."""
 
     async def open(self, grant: Grant, *, total_bytes: int | None, origin: str | None) -> str:
-        """The URL that takes the bytes."""
+        """Returns the session URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayTarget:
-    """Sessions of our own, for every store that speaks S3."""
+    """Sessions on our gateway, for any S3-compatible store."""
 
     gateway: Gateway
     base_url: str
 
     async def open(self, grant: Grant, *, total_bytes: int | None, origin: str | None) -> str:  # noqa: ARG002
-        token = await begin(self.gateway, grant, total_bytes=total_bytes)
+        token = await open_session(self.gateway, grant, total_bytes=total_bytes)
         return session_url(self.base_url, grant.video_id, token)
 
 
 @dataclass(frozen=True, slots=True)
 class GcsTarget:
-    """Google's own sessions; their bytes never pass us, so their end is found by `collect`."""
+    """GCS sessions; their bytes bypass the gateway, so the sweep detects finished ones with `release_if_stored`."""
 
     database: Database
     gcs: Gcs
@@ -45,19 +46,16 @@ class GcsTarget:
             )
 
 
-async def collect(database: Database, storage: Storage, *, library_id: str, video_id: str, now: datetime) -> bool:
-    """Whether the file is in the store; the first to see it there releases the import."""
+async def release_if_stored(
+    database: Database, storage: Storage, *, library_id: str, video_id: str, now: datetime
+) -> bool:
+    """Returns whether the file is in the store, and releases the import when it is first seen."""
     async with database.transaction(library_id) as connection:
-        row = await connection.fetchrow(
-            """SELECT storage_path, size_bytes FROM sources
-               WHERE library_id = $1 AND video_id = $2 AND type = 'upload' FOR UPDATE""",
-            library_id,
-            video_id,
-        )
+        row = await lock_upload_source(connection, library_id, video_id)
         if row is None or row["size_bytes"] is not None:
             return row is not None
-        size_bytes = await storage.size(row["storage_path"])  # an object appears when it is whole
+        size_bytes = await storage.size(row["storage_path"])  # objects appear only when complete
         if size_bytes is None:
             return False
-        await release(connection, library_id, video_id, size_bytes=size_bytes, now=now)
+        await release_import(connection, library_id, video_id, size_bytes=size_bytes, now=now)
     return True

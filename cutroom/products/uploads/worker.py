@@ -1,7 +1,7 @@
 """Builds the upload activities by task queue."""
 
 from cutroom.jobs.worker import Activities, WorkerContext
-from cutroom.platform.temporal import TaskQueue
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.uploads.activities import UploadActivities
 from cutroom.products.uploads.service import Gateway
 
@@ -14,7 +14,7 @@ def register(context: WorkerContext) -> Activities:
         secret_box=context.secret_box,
         clock=context.clock,
     )
-    uploads = UploadActivities(gateway, past_us=context.settings.gcs_account_file is not None)
+    uploads = UploadActivities(gateway, uploads_go_to_gcs=context.settings.gcs_account_file is not None)
     return {
-        TaskQueue.CONTROL: [uploads.tend_uploads],
+        TaskQueue.CONTROL: [uploads.sweep_uploads],
     }

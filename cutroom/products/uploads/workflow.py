@@ -1,4 +1,4 @@
-"""The recurring look after uploads."""
+"""Defines the recurring upload sweep workflow."""
 
 from datetime import timedelta
 
@@ -10,12 +10,12 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name="sweep-uploads")
 class SweepUploadsWorkflow:
-    """Started every minute by a schedule."""
+    """Sweeps upload sessions; started every minute by a schedule."""
 
     @workflow.run
     async def run(self) -> int:
         return await workflow.execute_activity_method(
-            UploadActivities.tend_uploads,
+            UploadActivities.sweep_uploads,
             start_to_close_timeout=timedelta(minutes=10),
             heartbeat_timeout=timedelta(minutes=1),
         )

@@ -1,10 +1,10 @@
-"""The sync report as lanes: where lines lie, and which are worth a look."""
+"""Tests the timeline built from transcripts and sync reports."""
 
 from typing import Any
 
 import pytest
 
-from cutroom.console.framework.timeline import dub_lane, is_weak, speech_lane, tell
+from cutroom.console.framework.timeline import describe_line, dub_timeline, is_weak, speech_spans
 from cutroom.products.transcripts.schemas import Segment
 
 FINE = {
@@ -30,27 +30,27 @@ FINE = {
         ({"stretch": 0.75}, True),
     ],
 )
-def test_a_line_that_is_squeezed_or_unclear_is_worth_a_look(change: dict[str, Any], weak: bool) -> None:  # noqa: FBT001
+def test_stretched_or_unintelligible_lines_are_weak(change: dict[str, Any], weak: bool) -> None:  # noqa: FBT001
     assert is_weak({**FINE, **change}) is weak
 
 
-def test_slots_stand_where_the_source_spoke_and_speech_where_it_is_spoken() -> None:
-    lane = dub_lane({"segments": [{**FINE, "line": 2, "start": 9.0, "withinSlot": False}, FINE]})
-    assert [(round(bar.start, 3), bar.seconds) for bar in lane.slots] == [(2.0, 2.0), (8.9, 2.0)]
-    assert [bar.start for bar in lane.spoken] == [2.1, 9.0]
-    assert [bar.start for bar in lane.weak] == [9.0]
-    assert dub_lane(None).spoken == ()
+def test_dub_timeline_places_slots_and_spoken_lines() -> None:
+    timeline = dub_timeline({"segments": [{**FINE, "line": 2, "start": 9.0, "withinSlot": False}, FINE]})
+    assert [(round(span.start, 3), span.seconds) for span in timeline.slots] == [(2.0, 2.0), (8.9, 2.0)]
+    assert [span.start for span in timeline.spoken] == [2.1, 9.0]
+    assert [span.start for span in timeline.weak] == [9.0]
+    assert dub_timeline(None).spoken == ()
 
 
-def test_a_line_is_told_in_words() -> None:
-    words = tell({**FINE, "stretch": 1.1, "shortened": True})
-    assert words == (
-        "line 1: 1.9 s in a slot of 2.0 s, spoken 1.10 times as long, 100 ms off its start, "
-        "90% of its words understood, shortened to fit"
+def test_line_description() -> None:
+    text = describe_line({**FINE, "stretch": 1.1, "shortened": True})
+    assert text == (
+        "line 1: 1.9 s in a slot of 2.0 s, spoken 1.10 times as long, 100 ms off its start time, "
+        "90% of words recognized, shortened to fit"
     )
 
 
-def test_what_was_deleted_is_not_drawn() -> None:
+def test_deleted_segments_are_omitted() -> None:
     kept = Segment(start=1, end=2, speaker="a", text="kept", deleted=False)
     gone = Segment(start=3, end=4, speaker="a", text="gone", deleted=True)
-    assert [bar.words for bar in speech_lane([kept, gone])] == ["kept"]
+    assert [span.label for span in speech_spans([kept, gone])] == ["kept"]

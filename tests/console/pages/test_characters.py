@@ -1,4 +1,4 @@
-"""Characters and brand voices: what people make of them, and whom that is refused."""
+"""Tests the characters and brand voices pages."""
 
 import struct
 import zlib
@@ -28,8 +28,8 @@ def png(side: int = 32) -> bytes:
 
 
 async def make(browser: Browser, accounts: Accounts, person: Person, name: str = "Ada") -> str:
-    answer = await browser.send("/characters", {"name": name}, ("pictures", f"{MARKUP}.png", png()))
-    assert answer.status_code == 303, answer.text
+    response = await browser.send("/characters", {"name": name}, ("images", f"{MARKUP}.png", png()))
+    assert response.status_code == 303, response.text
     sql = "SELECT id FROM characters WHERE library_id = $1 ORDER BY id DESC LIMIT 1"
     found: str = await accounts.connection.fetchval(sql, person.library_id)
     return found
@@ -41,7 +41,7 @@ async def jobs_of(accounts: Accounts, person: Person) -> int:
     return found
 
 
-async def test_a_picture_waits_for_a_worker_and_is_shown_as_text_until_then(
+async def test_uploaded_image_is_listed_as_pending_until_processed(
     browser: Browser, accounts: Accounts, person: Person, runtime: Runtime
 ) -> None:
     await make(browser, accounts, person, MARKUP)
@@ -57,34 +57,32 @@ async def test_a_picture_waits_for_a_worker_and_is_shown_as_text_until_then(
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("a.txt", b"this is no picture", "a.txt is not a PNG, JPEG, WebP or GIF picture."),
+        ("a.txt", b"not an image", "a.txt is not a PNG, JPEG, WebP or GIF image."),
         ("huge.png", png()[:16] + struct.pack(">II", 60_000, 60_000) + png()[24:], "megapixels"),
         ("tiny.png", png(4), "less than 16 pixels"),
         ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is not a PNG"),
     ],
 )
-async def test_what_is_no_picture_is_refused_at_once_and_nothing_of_it_stays(
+async def test_invalid_image_rejects_the_whole_form(
     browser: Browser, accounts: Accounts, person: Person, name: str, data: bytes, words: str
 ) -> None:
-    answer = await browser.send("/characters", {"name": "Ada"}, ("pictures", name, data))
-    assert answer.status_code == 400
-    assert words in answer.text
-    assert "Nobody yet" in (await browser.get("/characters")).text
+    response = await browser.send("/characters", {"name": "Ada"}, ("images", name, data))
+    assert response.status_code == 400
+    assert words in response.text
+    assert "No characters yet" in (await browser.get("/characters")).text
     assert await jobs_of(accounts, person) == 0
 
 
-async def test_a_character_has_only_so_many_pictures_those_that_wait_included(
-    browser: Browser, accounts: Accounts, person: Person
-) -> None:
+async def test_image_limit_includes_pending_images(browser: Browser, accounts: Accounts, person: Person) -> None:
     character_id = await make(browser, accounts, person)
-    many = [("pictures", f"{number}.png", png()) for number in range(MAX_CHARACTER_IMAGES)]
-    refused = await browser.send(f"/characters/{character_id}/pictures", {}, *many)
+    many = [("images", f"{number}.png", png()) for number in range(MAX_CHARACTER_IMAGES)]
+    refused = await browser.send(f"/characters/{character_id}/images", {}, *many)
     assert refused.status_code == 400
-    assert (await browser.send(f"/characters/{character_id}/pictures", {}, *many[1:])).status_code == 303
+    assert (await browser.send(f"/characters/{character_id}/images", {}, *many[1:])).status_code == 303
     assert await jobs_of(accounts, person) == MAX_CHARACTER_IMAGES
 
 
-async def test_a_character_is_renamed_loses_a_picture_and_is_deleted(
+async def test_character_can_be_renamed_and_deleted_and_its_images_removed(
     browser: Browser, accounts: Accounts, person: Person, runtime: Runtime
 ) -> None:
     character_id, image_id = await make(browser, accounts, person), new_id()
@@ -94,15 +92,17 @@ async def test_a_character_is_renamed_loses_a_picture_and_is_deleted(
     assert (await browser.post(f"/characters/{character_id}/rename", {"name": "Grace"})).status_code == 303
     page = (await browser.get("/characters")).text
     assert "Grace" in page
-    assert "1 of 10 pictures" in page
-    removed = await browser.post(f"/characters/{character_id}/pictures/{image_id}/remove")
+    assert "1 of 10 images" in page
+    removed = await browser.post(f"/characters/{character_id}/images/{image_id}/remove")
     assert removed.status_code == 303
     assert await runtime.storage.size(path) is None
     assert (await browser.post(f"/characters/{character_id}/delete")).status_code == 303
-    assert "Nobody yet" in (await browser.get("/characters")).text
+    assert "No characters yet" in (await browser.get("/characters")).text
 
 
-async def test_brand_voices_are_made_changed_and_deleted(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_brand_voices_are_created_changed_and_deleted(
+    browser: Browser, accounts: Accounts, person: Person
+) -> None:
     assert (await browser.post("/brand-voices", {**BRAND, "name": MARKUP})).status_code == 303
     page = (await browser.get("/brand-voices")).text
     assert MARKUP not in page
@@ -115,7 +115,7 @@ async def test_brand_voices_are_made_changed_and_deleted(browser: Browser, accou
     assert changed.status_code == 303
     assert "Shout." in (await browser.get("/brand-voices")).text
     assert (await browser.post(f"/brand-voices/{brand_id}/delete")).status_code == 303
-    assert "None yet" in (await browser.get("/brand-voices")).text
+    assert "No brand voices yet" in (await browser.get("/brand-voices")).text
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ async def test_brand_voices_are_made_changed_and_deleted(browser: Browser, accou
         {"colors": " ".join(f"#00000{number}" for number in range(9))},
     ],
 )
-async def test_a_brand_that_says_nothing_is_refused(browser: Browser, fields: dict[str, str]) -> None:
+async def test_invalid_brand_voice_is_rejected(browser: Browser, fields: dict[str, str]) -> None:
     assert (await browser.post("/brand-voices", {**BRAND, **fields})).status_code == 400
 
 
-async def test_strangers_and_viewers_change_nothing(
+async def test_other_libraries_and_viewers_cannot_change_characters_or_brand_voices(
     browser: Browser, sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
     character_id = await make(browser, accounts, person)
@@ -141,16 +141,16 @@ async def test_strangers_and_viewers_change_nothing(
         "SELECT id FROM brand_voices WHERE library_id = $1", person.library_id
     )
     paths = [f"/characters/{character_id}/delete", f"/brand-voices/{brand_id}/delete"]
-    stranger = await sign_in(await accounts.person())
+    outsider = await sign_in(await accounts.person())
     for path in paths:
-        assert (await stranger.post(path)).status_code == 404
-    assert (await stranger.post(f"/brand-voices/{brand_id}", BRAND)).status_code == 404
-    sent = await stranger.send(f"/characters/{character_id}/pictures", {}, ("pictures", "a.png", png()))
+        assert (await outsider.post(path)).status_code == 404
+    assert (await outsider.post(f"/brand-voices/{brand_id}", BRAND)).status_code == 404
+    sent = await outsider.send(f"/characters/{character_id}/images", {}, ("images", "a.png", png()))
     assert sent.status_code == 404
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
     looking = await sign_in(viewer)
     await looking.post("/switch", {"library": workspace_id})
     assert "New character" not in (await looking.get("/characters")).text
-    assert (await looking.send("/characters", {"name": "A"}, ("pictures", "a.png", png()))).status_code == 403
+    assert (await looking.send("/characters", {"name": "A"}, ("images", "a.png", png()))).status_code == 403
     assert (await looking.post("/brand-voices", BRAND)).status_code == 403

@@ -1,4 +1,4 @@
-"""Arranging the library: folders, videos in them, and the picture that stands for a video."""
+"""Tests folders, moving videos, and setting the thumbnail."""
 
 from cutroom.accounts.principals import Role
 from cutroom.platform.clock import system_clock
@@ -19,9 +19,7 @@ async def folders_of(accounts: Accounts, video_id: str) -> list[str]:
     return found
 
 
-async def test_videos_are_moved_into_a_folder_and_out_again(
-    browser: Browser, accounts: Accounts, person: Person
-) -> None:
+async def test_videos_are_moved_into_and_out_of_a_folder(browser: Browser, accounts: Accounts, person: Person) -> None:
     place = await folder(browser, "Interviews")
     videos = [await put_video(accounts, person.library_id, title=f"Video {number}") for number in range(2)]
     assert (await browser.post("/library/move", {"video": videos, "to": place})).status_code == 303
@@ -32,17 +30,19 @@ async def test_videos_are_moved_into_a_folder_and_out_again(
     assert await folders_of(accounts, videos[0]) == []
 
 
-async def test_a_video_of_somebody_else_moves_nothing(browser: Browser, accounts: Accounts, person: Person) -> None:
-    place, stranger = await folder(browser, "Mine"), await accounts.person()
+async def test_moving_a_video_of_another_library_moves_nothing(
+    browser: Browser, accounts: Accounts, person: Person
+) -> None:
+    place, outsider = await folder(browser, "Mine"), await accounts.person()
     own = await put_video(accounts, person.library_id, title="Own")
-    theirs = await put_video(accounts, stranger.library_id, title="Theirs")
+    theirs = await put_video(accounts, outsider.library_id, title="Theirs")
     assert (await browser.post("/library/move", {"video": [own, theirs], "to": place})).status_code == 404
     assert await folders_of(accounts, own) == []
     assert (await browser.post("/library/move", {"video": own, "to": new_id()})).status_code == 404
     assert (await browser.post("/library/move", {"to": place})).status_code == 400
 
 
-async def test_a_folder_is_renamed_and_markup_in_its_name_is_text(browser: Browser) -> None:
+async def test_folder_names_are_escaped(browser: Browser) -> None:
     place = await folder(browser, "Old")
     assert (await browser.post(f"/library/folders/{place}/rename", {"name": MARKUP})).status_code == 303
     page = (await browser.get(f"/library?folder={place}")).text
@@ -51,7 +51,7 @@ async def test_a_folder_is_renamed_and_markup_in_its_name_is_text(browser: Brows
     assert (await browser.post(f"/library/folders/{place}/rename", {"name": "all videos"})).status_code == 400
 
 
-async def test_a_deleted_folder_leaves_its_videos_and_one_with_folders_in_it_stays(
+async def test_deleting_a_folder_keeps_its_videos_and_requires_no_subfolders(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
     outer = await folder(browser, "Outer")
@@ -63,13 +63,13 @@ async def test_a_deleted_folder_leaves_its_videos_and_one_with_folders_in_it_sta
     assert (await browser.post(f"/library/folders/{outer}/delete")).status_code == 303
 
 
-async def test_strangers_and_viewers_arrange_nothing(
+async def test_other_libraries_and_viewers_cannot_edit_folders(
     browser: Browser, sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
     place = await folder(browser, "Mine")
-    stranger = await sign_in(await accounts.person())
-    assert (await stranger.post(f"/library/folders/{place}/delete")).status_code == 404
-    assert (await stranger.post(f"/library/folders/{place}/rename", {"name": "Theirs"})).status_code == 404
+    outsider = await sign_in(await accounts.person())
+    assert (await outsider.post(f"/library/folders/{place}/delete")).status_code == 404
+    assert (await outsider.post(f"/library/folders/{place}/rename", {"name": "Theirs"})).status_code == 404
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
     video_id = await put_video(accounts, workspace_id, title="Ours")
@@ -79,10 +79,10 @@ async def test_strangers_and_viewers_arrange_nothing(
     assert 'form="move"' not in (await looking.get("/library")).text
 
 
-async def test_one_thumbnail_is_chosen_to_stand_for_the_video(
+async def test_thumbnail_of_the_video_can_be_set(
     browser: Browser, sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
-    video_id = await put_video(accounts, person.library_id, title="Walk", said="We walk.")
+    video_id = await put_video(accounts, person.library_id, title="Walk", transcript="We walk.")
     here = {"library_id": person.library_id, "video_id": video_id, "created_at": system_clock()}
     request_id = new_id()
     await insert(accounts.connection, "thumbnail_requests", {**here, "id": request_id, "job_id": "none"})
@@ -93,12 +93,12 @@ async def test_one_thumbnail_is_chosen_to_stand_for_the_video(
         await insert(accounts.connection, "thumbnails", row)
     page = (await browser.get(f"/videos/{video_id}")).text
     assert MARKUP not in page
-    assert page.count("Use this one") == 2
-    assert (await browser.post(f"/videos/{video_id}/poster", {"thumbnail": ids[1]})).status_code == 303
+    assert page.count("Set as thumbnail") == 2
+    assert (await browser.post(f"/videos/{video_id}/thumbnail", {"thumbnail": ids[1]})).status_code == 303
     poster = await accounts.connection.fetchval("SELECT poster_path FROM videos WHERE id = $1", video_id)
     assert poster == f"libraries/picture-{ids[1]}.jpg"
     page = (await browser.get(f"/videos/{video_id}")).text
-    assert page.count("Use this one") == 1
-    assert "stands for the video" in page
-    stranger = await sign_in(await accounts.person())
-    assert (await stranger.post(f"/videos/{video_id}/poster", {"thumbnail": ids[0]})).status_code == 404
+    assert page.count("Set as thumbnail") == 1
+    assert "Current thumbnail" in page
+    outsider = await sign_in(await accounts.person())
+    assert (await outsider.post(f"/videos/{video_id}/thumbnail", {"thumbnail": ids[0]})).status_code == 404

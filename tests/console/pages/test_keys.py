@@ -1,4 +1,4 @@
-"""Keys on pages: shown once, named, used and revoked."""
+"""Tests the API keys page."""
 
 import re
 
@@ -14,15 +14,13 @@ _SECRET = re.compile(r'<code id="new-key">(cr_[0-9A-Za-z]+)</code>')
 
 
 async def make(browser: Browser, name: str, *scopes: str) -> str:
-    answer = await browser.post("/keys", {"name": name, "scope": list(scopes)})
-    found = _SECRET.search(answer.text)
-    assert found is not None, answer.text
+    response = await browser.post("/keys", {"name": name, "scope": list(scopes)})
+    found = _SECRET.search(response.text)
+    assert found is not None, response.text
     return found[1]
 
 
-async def test_a_key_without_chosen_scopes_may_do_everything_and_is_shown_once(
-    browser: Browser, accounts: Accounts
-) -> None:
+async def test_key_without_selected_scopes_has_all_and_is_shown_once(browser: Browser, accounts: Accounts) -> None:
     secret = await make(browser, "<i>laptop</i>")
     assert (await browser.get("/v1/folders", headers={"X-Api-Key": secret})).status_code == 200
     page = (await browser.get("/keys")).text
@@ -33,7 +31,7 @@ async def test_a_key_without_chosen_scopes_may_do_everything_and_is_shown_once(
     assert set(stored) == set(ALL_SCOPES)
 
 
-async def test_a_key_may_do_no_more_than_was_ticked_and_nothing_once_revoked(browser: Browser) -> None:
+async def test_key_is_limited_to_its_scopes_until_revoked(browser: Browser) -> None:
     secret = await make(browser, "reader", "videos:read")
     headers = {"X-Api-Key": secret}
     assert (await browser.get("/v1/folders", headers=headers)).status_code == 200
@@ -44,7 +42,7 @@ async def test_a_key_may_do_no_more_than_was_ticked_and_nothing_once_revoked(bro
     assert (await browser.post(f"/keys/{key_id}/revoke")).status_code == 404
 
 
-async def test_speech_is_refused_where_the_plan_has_none(sign_in: SignIn, accounts: Accounts) -> None:
+async def test_speech_scope_requires_a_plan_with_speech(sign_in: SignIn, accounts: Accounts) -> None:
     browser = await sign_in(await accounts.person(plan=PlanName.FREE))
     refused = await browser.post("/keys", {"name": "a", "scope": "tts:read"})
     assert refused.status_code == 403
@@ -52,14 +50,12 @@ async def test_speech_is_refused_where_the_plan_has_none(sign_in: SignIn, accoun
 
 
 @pytest.mark.parametrize("fields", [{"name": ""}, {"name": "a", "scope": "everything"}])
-async def test_a_key_without_a_name_or_with_an_unknown_scope_is_not_made(
-    browser: Browser, fields: dict[str, str]
-) -> None:
+async def test_key_requires_a_name_and_known_scopes(browser: Browser, fields: dict[str, str]) -> None:
     assert (await browser.post("/keys", fields)).status_code == 400
-    assert "No key yet" in (await browser.get("/keys")).text
+    assert "No API keys yet" in (await browser.get("/keys")).text
 
 
-async def test_members_see_and_revoke_their_own_keys_and_owners_all(
+async def test_members_manage_their_own_keys_and_owners_all(
     sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
     workspace_id, guest = await accounts.workspace(person), await accounts.person()

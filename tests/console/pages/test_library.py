@@ -1,4 +1,4 @@
-"""The library's pages: what they show, whom they refuse, and that nothing on them is markup of others."""
+"""Tests the library and video pages."""
 
 import json
 from datetime import datetime
@@ -19,16 +19,23 @@ MARKUP = "<script>alert(1)</script>"
 SHOWN = "&lt;script&gt;alert(1)&lt;/script&gt;"
 
 
-async def put_video(accounts: Accounts, library_id: str, *, title: str, said: str | None = None, **row: Any) -> str:  # noqa: ANN401
+async def put_video(
+    accounts: Accounts,
+    library_id: str,
+    *,
+    title: str,
+    transcript: str | None = None,
+    **row: Any,  # noqa: ANN401 (column values)
+) -> str:
     video_id, now = new_id(), system_clock()
     here: dict[str, Any] = {"library_id": library_id, "created_at": now}
-    states = {"status": "ready", "import_status": "ready", "transcript_status": "ready" if said else None}
+    states = {"status": "ready", "import_status": "ready", "transcript_status": "ready" if transcript else None}
     video = {**here, **states, "id": video_id, "title": title, "duration_seconds": 60.0, "media_type": "video"}
     await insert(accounts.connection, "videos", {**video, **row})
     for kind in ("import", "transcript"):
         await insert(accounts.connection, "jobs", job(here, f"{kind}_{video_id}", kind, video_id=video_id, now=now))
-    if said:
-        segment = {"start": 1.5, "end": 4.0, "speaker": "speaker_1", "text": said, "deleted": False, "words": 0}
+    if transcript:
+        segment = {"start": 1.5, "end": 4.0, "speaker": "speaker_1", "text": transcript, "deleted": False, "words": 0}
         transcript = {
             **here,
             "video_id": video_id,
@@ -47,10 +54,10 @@ def job(here: dict[str, Any], job_id: str, kind: str, *, video_id: str, now: dat
     return {**here, **done, "id": job_id, "type": kind, "status": "ready", "video_id": video_id}
 
 
-async def test_titles_transcripts_and_folders_show_markup_as_text(
+async def test_titles_transcripts_and_folder_names_are_escaped(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
-    video_id = await put_video(accounts, person.library_id, title=MARKUP, said=MARKUP)
+    video_id = await put_video(accounts, person.library_id, title=MARKUP, transcript=MARKUP)
     await browser.post("/library/folders", {"name": MARKUP})
     for path in ("/library", "/library?q=script", f"/videos/{video_id}"):
         page = (await browser.get(path)).text
@@ -60,30 +67,30 @@ async def test_titles_transcripts_and_folders_show_markup_as_text(
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("harbour", {"a"}), ("LIGHTHOUSE", {"b"}), ("100%", {"b"}), ("100_", set()), ("nowhere", set())],
+    [("harbor", {"a"}), ("LIGHTHOUSE", {"b"}), ("100%", {"b"}), ("100_", set()), ("nowhere", set())],
 )
-async def test_videos_are_found_by_title_and_by_what_is_said(
+async def test_search_matches_titles_and_transcripts(
     browser: Browser, accounts: Accounts, person: Person, text: str, found: set[str]
 ) -> None:
     ids = {
-        "a": await put_video(accounts, person.library_id, title="The harbour"),
-        "b": await put_video(accounts, person.library_id, title="Walk", said="It is 100% a lighthouse."),
+        "a": await put_video(accounts, person.library_id, title="The harbor"),
+        "b": await put_video(accounts, person.library_id, title="Walk", transcript="It is 100% a lighthouse."),
     }
     page = (await browser.get("/library", params={"q": text})).text
     assert {name for name, video_id in ids.items() if f"/videos/{video_id}" in page} == found
 
 
-async def test_a_library_shows_nothing_of_another(browser: Browser, accounts: Accounts) -> None:
-    stranger = await accounts.person()
-    video_id = await put_video(accounts, stranger.library_id, title="Secret harbour", said="harbour")
-    assert video_id not in (await browser.get("/library?q=harbour")).text
+async def test_search_does_not_cross_libraries(browser: Browser, accounts: Accounts) -> None:
+    outsider = await accounts.person()
+    video_id = await put_video(accounts, outsider.library_id, title="Secret harbor", transcript="harbor")
+    assert video_id not in (await browser.get("/library?q=harbor")).text
     assert (await browser.get(f"/videos/{video_id}")).status_code == 404
     assert (await browser.get(f"/videos/{video_id}/subtitles/en.vtt")).status_code == 404
     asked = {"kind": "captions", "captions": "de"}
     assert (await browser.post(f"/videos/{video_id}/make", asked)).status_code == 404
 
 
-async def test_a_folder_shows_its_own_videos_only(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_folder_shows_its_own_videos_only(browser: Browser, accounts: Accounts, person: Person) -> None:
     made = await browser.post("/library/folders", {"name": "Interviews"})
     folder_id = made.headers["location"].partition("folder=")[2]
     inside = await put_video(accounts, person.library_id, title="In", folder_ids=[folder_id])
@@ -93,14 +100,14 @@ async def test_a_folder_shows_its_own_videos_only(browser: Browser, accounts: Ac
     assert outside not in page
 
 
-async def test_an_upload_is_reserved_with_its_recipes_and_gets_a_session(
+async def test_upload_creates_the_recipe_jobs_and_a_session(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
     await ledger.grant(
         accounts.connection, person.library_id, millicredits=1_000_000, reference="a", now=system_clock()
     )
     fields: dict[str, str | list[str]] = {
-        "name": "film.mp4",
+        "name": "video.mp4",
         "type": "video/mp4",
         "dub": ["es", "fr"],
         "shorts": "promo",
@@ -114,27 +121,27 @@ async def test_an_upload_is_reserved_with_its_recipes_and_gets_a_session(
     assert started.status_code == 201
 
 
-async def test_the_price_of_recipes_is_told_before_anything_starts(browser: Browser) -> None:
+async def test_price_of_recipes_is_shown_before_the_import(browser: Browser) -> None:
     free = (await browser.get("/library/price")).text
     assert "Import and transcript are free" in free
     exact = (await browser.get("/library/price", params={"dub": "es", "seconds": "192.4"})).text
     assert "6.6 credits" in exact  # 3.3 minutes, at 2 credits a minute
     assert "missing" in exact
     by_minute = (await browser.get("/library/price", params={"dub": "es"})).text
-    assert "2 credits for each minute" in by_minute
+    assert "2 credits per minute" in by_minute
     assert (await browser.get("/library/price", params={"dub": MARKUP})).status_code == 400
 
 
-async def test_an_address_that_cannot_be_imported_is_told_as_a_sentence(browser: Browser) -> None:
-    answer = await browser.post("/library/imports", {"url": "ftp://example.com/film.mp4"})
-    assert answer.status_code == 400
-    assert "INVALID_ARGUMENT" in answer.text
+async def test_unsupported_url_shows_an_error_page(browser: Browser) -> None:
+    response = await browser.post("/library/imports", {"url": "ftp://example.com/video.mp4"})
+    assert response.status_code == 400
+    assert "INVALID_ARGUMENT" in response.text
 
 
-async def test_a_viewer_looks_and_makes_nothing(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
+async def test_viewer_can_look_but_not_create(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
-    video_id = await put_video(accounts, workspace_id, title="Ours", said="words")
+    video_id = await put_video(accounts, workspace_id, title="Ours", transcript="words")
     browser = await sign_in(viewer)
     await browser.post("/switch", {"library": workspace_id})
     page = (await browser.get("/library")).text
@@ -142,18 +149,16 @@ async def test_a_viewer_looks_and_makes_nothing(sign_in: SignIn, accounts: Accou
     assert 'id="drop"' not in page
     assert "make-dub" not in (await browser.get(f"/videos/{video_id}")).text
     for path, fields in {
-        "/library/uploads": {"name": "film.mp4"},
-        "/library/imports": {"url": "https://example.com/film.mp4"},
+        "/library/uploads": {"name": "video.mp4"},
+        "/library/imports": {"url": "https://example.com/video.mp4"},
         "/library/folders": {"name": "Mine"},
         f"/videos/{video_id}/make": {"kind": "captions", "captions": "de"},
     }.items():
         assert (await browser.post(path, fields)).status_code == 403, path
 
 
-async def test_the_price_stands_on_the_button_and_is_what_is_held(
-    browser: Browser, accounts: Accounts, person: Person
-) -> None:
-    video_id = await put_video(accounts, person.library_id, title="Walk", said="words")
+async def test_button_shows_the_price_that_is_held(browser: Browser, accounts: Accounts, person: Person) -> None:
+    video_id = await put_video(accounts, person.library_id, title="Walk", transcript="words")
     await ledger.grant(accounts.connection, person.library_id, millicredits=10_000, reference="a", now=system_clock())
     await accounts.connection.execute(
         """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
@@ -161,8 +166,8 @@ async def test_the_price_stands_on_the_button_and_is_what_is_held(
     )
     asked = {"kind": "captions", "captions": "pt"}
     button = (await browser.get(f"/videos/{video_id}/price", params=asked)).text
-    assert "Captions in Portuguese, 0.5 credits" in button
-    assert "9.5 credits left after" in button
+    assert "Create captions in Portuguese · 0.5 credits" in button
+    assert "9.5 credits left" in button
     assert (await browser.post(f"/videos/{video_id}/make", asked)).status_code == 303
     held = await accounts.connection.fetchval(
         "SELECT escrow FROM ledger_balances WHERE library_id = $1", person.library_id
@@ -173,7 +178,7 @@ async def test_the_price_stands_on_the_button_and_is_what_is_held(
     assert "every 2s" in page  # the page follows what is under way
 
 
-async def test_a_suspended_library_plays_nothing(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_suspended_library_has_no_player(browser: Browser, accounts: Accounts, person: Person) -> None:
     video_id = await put_video(accounts, person.library_id, title="Walk")
     assert '<video id="player"' in (await browser.get(f"/videos/{video_id}")).text
     await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", person.library_id)
@@ -182,14 +187,14 @@ async def test_a_suspended_library_plays_nothing(browser: Browser, accounts: Acc
     assert "make-dub" not in page
 
 
-def test_what_is_looked_for_is_taken_literally() -> None:
+def test_search_text_is_escaped_for_like() -> None:
     assert like_pattern("  50%  a_b\\ ") == "%50\\% a\\_b\\\\%"
     assert len(like_pattern("x" * 500)) == 202
 
 
-async def test_a_fault_is_told_to_scripts_as_json(browser: Browser) -> None:
+async def test_errors_are_json_for_scripts(browser: Browser) -> None:
     token = await browser.token()
     headers = {"accept": "application/json", "x-csrf-token": token}
-    answer = await browser.client.post("/library/uploads", data={"name": "a/b"}, headers=headers)
-    assert answer.status_code == 400
-    assert json.loads(answer.text)["code"] == "INVALID_ARGUMENT"
+    response = await browser.client.post("/library/uploads", data={"name": "a/b"}, headers=headers)
+    assert response.status_code == 400
+    assert json.loads(response.text)["code"] == "INVALID_ARGUMENT"

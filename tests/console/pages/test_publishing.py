@@ -1,4 +1,4 @@
-"""Titles, descriptions, thumbnails, downloads and hosting from a video's page."""
+"""Tests the publishing forms of the video page."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.console.pages.test_library import put_video
 @pytest.fixture
 async def video_id(accounts: Accounts, person: Person) -> str:
     await ledger.grant(accounts.connection, person.library_id, millicredits=100_000, reference="a", now=system_clock())
-    return await put_video(accounts, person.library_id, title="Walk", said="We walk along the harbour.")
+    return await put_video(accounts, person.library_id, title="Walk", transcript="We walk along the harbor.")
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ async def video_id(accounts: Accounts, person: Person) -> str:
         ({"kind": "thumbnail", "review": "on", "poster": "on"}, "packaging"),
     ],
 )
-async def test_a_product_is_asked_for_from_the_page_and_shown_as_a_job(
+async def test_publishing_form_creates_a_job(
     browser: Browser, accounts: Accounts, video_id: str, fields: dict[str, str], job_type: str
 ) -> None:
     assert (await browser.post(f"/videos/{video_id}/publish", fields)).status_code == 303
@@ -39,33 +39,33 @@ async def test_a_product_is_asked_for_from_the_page_and_shown_as_a_job(
 @pytest.mark.parametrize(
     "fields", [{"kind": "title", "style": "loud"}, {"kind": "other"}, {"kind": "download", "artifact": "none"}]
 )
-async def test_what_the_api_would_not_take_is_refused(browser: Browser, video_id: str, fields: dict[str, str]) -> None:
+async def test_invalid_publishing_form_is_rejected(browser: Browser, video_id: str, fields: dict[str, str]) -> None:
     assert (await browser.post(f"/videos/{video_id}/publish", fields)).status_code == 400
 
 
-async def test_a_thumbnail_costs_what_its_button_says(browser: Browser, video_id: str) -> None:
+async def test_thumbnail_button_shows_the_price(browser: Browser, video_id: str) -> None:
     price = f"/videos/{video_id}/price"
-    assert "Draw a thumbnail, 5 credits" in (await browser.get(price, params={"kind": "thumbnail"})).text
+    assert "Generate thumbnail · 5 credits" in (await browser.get(price, params={"kind": "thumbnail"})).text
     with_review = await browser.get(price, params={"kind": "thumbnail", "review": "on"})
-    assert "Draw a thumbnail, 7 credits" in with_review.text
+    assert "Generate thumbnail · 7 credits" in with_review.text
 
 
-async def test_nothing_is_reviewed_that_does_not_wait_for_it(browser: Browser, video_id: str) -> None:
+async def test_review_requires_a_pending_review(browser: Browser, video_id: str) -> None:
     refused = await browser.post(f"/videos/{video_id}/review", {"answer": "approve"})
     assert refused.status_code in {404, 409}
 
 
-async def test_a_viewer_publishes_nothing(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
+async def test_viewer_cannot_publish(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
-    video = await put_video(accounts, workspace_id, title="Ours", said="words")
+    video = await put_video(accounts, workspace_id, title="Ours", transcript="words")
     browser = await sign_in(viewer)
     await browser.post("/switch", {"library": workspace_id})
     for path, fields in {"publish": {"kind": "title", "style": "funny"}, "review": {"answer": "approve"}}.items():
         assert (await browser.post(f"/videos/{video}/{path}", fields)).status_code == 403
 
 
-async def test_a_brand_voice_is_chosen_on_the_page_and_one_of_others_is_not_found(
+async def test_brand_voice_is_selected_from_the_own_library_only(
     browser: Browser, accounts: Accounts, person: Person, video_id: str
 ) -> None:
     await browser.post("/brand-voices", {"name": "Calm", "guidelines": "Whisper.", "colors": ""})
@@ -81,7 +81,7 @@ async def test_a_brand_voice_is_chosen_on_the_page_and_one_of_others_is_not_foun
     assert (await accounts.connection.fetchval(plan, video_id))["brandVoiceId"] == brand_id
 
 
-async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_others_are_not_found(
+async def test_characters_are_priced_and_selected_from_the_own_library_only(
     browser: Browser, accounts: Accounts, person: Person, video_id: str
 ) -> None:
     connection, now = accounts.connection, system_clock()
@@ -91,19 +91,19 @@ async def test_characters_are_chosen_on_the_page_for_their_price_and_ones_of_oth
     ]
     await add_character(connection, person.library_id, name="Unseen", images=[], now=now)
     page = (await browser.get(f"/videos/{video_id}")).text
-    assert page.count('name="figure"') == 4  # one without a picture cannot be drawn
+    assert page.count('name="character"') == 4  # one without a picture cannot be drawn
     price = f"/videos/{video_id}/price"
-    both = await browser.get(price, params={"kind": "thumbnail", "figure": [ada, bo]})
-    assert "Draw a thumbnail, 7 credits" in both.text
-    many = await browser.get(price, params={"kind": "thumbnail", "figure": [ada, bo, cy, di]})
+    both = await browser.get(price, params={"kind": "thumbnail", "character": [ada, bo]})
+    assert "Generate thumbnail · 7 credits" in both.text
+    many = await browser.get(price, params={"kind": "thumbnail", "character": [ada, bo, cy, di]})
     assert "at most 3 characters" in many.text
-    mixed = await browser.get(price, params={"kind": "thumbnail", "figure": ada, "review": "on"})
-    assert "cannot have both" in mixed.text
+    mixed = await browser.get(price, params={"kind": "thumbnail", "character": ada, "review": "on"})
+    assert "but not both" in mixed.text
     publish = f"/videos/{video_id}/publish"
     other = (await accounts.person()).library_id
     theirs = await add_character(connection, other, name="Theirs", images=[("Theirs-1", "a/b.png")], now=now)
-    assert (await browser.post(publish, {"kind": "thumbnail", "figure": theirs})).status_code == 404
-    assert (await browser.post(publish, {"kind": "thumbnail", "figure": [ada, bo]})).status_code == 303
+    assert (await browser.post(publish, {"kind": "thumbnail", "character": theirs})).status_code == 404
+    assert (await browser.post(publish, {"kind": "thumbnail", "character": [ada, bo]})).status_code == 303
     plan = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
-    told = (await connection.fetchval(plan, video_id))["characters"]
-    assert [each["characterId"] for each in told] == [ada, bo]
+    characters = (await connection.fetchval(plan, video_id))["characters"]
+    assert [each["characterId"] for each in characters] == [ada, bo]

@@ -1,4 +1,4 @@
-"""The page of voices: clones with consent, sentences that are tried, and what a plan does not include."""
+"""Tests the voices page."""
 
 import pytest
 
@@ -20,11 +20,9 @@ async def count(accounts: Accounts, person: Person, *, of: str = "voices") -> in
     return found
 
 
-async def test_a_recording_with_consent_begins_a_clone_and_keeps_who_said_so(
-    browser: Browser, accounts: Accounts, person: Person
-) -> None:
-    answer = await browser.send("/voices", {**AGREED, "name": MARKUP}, WAVE)
-    assert answer.status_code == 303, answer.text
+async def test_clone_with_consent_records_the_user(browser: Browser, accounts: Accounts, person: Person) -> None:
+    response = await browser.send("/voices", {**AGREED, "name": MARKUP}, WAVE)
+    assert response.status_code == 303, response.text
     consents = "SELECT user_id FROM voice_consents WHERE library_id = $1"
     assert await accounts.connection.fetchval(consents, person.library_id) == person.user_id
     page = (await browser.get("/voices")).text
@@ -36,13 +34,13 @@ async def test_a_recording_with_consent_begins_a_clone_and_keeps_who_said_so(
 @pytest.mark.parametrize(
     ("fields", "files", "words"),
     [
-        ({"name": "Ana"}, [WAVE], "Tick that the person has agreed."),
-        (AGREED, [], "Record something, or choose a recording."),
+        ({"name": "Ana"}, [WAVE], "Confirm that the person has agreed."),
+        (AGREED, [], "Record a sample or choose a file."),
         (AGREED, [("sample", "empty.wav", b"")], "The file is empty."),
         ({**AGREED, "name": ""}, [WAVE], "at least 1 character"),
     ],
 )
-async def test_what_cannot_be_cloned_is_told_on_the_page_and_begins_nothing(
+async def test_invalid_clone_form_shows_an_error_and_creates_nothing(
     browser: Browser,
     accounts: Accounts,
     person: Person,
@@ -50,26 +48,24 @@ async def test_what_cannot_be_cloned_is_told_on_the_page_and_begins_nothing(
     files: list[tuple[str, str, bytes]],
     words: str,
 ) -> None:
-    answer = await browser.send("/voices", fields, *files)
-    assert answer.status_code in {400, 403}
-    assert words in answer.text
+    response = await browser.send("/voices", fields, *files)
+    assert response.status_code in {400, 403}
+    assert words in response.text
     assert await count(accounts, person) == 0
 
 
-async def test_a_clone_is_deleted_from_its_page_and_only_by_its_library(
+async def test_voice_can_be_deleted_by_its_own_library_only(
     browser: Browser, sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
     await browser.send("/voices", AGREED, WAVE)
     voice_id = await accounts.connection.fetchval("SELECT id FROM voices WHERE library_id = $1", person.library_id)
-    stranger = await sign_in(await accounts.person())
-    assert (await stranger.post(f"/voices/{voice_id}/delete")).status_code == 404
+    outsider = await sign_in(await accounts.person())
+    assert (await outsider.post(f"/voices/{voice_id}/delete")).status_code == 404
     assert (await browser.post(f"/voices/{voice_id}/delete")).status_code == 303
-    assert "No voice yet" in (await browser.get("/voices")).text
+    assert "No voices yet" in (await browser.get("/voices")).text
 
 
-async def test_voices_of_the_service_can_be_tried_and_no_credits_mean_no_sentence(
-    browser: Browser, accounts: Accounts
-) -> None:
+async def test_stock_voices_can_be_tried_if_credits_suffice(browser: Browser, accounts: Accounts) -> None:
     voice_id = stock_voice_id("fake", "af_one")
     await accounts.connection.execute(
         """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
@@ -79,14 +75,14 @@ async def test_voices_of_the_service_can_be_tried_and_no_credits_mean_no_sentenc
     )
     page = (await browser.get("/voices")).text
     assert f'<option value="{voice_id}">One</option>' in page
-    assert "Say it, 1 credit" in page
+    assert "Generate speech · 1 credit" in page
     csrf = await browser.token()
     fields = {"csrf": csrf, "voice": voice_id, "text": "Good morning."}
     refused = await browser.client.post("/voices/speak", data=fields, headers={"Accept": "application/json"})
     assert (refused.status_code, refused.json()["code"]) == (429, "INSUFFICIENT_CREDITS")
 
 
-async def test_a_plan_without_speech_shows_no_form_and_takes_no_recording(sign_in: SignIn, accounts: Accounts) -> None:
+async def test_plan_without_speech_has_no_forms(sign_in: SignIn, accounts: Accounts) -> None:
     poor = await accounts.person(plan=PlanName.FREE)
     browser = await sign_in(poor)
     page = (await browser.get("/voices")).text
@@ -96,17 +92,17 @@ async def test_a_plan_without_speech_shows_no_form_and_takes_no_recording(sign_i
     assert await count(accounts, poor) == 0
 
 
-async def test_a_viewer_sees_voices_and_makes_none(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
+async def test_viewer_can_list_but_not_create_voices(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
     browser = await sign_in(viewer)
     await browser.post("/switch", {"library": workspace_id})
     page = (await browser.get("/voices")).text
     assert "Clone a voice" not in page
-    assert "Say it" not in page
+    assert "Generate speech" not in page
     assert (await browser.send("/voices", AGREED, WAVE)).status_code == 403
 
 
-async def test_a_form_with_files_needs_its_token(browser: Browser) -> None:
-    answer = await browser.client.post("/voices", data=AGREED, files=[("sample", ("a.wav", b"RIFF"))])
-    assert answer.status_code == 403
+async def test_multipart_form_requires_the_csrf_token(browser: Browser) -> None:
+    response = await browser.client.post("/voices", data=AGREED, files=[("sample", ("a.wav", b"RIFF"))])
+    assert response.status_code == 403

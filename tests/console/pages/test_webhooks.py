@@ -1,4 +1,4 @@
-"""Webhooks and credits on pages."""
+"""Tests the webhooks and credits pages."""
 
 import re
 
@@ -10,13 +10,13 @@ from tests.console.conftest import Browser, SignIn
 
 
 async def register(browser: Browser, url: str = "https://hooks.example.com/<b>") -> str:
-    answer = await browser.post("/webhooks", {"url": url})
-    assert answer.status_code == 200
-    assert "whsec_" in answer.text
-    return str(re.findall(r'href="/webhooks/(\w{26})"', answer.text)[0])
+    response = await browser.post("/webhooks", {"url": url})
+    assert response.status_code == 200
+    assert "whsec_" in response.text
+    return str(re.findall(r'href="/webhooks/(\w{26})"', response.text)[0])
 
 
-async def test_an_endpoint_shows_its_secret_once(browser: Browser) -> None:
+async def test_endpoint_secret_is_shown_once(browser: Browser) -> None:
     endpoint_id = await register(browser)
     page = (await browser.get(f"/webhooks/{endpoint_id}")).text
     assert "whsec_" not in page
@@ -27,7 +27,7 @@ async def test_an_endpoint_shows_its_secret_once(browser: Browser) -> None:
     assert (await browser.get(f"/webhooks/{endpoint_id}")).status_code == 404
 
 
-async def test_a_test_event_and_a_replay_start_deliveries_to_that_endpoint_only(
+async def test_test_event_and_resend_deliver_to_that_endpoint_only(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
     endpoint_id = await register(browser)
@@ -48,7 +48,7 @@ async def test_a_test_event_and_a_replay_start_deliveries_to_that_endpoint_only(
     page = (await browser.get(f"/webhooks/{endpoint_id}")).text
     assert "endpoint.test" in page
     assert "1. refused, 500, 12 ms" in page
-    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{event_id}/again")).status_code == 303
+    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{event_id}/resend")).status_code == 303
     starts = await accounts.connection.fetch(
         "SELECT workflow_id FROM outbox WHERE library_id = $1 AND workflow = 'deliver-webhook'", person.library_id
     )
@@ -56,23 +56,21 @@ async def test_a_test_event_and_a_replay_start_deliveries_to_that_endpoint_only(
     assert all(row["workflow_id"].endswith(endpoint_id) for row in starts)
 
 
-async def test_an_event_of_another_library_cannot_be_replayed(
-    browser: Browser, accounts: Accounts, sign_in: SignIn
-) -> None:
-    stranger = await accounts.person()
-    other = await sign_in(stranger)
+async def test_event_of_another_library_cannot_be_resent(browser: Browser, accounts: Accounts, sign_in: SignIn) -> None:
+    outsider = await accounts.person()
+    other = await sign_in(outsider)
     await other.post(f"/webhooks/{await register(other)}/test")
     sql = "SELECT id FROM events WHERE library_id = $1"
-    foreign = await accounts.connection.fetchval(sql, stranger.library_id)
+    foreign = await accounts.connection.fetchval(sql, outsider.library_id)
     endpoint_id = await register(browser)
-    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{foreign}/again")).status_code == 404
+    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{foreign}/resend")).status_code == 404
 
 
-async def test_credits_show_what_there_is_and_how_it_came(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_credits_page_shows_balance_and_statement(browser: Browser, accounts: Accounts, person: Person) -> None:
     await ledger.grant(
         accounts.connection, person.library_id, millicredits=12_500, reference="invoice <7>", now=system_clock()
     )
     page = (await browser.get("/credits")).text
     assert "12.5 credits" in page
     assert "invoice &lt;7&gt;" in page
-    assert "Dub with voices of the service" in page
+    assert "Dub with stock voices" in page

@@ -1,4 +1,4 @@
-"""Workspaces on pages: founding, inviting, roles, leaving."""
+"""Tests workspaces: creation, invitations, roles, leaving."""
 
 import re
 
@@ -22,7 +22,7 @@ async def found(browser: Browser, accounts: Accounts, person: Person) -> str:
     return str(await accounts.connection.fetchval(sql, person.user_id))
 
 
-async def test_a_founder_is_in_the_new_workspace_and_invites_by_a_link_for_one_address(
+async def test_invitation_link_works_once_for_the_invited_address(
     browser: Browser, accounts: Accounts, person: Person, sign_in: SignIn
 ) -> None:
     workspace_id = await found(browser, accounts, person)
@@ -33,7 +33,7 @@ async def test_a_founder_is_in_the_new_workspace_and_invites_by_a_link_for_one_a
     link = _LINK.search(invited.text)
     assert link is not None
     wrong = await sign_in(other)
-    assert "another e-mail address" in (await wrong.get(link[1])).text
+    assert "another email address" in (await wrong.get(link[1])).text
     assert (await wrong.post(link[1])).status_code == 403
     right = await sign_in(guest)
     assert "Join Team &amp; Co" in (await right.get(link[1])).text
@@ -44,7 +44,7 @@ async def test_a_founder_is_in_the_new_workspace_and_invites_by_a_link_for_one_a
     assert (await right.post("/workspace/invitations", {"email": "a@b.c", "role": "viewer"})).status_code == 403
 
 
-async def test_an_invitation_that_was_taken_back_opens_nothing(
+async def test_revoked_invitation_cannot_be_used(
     browser: Browser, accounts: Accounts, person: Person, sign_in: SignIn
 ) -> None:
     await found(browser, accounts, person)
@@ -57,7 +57,7 @@ async def test_an_invitation_that_was_taken_back_opens_nothing(
     assert (await (await sign_in(guest)).get(link[1])).status_code == 404
 
 
-async def test_a_workspace_keeps_an_owner_and_only_owners_make_owners(
+async def test_last_owner_cannot_leave_and_only_owners_appoint_owners(
     browser: Browser, accounts: Accounts, person: Person, sign_in: SignIn
 ) -> None:
     workspace_id = await found(browser, accounts, person)
@@ -77,7 +77,7 @@ async def test_a_workspace_keeps_an_owner_and_only_owners_make_owners(
     assert await role_of(accounts, workspace_id, admin) == "owner"
 
 
-async def test_an_editor_may_leave_but_change_nobody(
+async def test_editor_can_leave_but_not_change_roles(
     browser: Browser, accounts: Accounts, person: Person, sign_in: SignIn
 ) -> None:
     workspace_id = await found(browser, accounts, person)
@@ -90,6 +90,6 @@ async def test_an_editor_may_leave_but_change_nobody(
     assert await role_of(accounts, workspace_id, editor) is None
 
 
-async def test_nobody_looks_into_a_workspace_that_is_not_theirs(browser: Browser, accounts: Accounts) -> None:
+async def test_non_member_cannot_switch_to_a_workspace(browser: Browser, accounts: Accounts) -> None:
     foreign = await accounts.workspace(await accounts.person())
     assert (await browser.post("/switch", {"library": foreign})).status_code == 404

@@ -1,25 +1,25 @@
 import pytest
 
-from dev.docs.blocks import UnknownBlockError, renewed, stale
+from dev.docs.blocks import UnknownBlockError, regenerate, stale
 
 
-def test_every_page_follows_from_the_code_and_the_figures() -> None:
+def test_no_page_is_stale() -> None:
     assert [path.name for path, _ in stale()] == []
 
 
-def test_text_around_a_block_stays() -> None:
-    made = renewed("before\n<!-- begin scaling assumptions -->\nold\n<!-- end -->\nafter\n")
-    assert made.startswith("before\n<!-- begin scaling assumptions -->\n\n| assumed |")
-    assert made.endswith("|\n\n<!-- end -->\nafter\n")
-    assert "old" not in made
+def test_text_around_a_block_is_unchanged() -> None:
+    page = regenerate("before\n<!-- begin scaling assumptions -->\nold\n<!-- end -->\nafter\n")
+    assert page.startswith("before\n<!-- begin scaling assumptions -->\n\n| assumption |")
+    assert page.endswith("|\n\n<!-- end -->\nafter\n")
+    assert "old" not in page
 
 
-def test_writing_twice_changes_nothing() -> None:
-    once = renewed("<!-- begin scaling assumptions -->\n<!-- end -->\n")
-    assert renewed(once) == once
+def test_regenerating_twice_changes_nothing() -> None:
+    once = regenerate("<!-- begin scaling assumptions -->\n<!-- end -->\n")
+    assert regenerate(once) == once
 
 
 @pytest.mark.parametrize("name", ["example nothing-1", "scaling nothing", "nothing"])
-def test_a_block_that_nothing_makes_is_an_error(name: str) -> None:
+def test_unknown_block_is_an_error(name: str) -> None:
     with pytest.raises(UnknownBlockError):
-        renewed(f"<!-- begin {name} -->\n<!-- end -->\n")
+        regenerate(f"<!-- begin {name} -->\n<!-- end -->\n")

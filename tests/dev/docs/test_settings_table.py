@@ -10,19 +10,19 @@ def test_every_setting_has_a_row() -> None:
         assert f"| `CUTROOM_{name.upper()}` |" in PAGE
 
 
-def test_every_setting_is_explained() -> None:
+def test_every_setting_has_a_description() -> None:
     assert unsaid(PAGE) == []
 
 
-def test_a_new_setting_waits_for_its_meaning() -> None:
+def test_new_setting_gets_a_placeholder_description() -> None:
     assert "CUTROOM_DATABASE_URL" in unsaid(table(""))
     assert f"| `CUTROOM_SECRET_KEY` | required, at least 32 characters | {UNSAID} |" in table("")
 
 
-def test_what_was_written_by_hand_is_kept_and_what_comes_from_code_is_not() -> None:
-    made = table("| `CUTROOM_API_PORT` | `1` | the port of it |")
-    assert "| `CUTROOM_API_PORT` | `8700` | the port of it |" in made
+def test_descriptions_are_kept_and_defaults_regenerated() -> None:
+    text = table("| `CUTROOM_API_PORT` | `1` | the port of it |")
+    assert "| `CUTROOM_API_PORT` | `8700` | the port of it |" in text
 
 
-def test_secrets_do_not_show_their_defaults() -> None:
+def test_secret_defaults_are_hidden() -> None:
     assert "| `CUTROOM_CHAT_KEY` | none |" in table("")

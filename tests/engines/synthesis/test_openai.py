@@ -24,7 +24,7 @@ from tests.support.openai_server import KEY, Fault, free_port
 from tests.support.voice_server import Fields, VoiceServer, encode_wav
 
 MODEL = "tts-1"
-VOICES = parse_voices("af_heart:en-US:female, am_michael:en-US:male")
+VOICES = parse_voices(["af_heart:en-US:female", "am_michael:en-US:male"])
 AUDIO = SynthesizedSpeech((0.5 * np.sin(np.arange(12_000) / 20)).astype(np.float32), 24_000)
 
 
@@ -81,7 +81,7 @@ def synthesize(client: OpenAiSynthesizer) -> SynthesizedSpeech:
 def test_request_has_the_api_fields(server: VoiceServer, client: OpenAiSynthesizer) -> None:
     speech = synthesize(client)
     expected = {"model": MODEL, "input": "Hello.", "voice": "af_heart", "response_format": "wav", "speed": 1.25}
-    assert server.requests == [("/v1/audio/speech", expected)]
+    assert server.received == [("/v1/audio/speech", expected)]
     assert speech.sample_rate == 24_000
     assert np.abs(speech.samples - AUDIO.samples).max() < 0.001
 
@@ -90,7 +90,7 @@ def test_reference_is_uploaded_with_the_text(server: VoiceServer) -> None:
     client = OpenAiVoiceCloner(server.base_url, api_key=KEY, model=MODEL)
     client.synthesize("Olá.", reference=reference(seconds=4), language="pt-BR")
     client.close()
-    ((path, fields),) = server.requests
+    ((path, fields),) = server.received
     assert path == "/v1/audio/speech/upload"
     assert (fields["input"], fields["language"], fields["response_format"]) == ("Olá.", "pt", "wav")
     sent = decode_wav(fields["voice_file"])
@@ -160,13 +160,13 @@ def test_too_long_text_is_not_sent(server: VoiceServer, client: OpenAiSynthesize
 
 
 def test_voices_are_parsed_from_the_setting() -> None:
-    first, second = parse_voices("alloy, onyx:pt-BR:male,")
+    first, second = parse_voices(["alloy", "onyx:pt-BR:male"])
     assert (first.name, first.title, first.language, first.gender) == ("alloy", "Alloy", "en", Gender.NEUTRAL)
     assert (second.name, second.language, second.gender) == ("onyx", "pt-BR", Gender.MALE)
     with pytest.raises(EngineUnavailableError, match="gender"):
-        parse_voices("alloy:en:robot")
+        parse_voices(["alloy:en:robot"])
     with pytest.raises(EngineUnavailableError, match="No remote voices"):
-        OpenAiSynthesizer("http://127.0.0.1:1/v1", api_key="", model=MODEL, voices=parse_voices(""))
+        OpenAiSynthesizer("http://127.0.0.1:1/v1", api_key="", model=MODEL, voices=parse_voices([]))
 
 
 def test_wav_formats_are_decoded() -> None:

@@ -159,9 +159,7 @@ class ThumbnailRendererSuite:
             pytest.param(ThumbnailSpec(Pipeline.CREATIVE, "x"), "At least one", id="nothing"),
             pytest.param(ThumbnailSpec(Pipeline.PRECISION, "x"), "1 to 2 plates", id="no plate"),
             pytest.param(replace(lesson(), plates=(slide(),) * 3), "1 to 2 plates", id="three plates"),
-            pytest.param(
-                replace(lesson(), characters=(CharacterSpec(portrait()),)), "no characters", id="characters"
-            ),
+            pytest.param(replace(lesson(), characters=(CharacterSpec(portrait()),)), "no characters", id="characters"),
             pytest.param(replace(talk(), plates=(slide(),)), "no plates", id="plates"),
             pytest.param(
                 replace(talk(), characters=(CharacterSpec(portrait()),) * 4), "At most 3", id="four characters"

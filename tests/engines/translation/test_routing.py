@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cutroom.engines.errors import NoRouteError
 from cutroom.engines.translation.port import Quality, Route, Translator
 from cutroom.engines.translation.routing import find_route, plan_translation, reachable_languages, translate_along
-from cutroom.text.language_tags import canonical_tag, language_of, serves
+from cutroom.text.language_tags import language_of, serves
 
 GOOD, DRAFT = Quality.GOOD, Quality.DRAFT
 
@@ -88,25 +88,6 @@ def test_exact_region_is_preferred() -> None:
     assert planned_legs([translator], "es-MX", "pt-PT") == ["a es-pt"]
 
 
-@pytest.mark.parametrize(
-    ("offered", "wanted", "expected"),
-    [
-        ("pt", "pt", True),
-        ("pt", "pt-BR", True),
-        ("pt-BR", "pt", True),
-        ("pt_br", "pt-BR", True),
-        ("pt-PT", "pt-BR", False),
-        ("zh-Hant", "zh-TW", False),
-        ("zh-Hant", "zh-Hant-TW", True),
-        ("zh-Hant-TW", "zh", False),
-        ("no", "nb-NO", True),
-        ("en", "pt", False),
-    ],
-)
-def test_a_language_serves_another_unless_both_name_a_region(offered: str, wanted: str, *, expected: bool) -> None:
-    assert serves(offered, wanted) is expected
-
-
 def test_unrequested_region_is_a_last_resort() -> None:
     brazil, plain = FakeTranslator("a", Route("es", "pt-BR", GOOD)), FakeTranslator("b", Route("es", "pt", DRAFT))
     assert planned_legs([brazil], "es", "pt") == ["a es-pt-BR"]
@@ -147,28 +128,6 @@ def test_no_route_error_lists_reachable_languages(source: str, target: str) -> N
 def test_no_translators_means_no_route() -> None:
     with pytest.raises(NoRouteError, match="none"):
         plan_translation([], source="en", target="pt")
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("pt", "pt"),
-        ("PT_br", "pt-BR"),
-        ("zh-hant-tw", "zh-Hant-TW"),
-        ("no", "nb"),
-        ("no-NO", "nb-NO"),
-        ("iw", "he"),
-        (" en ", "en"),
-        ("es-419", "es-419"),
-    ],
-)
-def test_codes_have_one_spelling(code: str, expected: str) -> None:
-    assert canonical_tag(code) == expected
-
-
-def test_the_script_belongs_to_a_language_and_the_region_does_not() -> None:
-    assert language_of("zh-Hant-TW") == "zh-Hant"
-    assert language_of("pt-BR") == "pt"
 
 
 def test_route_is_found_by_any_spelling() -> None:

@@ -40,7 +40,9 @@ def pan(name: str, frames: int, *, step: int) -> Iterator["Image"]:
 
 def test_hard_cuts_are_exact_to_the_frame() -> None:
     lengths = [17, 4, 30, 9, 12, 5]
-    frames = [frame for at, length in enumerate(lengths) for frame in held(cropped_photograph(NAMES[at % 4]), length, seed=at)]
+    frames = [
+        frame for at, length in enumerate(lengths) for frame in held(cropped_photograph(NAMES[at % 4]), length, seed=at)
+    ]
     expected = np.cumsum(lengths)[:-1] / RATE
     assert detect_cuts(frames, rate=RATE) == pytest.approx(list(expected))
 

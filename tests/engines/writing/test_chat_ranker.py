@@ -12,7 +12,7 @@ from tests.engines.writing.ranker_suite import CANDIDATES, RankerSuite
 from tests.support import chat_server
 from tests.support.chat_server import FAULTY_RANKINGS, INJECTION, KEY, MODEL
 
-USELESS = [what for what in FAULTY_RANKINGS if what != "one and a stranger"]
+USELESS = [what for what in FAULTY_RANKINGS if what != "one and an unknown id"]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_ranking_of_the_model_is_used(server: chat_server.ChatServer, ranker: Ch
 
 
 def test_unknown_ids_are_dropped_and_missing_ids_follow(server: chat_server.ChatServer, ranker: ChatRanker) -> None:
-    server.script.append("one and a stranger")
+    server.script.append("one and an unknown id")
     assert ranker.rank(CANDIDATES, prompt="boats") == ["d", "a", "b", "c"]
 
 

@@ -1,4 +1,4 @@
-"""What leaves this machine for a caller: where to, how much and how long; in an internet of its own."""
+"""Egress client against a fake internet: addresses, redirects, limits and timeouts."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from ipaddress import ip_network
 import pytest
 
 from cutroom.platform.egress import client as module
-from cutroom.platform.egress.client import Answer, Egress, TooLargeError, UnreachableError
+from cutroom.platform.egress.client import Egress, EgressResponse, TooLargeError, UnreachableError
 from tests.support.hostile_urls import egress_sinks, hostile_urls, serve_hostile_names
 from tests.support.network_namespace import (
     PUBLIC,
@@ -33,7 +33,7 @@ MEGABYTE = b"x" * 1024 * 1024
 async def site(
     behaviour: Callable[[ReceivedRequest, asyncio.StreamWriter], Awaitable[None]],
 ) -> AsyncIterator[tuple[FakeInternet, Egress]]:
-    """One public server at https://site.com/ and other.com, and a way out to it."""
+    """A public server at site.com and other.com, and an egress client."""
     async with open_internet() as internet:
         await internet.serve(["site.com", "other.com", PUBLIC], behaviour)
         egress = Egress(tls=internet.authority.trust())
@@ -42,12 +42,12 @@ async def site(
         assert internet.canaries.connections == []
 
 
-async def echo(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-    writer.write(reply(200, asked.method.encode() + b" " + asked.path.encode() + b" " + asked.body))
+async def echo(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+    writer.write(reply(200, request.method.encode() + b" " + request.path.encode() + b" " + request.body))
 
 
 @in_namespace
-async def test_a_public_url_is_fetched_by_name_and_by_address() -> None:
+async def test_public_url_is_fetched_by_name_and_address() -> None:
     async with site(echo) as (internet, egress):
         assert await egress.fetch("https://site.com/a?b", max_bytes=100) == b"GET /a?b "
         assert await egress.fetch(f"https://{PUBLIC}/", max_bytes=100) == b"GET / "
@@ -59,9 +59,9 @@ async def test_a_public_url_is_fetched_by_name_and_by_address() -> None:
 
 
 @in_namespace
-async def test_a_name_is_looked_up_once_and_its_first_address_is_the_one_connected_to() -> None:
+async def test_host_is_resolved_once_per_connection() -> None:
     async with site(echo) as (internet, egress):
-        internet.names.set("site.com", [PUBLIC], ["127.0.0.1"])  # rebinding: whoever asks twice gets the second
+        internet.names.set("site.com", [PUBLIC], ["127.0.0.1"])  # DNS rebinding: a second lookup returns loopback
         assert await egress.fetch(URL, max_bytes=100) == b"GET / "
         assert internet.names.lookups["site.com"] == 1
         with pytest.raises(UnreachableError):
@@ -69,7 +69,7 @@ async def test_a_name_is_looked_up_once_and_its_first_address_is_the_one_connect
 
 
 @in_namespace
-async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
+async def test_next_address_is_tried_after_a_failed_connection() -> None:
     async with site(echo) as (internet, egress):
         await internet.serve(["two.com"], echo, address=PUBLIC_2, port=44444)
         internet.names.set("two.com", [PUBLIC, PUBLIC_2])
@@ -77,12 +77,12 @@ async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
 
 
 @in_namespace
-async def test_what_cannot_be_had_looks_the_same_and_the_log_knows_why(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failures_are_indistinguishable_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="cutroom.egress")
     async with site(echo) as (internet, egress):
         internet.names.set("untrusted.com", [PUBLIC])
         internet.names.set("private.com", ["10.0.0.1"])
-        urls = ["https://nobody.com/", "https://untrusted.com/", "https://private.com/?token=secret"]
+        urls = ["https://missing.com/", "https://untrusted.com/", "https://private.com/?token=secret"]
         urls += [f"https://{PUBLIC}:44444/", "http://site.com/", "https://user:secret@site.com/"]
         faces = set()
         for url in urls:
@@ -97,7 +97,7 @@ async def test_what_cannot_be_had_looks_the_same_and_the_log_knows_why(caplog: p
 
 
 @in_namespace
-async def test_the_operators_networks_are_refused() -> None:
+async def test_operator_denied_networks_are_unreachable() -> None:
     async with site(echo) as (internet, egress):
         assert await egress.fetch(URL, max_bytes=100)
         guarded = Egress(denied=[ip_network("8.8.4.0/24")], tls=internet.authority.trust())
@@ -107,37 +107,37 @@ async def test_the_operators_networks_are_refused() -> None:
 
 
 @in_namespace
-async def test_no_hostile_url_is_answered_otherwise_than_a_missing_host() -> None:
+async def test_hostile_urls_fail_like_a_missing_host() -> None:
     async with open_internet() as internet:
         await serve_hostile_names(internet)
         egress = Egress(tls=internet.authority.trust())
         fetch = egress_sinks(egress)[0]
-        answers = set()
-        for url in list(hostile_urls())[::3]:  # the proof tries them all
+        responses = set()
+        for url in list(hostile_urls())[::3]:  # the proof covers all of them
             internet.names.lookups.clear()
-            answers.add(await fetch.fetch(url))
+            responses.add(await fetch.fetch(url))
         egress.close()
-        assert answers == {str(UnreachableError())}
+        assert responses == {str(UnreachableError())}
         assert internet.canaries.connections == []
 
 
 @in_namespace
-async def test_three_redirects_are_followed_and_not_four() -> None:
-    async def hop(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        left = int(asked.path.strip("/"))
+async def test_redirects_are_limited_to_three() -> None:
+    async def hop(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        left = int(request.path.strip("/"))
         writer.write(reply(302, Location=f"/{left - 1}") if left else reply(200, b"end"))
 
     async with site(hop) as (_, egress):
-        async with egress.stream("GET", "https://site.com/3", max_bytes=100) as answer:
-            assert (answer.status, answer.final_url) == (200, "https://site.com/0")
+        async with egress.stream("GET", "https://site.com/3", max_bytes=100) as response:
+            assert (response.status, response.final_url) == (200, "https://site.com/0")
         with pytest.raises(UnreachableError):
             await egress.fetch("https://site.com/4", max_bytes=100)
 
 
 @in_namespace
-async def test_headers_of_the_caller_stay_with_the_host_they_were_for() -> None:
-    async def hop(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        writer.write(reply(302, Location="https://other.com/") if asked.host == "site.com" else reply(200))
+async def test_caller_headers_are_dropped_on_other_hosts() -> None:
+    async def hop(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        writer.write(reply(302, Location="https://other.com/") if request.host == "site.com" else reply(200))
 
     headers = {"Authorization": "secret", "Range": "bytes=0-1", "Host": "evil.com"}
     async with site(hop) as (internet, egress), egress.stream("GET", URL, headers=headers, max_bytes=100):
@@ -148,22 +148,22 @@ async def test_headers_of_the_caller_stay_with_the_host_they_were_for() -> None:
 
 
 @in_namespace
-async def test_a_post_is_never_redirected_and_its_answer_is_cut_off() -> None:
-    async def receiver(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        writer.write(reply(307, Location="https://other.com/") if asked.path == "/hop" else reply(410, MEGABYTE))
+async def test_post_follows_no_redirect_and_truncates_the_response() -> None:
+    async def receiver(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        writer.write(reply(307, Location="https://other.com/") if request.path == "/hop" else reply(410, MEGABYTE))
 
     async with site(receiver) as (internet, egress):
-        answer = await egress.post("https://site.com/hop", b"{}", headers={"webhook-id": "1"})
-        assert (answer.status, len(internet.requests)) == (307, 1)
+        response = await egress.post("https://site.com/hop", b"{}", headers={"webhook-id": "1"})
+        assert (response.status, len(internet.requests)) == (307, 1)
         assert (internet.requests[0].body, internet.requests[0].headers["webhook-id"]) == (b"{}", "1")
-        answer = await egress.post(URL, b"{}", headers={})
-        assert (answer.status, len(answer.body)) == (410, module.MAX_POST_ANSWER_BYTES)
+        response = await egress.post(URL, b"{}", headers={})
+        assert (response.status, len(response.body)) == (410, module.MAX_POST_RESPONSE_BYTES)
 
 
 @in_namespace
-async def test_a_body_is_bounded_declared_or_not() -> None:
-    async def endless(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        length = "Content-Length: 5000000\r\n" if asked.path == "/declared" else ""
+async def test_body_limit_applies_with_and_without_content_length() -> None:
+    async def endless(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        length = "Content-Length: 5000000\r\n" if request.path == "/declared" else ""
         writer.write(f"HTTP/1.1 200 OK\r\n{length}\r\n".encode())
         while True:
             writer.write(MEGABYTE)
@@ -176,7 +176,7 @@ async def test_a_body_is_bounded_declared_or_not() -> None:
 
 
 @in_namespace
-async def test_a_compressed_answer_is_refused() -> None:
+async def test_compressed_response_is_rejected() -> None:
     async def gzip(_: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(200, b"bomb", Content_Encoding="gzip"))
 
@@ -186,7 +186,7 @@ async def test_a_compressed_answer_is_refused() -> None:
 
 
 @in_namespace
-async def test_headers_are_bounded() -> None:
+async def test_header_size_is_limited() -> None:
     async def verbose(_: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(200, X_Long="x" * (module.MAX_HEADER_BYTES + 1)))
 
@@ -208,7 +208,7 @@ async def drip(_: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
 
 
 @in_namespace
-async def test_the_whole_takes_no_longer_than_it_may() -> None:
+async def test_timeout_covers_the_whole_exchange() -> None:
     for behaviour in (hang, drip):
         async with site(behaviour) as (_, egress):
             started = time.monotonic()
@@ -217,7 +217,7 @@ async def test_the_whole_takes_no_longer_than_it_may() -> None:
             assert time.monotonic() - started < 2
 
 
-def test_a_drip_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_body_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RATE_WINDOW_SECONDS", 0.2)
 
     @in_namespace
@@ -232,9 +232,9 @@ def test_a_drip_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @in_namespace
-async def test_a_broken_answer_is_unreachable() -> None:
-    async def broken(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        writer.write({"/cut": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"}.get(asked.path, b"SSH-2.0-x\r\n\r\n"))
+async def test_malformed_response_is_unreachable() -> None:
+    async def broken(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        writer.write({"/cut": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"}.get(request.path, b"SSH-2.0-x\r\n\r\n"))
 
     async with site(broken) as (_, egress):
         for path in ("cut", "ssh"):
@@ -243,19 +243,19 @@ async def test_a_broken_answer_is_unreachable() -> None:
 
 
 @in_namespace
-async def test_a_fault_of_the_reader_stays_the_readers() -> None:
-    async def read(answer: Answer) -> None:
-        async for _ in answer:
+async def test_reader_errors_are_not_masked() -> None:
+    async def read(response: EgressResponse) -> None:
+        async for _ in response:
             raise OSError("disk full")
 
     async with site(echo) as (_, egress):
         with pytest.raises(OSError, match="disk full"):
-            async with egress.stream("GET", URL, max_bytes=100) as answer:
-                await read(answer)
+            async with egress.stream("GET", URL, max_bytes=100) as response:
+                await read(response)
 
 
 @in_namespace
-async def test_proxies_in_the_environment_are_not_used() -> None:
+async def test_environment_proxies_are_ignored() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HTTPS_PROXY", "http://127.0.0.1:8080")
         patch.setenv("ALL_PROXY", "http://127.0.0.1:8080")

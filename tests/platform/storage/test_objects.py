@@ -1,4 +1,4 @@
-"""The object store: read URLs, followed over HTTP as a caller would, and long objects read in sittings."""
+"""Presigned URLs and ranged reads against a real object store."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.storage import objects as module
 from cutroom.platform.storage.objects import Storage
 
-if TYPE_CHECKING:  # the library has these for type checkers only
+if TYPE_CHECKING:  # available only to type checkers
     from obstore import GetOptions, GetResult
 
 MIB = 1024 * 1024
@@ -31,7 +31,7 @@ def storage(settings: Settings) -> Storage:
 
 @pytest.fixture
 async def path(storage: Storage) -> AsyncIterator[str]:
-    """Where an object lies, for one test."""
+    """Path of an object that exists for one test."""
     made = f"tests/{new_id()}/a picture (1) ü+&.png"
     await obstore.put_async(storage.store, made, CONTENT)
     yield made
@@ -40,75 +40,71 @@ async def path(storage: Storage) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def browser() -> AsyncIterator[httpx.AsyncClient]:
-    """A caller who has nothing but the URL."""
+    """A client without credentials."""
     async with httpx.AsyncClient() as client:
         yield client
 
 
-async def test_a_read_url_downloads_the_object_without_credentials(
-    storage: Storage, path: str, browser: httpx.AsyncClient
-) -> None:
-    answer = await browser.get(await storage.read_url(path))
-    assert (answer.status_code, answer.content) == (200, CONTENT)
+async def test_read_url_needs_no_credentials(storage: Storage, path: str, browser: httpx.AsyncClient) -> None:
+    response = await browser.get(await storage.read_url(path))
+    assert (response.status_code, response.content) == (200, CONTENT)
 
 
-async def test_a_read_url_is_good_for_an_hour(storage: Storage, path: str) -> None:
+async def test_read_url_expires_after_an_hour(storage: Storage, path: str) -> None:
     url = httpx.URL(await storage.read_url(path))
     assert url.params["X-Amz-Expires"] == "3600"
 
 
-async def test_a_read_url_of_nothing_is_404(storage: Storage, browser: httpx.AsyncClient) -> None:
-    answer = await browser.get(await storage.read_url(f"tests/{new_id()}"))
-    assert answer.status_code == 404
+async def test_read_url_of_missing_object_is_404(storage: Storage, browser: httpx.AsyncClient) -> None:
+    response = await browser.get(await storage.read_url(f"tests/{new_id()}"))
+    assert response.status_code == 404
 
 
-async def test_an_expired_read_url_is_refused(
+async def test_expired_read_url_is_rejected(
     storage: Storage, path: str, browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "READ_URL_LIFETIME", timedelta(seconds=1))
     url = await storage.read_url(path)
     await asyncio.sleep(2.1)
-    answer = await browser.get(url)
-    assert answer.status_code == 403
-    assert CONTENT not in answer.content
+    response = await browser.get(url)
+    assert response.status_code == 403
+    assert CONTENT not in response.content
 
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [("X-Amz-Signature", "0" * 64), ("X-Amz-Expires", "604800"), ("X-Amz-Date", "20990101T000000Z")],
 )
-async def test_a_tampered_read_url_is_refused(
+async def test_tampered_read_url_is_rejected(
     storage: Storage, path: str, browser: httpx.AsyncClient, parameter: str, value: str
 ) -> None:
     url = httpx.URL(await storage.read_url(path))
-    answer = await browser.get(url.copy_set_param(parameter, value))
-    assert answer.status_code == 403
-    assert CONTENT not in answer.content
+    response = await browser.get(url.copy_set_param(parameter, value))
+    assert response.status_code == 403
+    assert CONTENT not in response.content
 
 
-async def test_a_read_url_of_one_object_does_not_open_another(
-    storage: Storage, path: str, browser: httpx.AsyncClient
-) -> None:
+async def test_read_url_is_valid_for_one_object(storage: Storage, path: str, browser: httpx.AsyncClient) -> None:
     foreign = httpx.URL(await storage.read_url(f"tests/{new_id()}"))
     mine = httpx.URL(await storage.read_url(path))
     assert (await browser.get(mine.copy_with(query=foreign.query))).status_code == 403
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-async def test_a_read_url_only_reads(storage: Storage, path: str, browser: httpx.AsyncClient, method: str) -> None:
+async def test_read_url_allows_only_reads(storage: Storage, path: str, browser: httpx.AsyncClient, method: str) -> None:
     refused = await browser.request(method, await storage.read_url(path))
     assert refused.status_code == 403
     assert bytes(await (await obstore.get_async(storage.store, path)).bytes_async()) == CONTENT
 
 
-async def test_the_bare_url_of_an_object_is_closed(storage: Storage, path: str, browser: httpx.AsyncClient) -> None:
+async def test_unsigned_object_url_is_rejected(storage: Storage, path: str, browser: httpx.AsyncClient) -> None:
     url = httpx.URL(await storage.read_url(path)).copy_with(query=None)
     assert (await browser.get(url)).status_code == 403
 
 
 @pytest.fixture
 async def long(storage: Storage) -> AsyncIterator[tuple[str, bytes]]:
-    """An object that takes many sittings to read, and what is in it."""
+    """An object longer than several ranges, and its content."""
     made, content = f"tests/{new_id()}/long", random.Random(1).randbytes(8 * MIB)
     await storage.put(made, content)
     yield made, content
@@ -116,7 +112,7 @@ async def long(storage: Storage) -> AsyncIterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("span", [None, (0, 1), (5, 3 * MIB + 5), (MIB - 1, 8 * MIB), (8 * MIB - 7, 99 * MIB)])
-async def test_a_long_object_is_read_whole_in_many_sittings(
+async def test_long_object_is_read_in_ranges(
     storage: Storage, long: tuple[str, bytes], span: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RANGE_BYTES", MIB)
@@ -125,33 +121,33 @@ async def test_a_long_object_is_read_whole_in_many_sittings(
     assert read == (content if span is None else content[slice(*span)])
 
 
-async def test_an_empty_object_is_read_as_nothing(storage: Storage, path: str) -> None:
+async def test_empty_object_yields_no_bytes(storage: Storage, path: str) -> None:
     await storage.put(path, b"")
     assert [chunk async for chunk in storage.read(path)] == []
 
 
-async def test_no_answer_lasts_for_more_than_a_sitting(
+async def test_each_request_reads_at_most_one_range(
     storage: Storage, long: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However slowly it is taken: the client goes on only so often with an answer that lasted too long."""
+    """A slow reader must not keep one request open: the client retries timed-out responses only a few times."""
     monkeypatch.setattr(module, "RANGE_BYTES", 2 * MIB)
-    asked: list[tuple[int, int] | None] = []
+    requested_ranges: list[tuple[int, int] | None] = []
     get = obstore.get_async
 
-    async def told(store: S3Store, path: str, *, options: "GetOptions | None") -> "GetResult":
-        asked.append(cast("tuple[int, int] | None", (options or {}).get("range")))
+    async def recorded(store: S3Store, path: str, *, options: "GetOptions | None") -> "GetResult":
+        requested_ranges.append(cast("tuple[int, int] | None", (options or {}).get("range")))
         return await get(store, path, options=options)
 
-    monkeypatch.setattr(obstore, "get_async", told)
+    monkeypatch.setattr(obstore, "get_async", recorded)
     path, content = long
     assert b"".join([chunk async for chunk in storage.read(path)]) == content
-    first, *others = asked
-    assert first is None  # how long it is, the first answer tells
-    assert len(others) == 3  # the first may bring a little more: chunks of a stream are as they come
+    first, *others = requested_ranges
+    assert first is None  # the first response has the size
+    assert len(others) == 3  # the first may return more: stream chunks vary in size
     assert all(span is not None and span[1] - span[0] <= 2 * MIB for span in others)
 
 
-async def test_an_object_that_is_replaced_while_it_is_read_is_not_mixed_with_the_other(
+async def test_object_replaced_during_read_raises(
     storage: Storage, long: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RANGE_BYTES", MIB)

@@ -110,7 +110,7 @@ async def test_suspended_library_is_rejected(
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"artifact": "film"}, {"artifact": "language_video"}, {"artifact": "source", "language": "?"}]
+    "body", [{}, {"artifact": "unknown"}, {"artifact": "language_video"}, {"artifact": "source", "language": "?"}]
 )
 async def test_invalid_body_is_rejected(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any]
@@ -171,15 +171,15 @@ async def test_ready_download_has_a_url_with_its_file_name(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
     path = f"tests/{transcribed.video_id}/a file"
-    await runtime.storage.put(path, b"film")
+    await runtime.storage.put(path, b"video")
     created = (await create(api, transcribed, artifact="source")).json()
-    await finish_job(runtime, transcribed, created["jobId"], {"storagePath": path, "fileName": "film.mp4"})
+    await finish_job(runtime, transcribed, created["jobId"], {"storagePath": path, "fileName": "video.mp4"})
     fetched = await api.get(f"/downloads/{created['downloadRequestId']}")
     assert (fetched.status_code, fetched.json()["status"], fetched.json()["error"]) == (200, "ready", None)
     async with httpx.AsyncClient() as browser:
         fetched = await browser.get(fetched.json()["url"])
-    assert (fetched.status_code, fetched.content) == (200, b"film")
-    assert fetched.headers["content-disposition"] == 'attachment; filename="film.mp4"'
+    assert (fetched.status_code, fetched.content) == (200, b"video")
+    assert fetched.headers["content-disposition"] == 'attachment; filename="video.mp4"'
 
 
 async def test_failed_download_returns_its_error(

@@ -1,4 +1,4 @@
-"""Products asked for with an import: which jobs they are, what each will cost, and that it is paid when it begins."""
+"""Products requested with an import: their jobs, prices and charges."""
 
 from typing import Any
 
@@ -30,12 +30,12 @@ def jobs_of(recipes: dict[str, Any], *, is_subscriber: bool = False) -> list[New
 
 
 def name_of(job: NewJob) -> str:
-    """A job's id without what is made up anew each time."""
+    """A job's id without its random component."""
     return "shorts" if job.key.type == "shorts" else job.key.id.replace(f"_{VIDEO}", "")
 
 
 def cost_of(charge: Charge | None) -> int | None:
-    """In milli-credits, on a video of one minute; nothing for what is free."""
+    """Price in milli-credits for a one-minute video; None if free."""
     if charge is None:
         return None
     items = (
@@ -45,7 +45,7 @@ def cost_of(charge: Charge | None) -> int | None:
     return sum(items)
 
 
-# What is asked for, and each job with its price.
+# Recipes, and each expected job with its price.
 CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | None]]]] = {
     "nothing": ({}, []),
     "nothing of anything": ({"dubs": [], "packaging": {}}, []),
@@ -84,7 +84,7 @@ CASES: dict[str, tuple[dict[str, Any], list[tuple[str, int | None]]]] = {
 
 
 @pytest.mark.parametrize(("recipes", "jobs"), CASES.values(), ids=list(CASES))
-def test_each_product_is_a_job_with_its_price(recipes: dict[str, Any], jobs: list[tuple[str, int | None]]) -> None:
+def test_each_product_becomes_a_priced_job(recipes: dict[str, Any], jobs: list[tuple[str, int | None]]) -> None:
     made = jobs_of(recipes)
     assert [(name_of(job), cost_of(job.charge)) for job in made] == jobs
     for job in made:
@@ -92,22 +92,22 @@ def test_each_product_is_a_job_with_its_price(recipes: dict[str, Any], jobs: lis
         assert job.charge is None or not job.charge.is_reserved
 
 
-def test_no_recipes_are_no_jobs() -> None:
+def test_no_recipes_create_no_jobs() -> None:
     assert recipe_jobs(None, VIDEO, after="x", is_subscriber=True) == []
 
 
-def test_a_subscriber_pays_less_for_shorts_and_as_much_for_the_rest() -> None:
+def test_subscribers_get_a_discount_on_shorts_only() -> None:
     recipes = {"shorts": {"numClips": 2}, "dubs": [{"languages": ["de"]}], "packaging": {"thumbnail": True}}
     costs = {name_of(job): cost_of(job.charge) for job in jobs_of(recipes, is_subscriber=True)}
     assert costs == {"dub_de_plus": 2_000, "shorts": 4_000, "packaging_zeroPromptThumbnail": 5_000}
 
 
-def test_every_request_for_shorts_is_its_own() -> None:
+def test_shorts_requests_have_unique_ids() -> None:
     first, second = (jobs_of({"shorts": {}})[0].key.id for _ in range(2))
     assert first != second
 
 
-# With an import.
+# Through the API.
 
 PRODUCTS = {
     "dubs": [{"languages": ["de"]}],
@@ -116,21 +116,21 @@ PRODUCTS = {
 }
 
 
-async def bring(api: httpx.AsyncClient) -> tuple[str, dict[str, str]]:
-    """Reserve a video with products; its id, and the jobs by type."""
-    answer = await api.post("/videos", json={**UPLOAD, "products": PRODUCTS})
-    assert answer.status_code == 202, answer.text
-    made = answer.json()
+async def create_video(api: httpx.AsyncClient) -> tuple[str, dict[str, str]]:
+    """Creates a video with products; returns its id and its jobs by type."""
+    response = await api.post("/videos", json={**UPLOAD, "products": PRODUCTS})
+    assert response.status_code == 202, response.text
+    made = response.json()
     return made["videoId"], {job.get("automationType", job["type"]): job["id"] for job in made["jobs"]}
 
 
-async def test_recipes_are_accepted_with_an_empty_wallet_and_hold_nothing(
+async def test_recipes_hold_no_credits_when_created(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
     library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
-    await bring(api)
+    await create_video(api)
     await library_ledger.grant(100_000)
-    await bring(api)
+    await create_video(api)
     assert await library_ledger.kinds() == ["grant"]
     rows = await accounts.connection.fetch(
         "SELECT DISTINCT type, automation_type, charge IS NULL AS is_free FROM jobs WHERE library_id = $1",
@@ -148,20 +148,20 @@ async def test_recipes_are_accepted_with_an_empty_wallet_and_hold_nothing(
     }
 
 
-async def test_recipes_are_paid_when_they_begin_each_by_itself(
+async def test_each_recipe_is_charged_when_it_starts(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
     library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
     await library_ledger.grant(10_000)
-    video_id, jobs = await bring(api)
+    video_id, jobs = await create_video(api)
     await accounts.connection.execute("UPDATE videos SET duration_seconds = 150 WHERE id = $1", video_id)
-    begun = {}
-    for name in ("dub", "generateTitle", "shorts", "zeroPromptThumbnail"):  # 5, none, 2 each, 5 that are not left
+    is_started = {}
+    for name in ("dub", "generateTitle", "shorts", "zeroPromptThumbnail"):  # 5, free, 2 each, 5 over the balance
         async with library_ledger.transaction() as connection:
             ref = JobRef(person.library_id, jobs[name], 1)
             plan = await lifecycle.start(connection, ref, prices=PRICES, now=system_clock())
-        begun[name] = plan is not None
-    assert begun == {"dub": True, "generateTitle": True, "shorts": True, "zeroPromptThumbnail": False}
+        is_started[name] = plan is not None
+    assert is_started == {"dub": True, "generateTitle": True, "shorts": True, "zeroPromptThumbnail": False}
     assert ((await library_ledger.accounts()).wallet, (await library_ledger.accounts()).escrow) == (1_000, 9_000)
     failed = (await api.get(f"/jobs/{jobs['zeroPromptThumbnail']}")).json()
     assert failed["error"]["code"] == "INSUFFICIENT_CREDITS"
@@ -169,12 +169,12 @@ async def test_recipes_are_paid_when_they_begin_each_by_itself(
     assert await library_ledger.faults() == []
 
 
-async def test_when_the_import_fails_nobody_has_paid(
+async def test_failed_import_charges_nothing(
     api: httpx.AsyncClient, runtime: Runtime, accounts: Accounts, person: Person
 ) -> None:
     library_ledger = LibraryLedger(runtime, accounts.connection, person.library_id)
     await library_ledger.grant(10_000)
-    _, jobs = await bring(api)
+    _, jobs = await create_video(api)
     async with library_ledger.transaction() as connection:
         failure = lifecycle.Failure("UNSUPPORTED_SOURCE", "It is not a video.")
         ref = JobRef(person.library_id, jobs["import"], 1)

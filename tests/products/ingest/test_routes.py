@@ -1,4 +1,4 @@
-"""POST /videos: what is accepted, what is staged, what is refused."""
+"""POST /videos: created jobs and validation errors."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ def url_source(kind: str = "https", url: str | None = None) -> dict[str, Any]:
     return {"source": {"type": kind, "url": url or f"https://media.example.com/{new_id()}.mp4"}}
 
 
-async def test_an_upload_is_reserved_with_its_jobs_and_where_to_send_it(api: httpx.AsyncClient) -> None:
-    answer = await api.post("/videos", json=UPLOAD)
-    assert answer.status_code == 202, answer.text
-    made = answer.json()
+async def test_upload_is_reserved_with_jobs_and_instructions(api: httpx.AsyncClient) -> None:
+    response = await api.post("/videos", json=UPLOAD)
+    assert response.status_code == 202, response.text
+    made = response.json()
     video_id = made["videoId"]
     assert made["status"] == "queued"
     assert made["video"] == (await api.get(f"/videos/{video_id}")).json()
@@ -31,11 +31,9 @@ async def test_an_upload_is_reserved_with_its_jobs_and_where_to_send_it(api: htt
     ]
 
 
-async def test_an_import_by_url_has_no_upload_and_its_url_is_sealed(
-    api: httpx.AsyncClient, accounts: Accounts, person: Person
-) -> None:
-    wanted = url_source(url="https://media.example.com/film.mp4?signature=secret")
-    made = (await api.post("/videos", json=wanted)).json()
+async def test_url_import_encrypts_its_url(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+    body = url_source(url="https://media.example.com/clip.mp4?signature=secret")
+    made = (await api.post("/videos", json=body)).json()
     assert "upload" not in made
     row = await accounts.connection.fetchrow("SELECT * FROM sources WHERE library_id = $1", person.library_id)
     assert row is not None
@@ -43,7 +41,7 @@ async def test_an_import_by_url_has_no_upload_and_its_url_is_sealed(
     assert "secret" not in row["fingerprint"]
 
 
-async def test_recipes_are_staged_each_as_its_own_job(api: httpx.AsyncClient) -> None:
+async def test_each_recipe_creates_a_job(api: httpx.AsyncClient) -> None:
     products = {
         "dubs": [{"languages": ["pt-br", "ES"], "product": "plus"}, {"languages": ["es"], "product": "premium"}],
         "shorts": {"kind": "shorts", "numClips": 2.6},
@@ -59,24 +57,22 @@ async def test_recipes_are_staged_each_as_its_own_job(api: httpx.AsyncClient) ->
     assert {job["videoId"] for job in made["jobs"]} == {video_id}
 
 
-async def test_the_same_source_twice_is_told_of_the_first_unless_that_failed(
-    api: httpx.AsyncClient, accounts: Accounts
-) -> None:
-    wanted = url_source(url="https://www.youtube.com/watch?v=dQw4w9WgXcQ", kind="youtube")
-    first = (await api.post("/videos", json=wanted)).json()["videoId"]
+async def test_duplicate_source_conflicts_unless_the_first_failed(api: httpx.AsyncClient, accounts: Accounts) -> None:
+    body = url_source(url="https://www.youtube.com/watch?v=dQw4w9WgXcQ", kind="youtube")
+    first = (await api.post("/videos", json=body)).json()["videoId"]
     again = await api.post("/videos", json=url_source(url="https://youtu.be/dQw4w9WgXcQ?t=4", kind="youtube"))
     assert (again.status_code, again.json()["error"]["code"]) == (409, "ALREADY_EXISTS")
     assert again.json()["error"]["details"] == {"videoId": first}
     await accounts.connection.execute("UPDATE videos SET import_status = 'failed' WHERE id = $1", first)
-    assert (await api.post("/videos", json=wanted)).status_code == 202
-    assert (await api.post("/videos", json=wanted)).status_code == 409
+    assert (await api.post("/videos", json=body)).status_code == 202
+    assert (await api.post("/videos", json=body)).status_code == 409
 
 
-async def test_uploads_are_never_the_same(api: httpx.AsyncClient) -> None:
+async def test_uploads_are_never_duplicates(api: httpx.AsyncClient) -> None:
     assert [(await api.post("/videos", json=UPLOAD)).status_code for _ in range(2)] == [202, 202]
 
 
-async def test_a_folder_of_the_library_is_kept_and_another_is_not_found(api: httpx.AsyncClient) -> None:
+async def test_folder_must_belong_to_the_library(api: httpx.AsyncClient) -> None:
     folder_id = (await api.post("/folders", json={"name": "a"})).json()["id"]
     made = (await api.post("/videos", json={**UPLOAD, "folderId": folder_id})).json()
     assert made["video"]["folderIds"] == [folder_id]
@@ -84,7 +80,7 @@ async def test_a_folder_of_the_library_is_kept_and_another_is_not_found(api: htt
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "NOT_FOUND")
 
 
-async def test_a_workspace_must_be_the_keys_own(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+async def test_workspace_must_match_the_key(api: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     workspace_id = await accounts.workspace(person)
     key = await accounts.key(person, library_id=workspace_id)
     refused = await api.post("/videos", json={**UPLOAD, "workspaceId": workspace_id})
@@ -93,12 +89,12 @@ async def test_a_workspace_must_be_the_keys_own(api: httpx.AsyncClient, accounts
     assert made.json()["video"]["workspaceId"] == workspace_id
 
 
-async def test_a_viewer_cannot_put_videos_in(anonymous: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
+async def test_viewer_cannot_create_videos(anonymous: httpx.AsyncClient, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
     key = await accounts.key(viewer, library_id=workspace_id)
-    answer = await anonymous.post("/videos", json=UPLOAD, headers=key.headers)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "ROLE_CANNOT_PRODUCE")
+    response = await anonymous.post("/videos", json=UPLOAD, headers=key.headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (403, "ROLE_CANNOT_PRODUCE")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +121,7 @@ async def test_a_viewer_cannot_put_videos_in(anonymous: httpx.AsyncClient, accou
         ({**UPLOAD, "products": {"packaging": {"title": {"style": "dull"}}}}, "products.packaging.title.style"),
     ],
 )
-async def test_what_is_wrong_is_named_by_its_field(api: httpx.AsyncClient, body: dict[str, Any], path: str) -> None:
-    answer = await api.post("/videos", json=body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_ARGUMENT"), answer.text
-    assert [field["path"] for field in answer.json()["error"]["details"]["fields"]] == [path]
+async def test_validation_error_names_the_field(api: httpx.AsyncClient, body: dict[str, Any], path: str) -> None:
+    response = await api.post("/videos", json=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_ARGUMENT"), response.text
+    assert [field["path"] for field in response.json()["error"]["details"]["fields"]] == [path]

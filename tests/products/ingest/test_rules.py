@@ -1,4 +1,4 @@
-"""What a source is, by its spelling alone."""
+"""Canonical URLs, fingerprints, file names and content types."""
 
 import pytest
 
@@ -7,15 +7,15 @@ from cutroom.products.ingest.rules import (
     MediaKind,
     SourceType,
     canonical_source,
+    content_type_error,
     drive_download_url,
     dropbox_download_url,
-    fault_in_content_type,
-    fault_in_file_name,
-    fault_in_source,
+    file_name_error,
     file_name_in_url,
-    lane_of,
+    media_kind,
     safe_file_name,
     source_fingerprint,
+    source_url_error,
 )
 
 YOUTUBE, DROPBOX, DRIVE, HTTPS = SourceType.YOUTUBE, SourceType.DROPBOX, SourceType.GOOGLE_DRIVE, SourceType.HTTPS
@@ -57,9 +57,9 @@ SAME = {
         "https://www.dropbox.com/e/scl/fi/r2kd2skcy5ylbbta5y1pz/DJI_0003.MP4?rlkey=wcdg",
         "https://dl.dropboxusercontent.com/scl/fi/r2kd2skcy5ylbbta5y1pz/DJI%5F0003.MP4?rlkey=wcdg",
     ],
-    (DROPBOX, "https://www.dropbox.com/s/nelirfsxnmcfbfh/a%20film.mp4"): [
-        "https://www.dropbox.com/s/nelirfsxnmcfbfh/a%20film.mp4?dl=0",
-        "https://dl.dropbox.com/s/nelirfsxnmcfbfh/a%20film.mp4",
+    (DROPBOX, "https://www.dropbox.com/s/nelirfsxnmcfbfh/a%20clip.mp4"): [
+        "https://www.dropbox.com/s/nelirfsxnmcfbfh/a%20clip.mp4?dl=0",
+        "https://dl.dropbox.com/s/nelirfsxnmcfbfh/a%20clip.mp4",
     ],
     (DROPBOX, "https://www.dropbox.com/scl/fo/zjfqse5txqfd7/AOfZzSYWUSKle/A-BEAT%20C.mp4?rlkey=6tg"): [
         "https://www.dropbox.com/scl/fo/zjfqse5txqfd7/AOfZzSYWUSKle/A-BEAT%20C.mp4?rlkey=6tg&dl=0",
@@ -128,34 +128,34 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("source", "canonical", "spelling"), [(*key, url) for key, urls in SAME.items() for url in (key[1], *urls)]
 )
-def test_spellings_of_one_source_agree(source: SourceType, canonical: str, spelling: str) -> None:
-    assert fault_in_source(source, spelling) is None
+def test_equivalent_urls_have_one_canonical_form(source: SourceType, canonical: str, spelling: str) -> None:
+    assert source_url_error(source, spelling) is None
     assert canonical_source(source, spelling) == canonical
     assert source_fingerprint(source, spelling) == source_fingerprint(source, canonical)
 
 
 @pytest.mark.parametrize(("source", "one", "other"), DIFFERENT)
-def test_different_sources_stay_different(source: SourceType, one: str, other: str) -> None:
+def test_different_sources_have_different_fingerprints(source: SourceType, one: str, other: str) -> None:
     assert source_fingerprint(source, one) != source_fingerprint(source, other)
 
 
 @pytest.mark.parametrize(("source", "url"), [(source, url) for source, urls in REFUSED.items() for url in urls])
-def test_a_url_of_another_provider_is_refused(source: SourceType, url: str) -> None:
-    assert fault_in_source(source, url) is not None
+def test_url_of_another_provider_is_rejected(source: SourceType, url: str) -> None:
+    assert source_url_error(source, url) is not None
 
 
-def test_a_fingerprint_is_short_and_tells_nothing() -> None:
+def test_fingerprint_is_short_and_reveals_nothing() -> None:
     print_ = source_fingerprint(HTTPS, "https://a.example.com/?token=secret" + "x" * 3000)
     assert len(print_) < 100
     assert "secret" not in print_
 
 
-def test_an_upload_has_no_fingerprint() -> None:
+def test_upload_has_no_fingerprint() -> None:
     with pytest.raises(UrlError):
         source_fingerprint(SourceType.UPLOAD, "https://a.example.com/")
 
 
-def test_download_urls_carry_the_keys_of_the_link() -> None:
+def test_download_urls_keep_resource_keys() -> None:
     assert (
         dropbox_download_url("https://www.dropbox.com/s/abc/a.mp4?dl=0") == "https://www.dropbox.com/s/abc/a.mp4?dl=1"
     )
@@ -168,38 +168,38 @@ def test_download_urls_carry_the_keys_of_the_link() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["upload.mp4", "a", "a" * 255, "Ein Film (1).mov", "映画.mkv", ".hidden", "...", "a..b"]
+    "name", ["upload.mp4", "a", "a" * 255, "Ein Clip (1).mov", "映画.mkv", ".hidden", "...", "a..b"]
 )
-def test_a_usable_file_name_passes(name: str) -> None:
-    assert fault_in_file_name(name) is None
+def test_valid_file_name_is_accepted(name: str) -> None:
+    assert file_name_error(name) is None
 
 
 @pytest.mark.parametrize(
     "name",
     ["", "a" * 256, ".", "..", "a/b", "/etc/passwd", "..\\a", "a\0.mp4", "a\nb", "a\x7f", "a\x85", "a\u2028", "\ud800"],
 )
-def test_an_unusable_file_name_is_refused(name: str) -> None:
-    assert fault_in_file_name(name) is not None
+def test_invalid_file_name_is_rejected(name: str) -> None:
+    assert file_name_error(name) is not None
 
 
 @pytest.mark.parametrize(
     ("found", "safe"),
     [
-        ("film.mp4", "film.mp4"),
+        ("clip.mp4", "clip.mp4"),
         ("../../etc/passwd", "passwd"),
-        ("C:\\films\\a.mov", "a.mov"),
+        ("C:\\clips\\a.mov", "a.mov"),
         ("a/..", None),
         ("a\nb.mp4", None),
         ("", None),
         (None, None),
     ],
 )
-def test_a_name_from_outside_loses_its_path(found: str | None, safe: str | None) -> None:
+def test_path_is_stripped_from_file_name(found: str | None, safe: str | None) -> None:
     assert safe_file_name(found) == safe
 
 
-def test_the_name_in_a_url_is_its_last_piece() -> None:
-    assert file_name_in_url("https://a.example.com/x/A%20film.mp4?y=/z") == "A film.mp4"
+def test_file_name_is_last_path_segment() -> None:
+    assert file_name_in_url("https://a.example.com/x/A%20clip.mp4?y=/z") == "A clip.mp4"
     assert file_name_in_url("https://a.example.com/") is None
     assert file_name_in_url("https://a.example.com/a%2F..%2Fb.mp4") == "b.mp4"
 
@@ -207,15 +207,15 @@ def test_the_name_in_a_url_is_its_last_piece() -> None:
 @pytest.mark.parametrize(
     "content_type", ["video/mp4", "audio/mpeg", 'video/mp4; codecs="avc1.42E01E, mp4a"', "a/b;c=d"]
 )
-def test_a_mime_type_passes(content_type: str) -> None:
-    assert fault_in_content_type(content_type) is None
+def test_valid_content_type_is_accepted(content_type: str) -> None:
+    assert content_type_error(content_type) is None
 
 
 @pytest.mark.parametrize(
     "content_type", ["", "video", "video/", "/mp4", "video/mp4/x", "video/mp4;", "video/mp4\r\nX: y", "a/" + "b" * 300]
 )
-def test_another_text_is_no_mime_type(content_type: str) -> None:
-    assert fault_in_content_type(content_type) is not None
+def test_invalid_content_type_is_rejected(content_type: str) -> None:
+    assert content_type_error(content_type) is not None
 
 
 @pytest.mark.parametrize(
@@ -227,5 +227,5 @@ def test_another_text_is_no_mime_type(content_type: str) -> None:
         (None, MediaKind.VIDEO),
     ],
 )
-def test_audio_types_select_the_audio_lane(content_type: str | None, lane: MediaKind) -> None:
-    assert lane_of(content_type) == lane
+def test_audio_content_types_select_audio(content_type: str | None, kind: MediaKind) -> None:
+    assert media_kind(content_type) == kind

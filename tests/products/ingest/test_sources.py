@@ -1,4 +1,4 @@
-"""Each source against a server that answers as its provider does."""
+"""Sources against a server that imitates each provider."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ import pytest
 
 from cutroom.errors import Code
 from cutroom.platform.egress.client import Egress
-from cutroom.products.ingest.sources import DropboxSource, Found, GoogleDriveSource, HttpsSource, SourceError
+from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource, SourceError, SourceInfo
 from tests.support.network_namespace import (
     FakeInternet,
     ReceivedRequest,
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(unavailable_reason() is not None, reason=unavail
 MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(range(256)) * 40
 FILE_ID = "1IP0o8dHcQrIHGgVyp0Ofvx2cGfLzyO1x"
 DRIVE_URL = f"https://drive.google.com/file/d/{FILE_ID}/view?usp=sharing"
-DROPBOX_URL = "https://www.dropbox.com/scl/fi/key/A%20film.mp4?rlkey=rl&dl=0"
+DROPBOX_URL = "https://www.dropbox.com/scl/fi/key/A%20clip.mp4?rlkey=rl&dl=0"
 HOSTS = ["media.site.com", "www.dropbox.com", "uc1.dl.dropboxusercontent.com", "drive.google.com", "evil.site.com"]
 HOSTS += ["drive.usercontent.google.com", "accounts.google.com"]
 
@@ -34,7 +34,7 @@ NOT_SHARED = "This file is not shared with everyone who has the link."
 OVER_QUOTA = "The provider has reached its download limit for this file. Try again later."
 TOO_LARGE = "The source is too large."
 
-# As Drive shows it for files that it does not scan; cut down to what matters.
+# Drive's warning page for files it does not scan, abridged.
 CONFIRM_PAGE = f"""<!DOCTYPE html><html><head><title>Google Drive - Virus scan warning</title></head><body>
 <p class="uc-warning-caption">Google Drive can't scan this file for viruses.</p>
 <form id="download-form" action="ACTION" method="get"><input type="submit" value="Download anyway"/>
@@ -47,7 +47,7 @@ SIGN_IN_PAGE = '<!doctype html><html><form action="https://accounts.google.com/v
 
 @dataclass
 class Kept:
-    """What was written, and how far it said it was."""
+    """Records written bytes and reported progress."""
 
     data: bytes = b""
     steps: list[tuple[int, int | None]] = field(default_factory=list)
@@ -60,13 +60,13 @@ class Kept:
 
 
 class Provider:
-    """Answers by host and path, the query left out."""
+    """Responds by host and path, ignoring the query."""
 
     def __init__(self, pages: dict[str, bytes]) -> None:
         self.pages = pages
 
-    async def __call__(self, asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        writer.write(self.pages.get(asked.host + asked.path.partition("?")[0], reply(404)))
+    async def __call__(self, request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        writer.write(self.pages.get(request.host + request.path.partition("?")[0], reply(404)))
 
 
 @asynccontextmanager
@@ -82,7 +82,7 @@ async def provider(**pages: bytes) -> AsyncIterator[tuple[FakeInternet, Egress]]
 
 
 async def refused(source: HttpsSource, url: str, *, max_bytes: int = 100_000) -> str:
-    """The one message that probing or downloading gives."""
+    """Asserts that probe and download raise the same error; returns its message."""
     with pytest.raises(SourceError) as caught:
         await source.download(url, kept := Kept(), max_bytes=max_bytes, on_progress=kept.progress)
     assert caught.value.code is Code.UNSUPPORTED_SOURCE
@@ -90,13 +90,13 @@ async def refused(source: HttpsSource, url: str, *, max_bytes: int = 100_000) ->
 
 
 @in_namespace
-async def test_a_direct_file_is_probed_and_downloaded() -> None:
+async def test_media_file_is_probed_and_downloaded() -> None:
     page = reply(
         200, MP4, Content_Type="video/mp4", Content_Disposition="attachment; filename*=UTF-8''%C3%A9t%C3%A9.mp4"
     )
     async with provider(media_site_com__a=page) as (_, egress):
         source, kept, url = HttpsSource(egress), Kept(), "https://media.site.com/a"
-        found = Found("video/mp4", size_bytes=len(MP4), file_name="été.mp4")
+        found = SourceInfo("video/mp4", size_bytes=len(MP4), file_name="été.mp4")
         assert await source.probe(url) == found
         assert await source.download(url, kept, max_bytes=len(MP4), on_progress=kept.progress) == found
         assert kept.data == MP4
@@ -117,10 +117,10 @@ async def test_a_direct_file_is_probed_and_downloaded() -> None:
         (reply(206, MP4, Content_Type="video/mp4"), UNREACHABLE),
         (reply(302, Location="http://media.site.com/b"), UNREACHABLE),
         (reply(302, Location="https://169.254.169.254/latest"), UNREACHABLE),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + MP4, UNREACHABLE),  # cut off on the way
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + MP4, UNREACHABLE),  # truncated body
     ],
 )
-def test_anything_else_than_media_is_refused(page: bytes, message: str) -> None:
+def test_non_media_response_is_rejected(page: bytes, message: str) -> None:
     @in_namespace
     async def work() -> None:
         async with provider(media_site_com__a=page) as (_, egress):
@@ -130,7 +130,7 @@ def test_anything_else_than_media_is_refused(page: bytes, message: str) -> None:
 
 
 @in_namespace
-async def test_types_that_say_little_are_taken_and_the_name_comes_from_the_url() -> None:
+async def test_generic_content_type_is_accepted_and_named_after_the_url() -> None:
     pages = {
         "media_site_com__a": reply(200, MP4),
         "media_site_com__b": reply(200, MP4, Content_Type="binary/octet-stream"),
@@ -141,20 +141,20 @@ async def test_types_that_say_little_are_taken_and_the_name_comes_from_the_url()
 
 
 @in_namespace
-async def test_dropbox_is_asked_for_the_file_and_followed_to_its_content_host() -> None:
+async def test_dropbox_download_follows_redirect_to_content_host() -> None:
     content = "https://uc1.dl.dropboxusercontent.com/cd/0/get/abc/file?dl=1"
-    media = reply(200, MP4, Content_Type="application/binary", Content_Disposition='attachment; filename="A film.mp4"')
+    media = reply(200, MP4, Content_Type="application/binary", Content_Disposition='attachment; filename="A clip.mp4"')
     async with open_internet() as internet:
         pages = {
-            "www.dropbox.com/scl/fi/key/A%20film.mp4": reply(302, Location=content),
+            "www.dropbox.com/scl/fi/key/A%20clip.mp4": reply(302, Location=content),
             "uc1.dl.dropboxusercontent.com/cd/0/get/abc/file": media.replace(b"application/binary", b"video/mp4"),
         }
         await internet.serve(HOSTS, Provider(pages))
         egress, kept = Egress(tls=internet.authority.trust()), Kept()
         found = await DropboxSource(egress).download(DROPBOX_URL, kept, max_bytes=100_000, on_progress=kept.progress)
         egress.close()
-        assert (found.file_name, kept.data) == ("A film.mp4", MP4)
-        assert internet.requests[0].path == "/scl/fi/key/A%20film.mp4?rlkey=rl&dl=1"
+        assert (found.file_name, kept.data) == ("A clip.mp4", MP4)
+        assert internet.requests[0].path == "/scl/fi/key/A%20clip.mp4?rlkey=rl&dl=1"
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ async def test_dropbox_is_asked_for_the_file_and_followed_to_its_content_host() 
         (reply(200, b"PK\x03\x04", Content_Type="application/zip"), NOT_MEDIA),
     ],
 )
-def test_what_dropbox_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
+def test_dropbox_error_pages_are_classified(page: bytes, message: str) -> None:
     @in_namespace
     async def work() -> None:
-        async with provider(www_dropbox_com__s__key__film=page) as (_, egress):
-            assert await refused(DropboxSource(egress), "https://www.dropbox.com/s/key/film?dl=0") == message
+        async with provider(www_dropbox_com__s__key__clip=page) as (_, egress):
+            assert await refused(DropboxSource(egress), "https://www.dropbox.com/s/key/clip?dl=0") == message
 
     work()
 
@@ -183,20 +183,20 @@ TO_CONTENT = reply(303, Location=f"https://drive.usercontent.google.com/download
 
 
 @in_namespace
-async def test_a_small_file_in_drive_comes_at_once() -> None:
+async def test_small_drive_file_needs_no_confirmation() -> None:
     pages = {"drive_google_com__uc": TO_CONTENT, "drive_usercontent_google_com__download": DRIVE_MEDIA}
     async with provider(**pages) as (internet, egress):
         found = await GoogleDriveSource(egress).probe(DRIVE_URL)
-        assert found == Found("video/mp4", size_bytes=len(MP4), file_name="lesson 1.mp4")
+        assert found == SourceInfo("video/mp4", size_bytes=len(MP4), file_name="lesson 1.mp4")
         assert internet.requests[0].path == f"/uc?id={FILE_ID}&export=download"
 
 
 @in_namespace
-async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() -> None:
-    async def drive(asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        if asked.host == "drive.google.com":
+async def test_large_drive_file_is_confirmed_with_the_form_fields() -> None:
+    async def drive(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        if request.host == "drive.google.com":
             writer.write(TO_CONTENT)
-        elif "confirm=t&uuid=6f3c%261" in asked.path:
+        elif "confirm=t&uuid=6f3c%261" in request.path:
             writer.write(DRIVE_MEDIA)
         else:
             page = CONFIRM_PAGE.replace("ACTION", "https://drive.usercontent.google.com/download")
@@ -223,7 +223,10 @@ async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() 
             NOT_MEDIA,
         ),
         (reply(200, CONFIRM_PAGE.replace("ACTION", "http://127.0.0.1/").encode(), Content_Type="text/html"), NOT_MEDIA),
-        (reply(200, CONFIRM_PAGE.replace("ACTION", "/uc").encode(), Content_Type="text/html"), NOT_MEDIA),  # asks again
+        (
+            reply(200, CONFIRM_PAGE.replace("ACTION", "/uc").encode(), Content_Type="text/html"),
+            NOT_MEDIA,
+        ),  # repeats
         (reply(403), NOT_SHARED),
         (reply(404), NOT_SHARED),
         (reply(429), OVER_QUOTA),
@@ -231,7 +234,7 @@ async def test_a_large_file_in_drive_is_confirmed_with_the_fields_of_the_form() 
         (reply(200, b"%PDF-1.7", Content_Type="application/pdf"), NOT_MEDIA),
     ],
 )
-def test_what_drive_shows_instead_of_a_file_is_told_apart(page: bytes, message: str) -> None:
+def test_drive_error_pages_are_classified(page: bytes, message: str) -> None:
     @in_namespace
     async def work() -> None:
         sign_in = reply(200, SIGN_IN_PAGE.encode(), Content_Type="text/html")

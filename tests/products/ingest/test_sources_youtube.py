@@ -1,4 +1,4 @@
-"""YouTube as a source: the command that is run, and yt-dlp itself against a server that answers as YouTube does."""
+"""yt-dlp commands, and yt-dlp itself against a server that imitates YouTube."""
 
 import asyncio
 import importlib.util
@@ -12,14 +12,14 @@ import pytest
 
 from cutroom.platform.egress.addresses import Resolver
 from cutroom.platform.egress.urls import UrlError
-from cutroom.products.ingest.sources import Found, SourceError
+from cutroom.products.ingest.sources import SourceError, SourceInfo
 from cutroom.products.ingest.sources_youtube import (
     Tools,
     YoutubeSource,
     download_command,
     environment,
     probe_command,
-    refusal,
+    to_source_error,
 )
 from tests.support.network_namespace import (
     FakeInternet,
@@ -40,7 +40,7 @@ with_youtube = pytest.mark.skipif(UNABLE is not None, reason=UNABLE or "")
 
 
 class Kept:
-    """What was written, and how far it said it was."""
+    """Records written bytes and reported progress."""
 
     def __init__(self) -> None:
         self.data, self.steps = b"", list[tuple[int, int | None]]()
@@ -52,7 +52,7 @@ class Kept:
         self.steps.append((done, total))
 
 
-def test_every_call_is_bound_to_youtube_and_to_the_proxy(tmp_path: Path) -> None:
+def test_commands_are_restricted_to_youtube_and_the_proxy(tmp_path: Path) -> None:
     proxy = "http://u:p@127.0.0.1:1"
     download = download_command(TOOLS, VIDEO_ID, proxy_url=proxy, folder=tmp_path, max_bytes=1000)
     for command in (probe_command(TOOLS, VIDEO_ID, proxy_url=proxy), download):
@@ -66,7 +66,7 @@ def test_every_call_is_bound_to_youtube_and_to_the_proxy(tmp_path: Path) -> None
     assert "--fixup never" in " ".join(download)
 
 
-def test_the_program_gets_nothing_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subprocess_environment_contains_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUTROOM_SECRET_KEY", "x")
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("SSL_CERT_FILE", "/ca.pem")
@@ -87,13 +87,13 @@ def test_the_program_gets_nothing_of_our_environment(tmp_path: Path, monkeypatch
     ],
 )
 def test_what_youtube_says_becomes_one_of_our_sentences(stderr: str, message: str, retryable: bool) -> None:  # noqa: FBT001
-    error = refusal(stderr)
+    error = to_source_error(stderr)
     assert str(error).startswith(message)
     assert error.retryable is retryable
 
 
 def player(status: dict[str, str], **details: object) -> dict[str, Any]:
-    """The answer of YouTube's player interface, cut down to what is read."""
+    """An abridged response of YouTube's player API."""
     formats = [
         {"itag": 137, "mimeType": 'video/mp4; codecs="avc1.640028"', "width": 1920, "height": 1080, "fps": 25},
         {"itag": 140, "mimeType": 'audio/mp4; codecs="mp4a.40.2"', "audioSampleRate": "44100", "audioChannels": 2},
@@ -101,33 +101,33 @@ def player(status: dict[str, str], **details: object) -> dict[str, Any]:
     for entry, body in zip(formats, (PICTURE, SOUND), strict=True):
         entry["url"] = f"https://rr1.googlevideo.com/videoplayback?itag={entry['itag']}&expire=9999999999"
         entry |= {"contentLength": str(len(body)), "approxDurationMs": "42000", "bitrate": len(body)}
-    video = {"videoId": VIDEO_ID, "title": "A film", "lengthSeconds": "42", "author": "Somebody", **details}
+    video = {"videoId": VIDEO_ID, "title": "A clip", "lengthSeconds": "42", "author": "An author", **details}
     return {"playabilityStatus": status, "videoDetails": video, "streamingData": {"adaptiveFormats": formats}}
 
 
 class Youtube:
-    """The page, the interface behind it, and the host that has the files."""
+    """The watch page, the player API and the media host."""
 
-    def __init__(self, answer: dict[str, Any]) -> None:
-        self.answer = json.dumps(answer)
+    def __init__(self, player_response: dict[str, Any]) -> None:
+        self.player_response = json.dumps(player_response)
 
-    async def __call__(self, asked: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
-        if asked.host == "rr1.googlevideo.com":
-            body = PICTURE if "itag=137" in asked.path else SOUND
+    async def __call__(self, request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        if request.host == "rr1.googlevideo.com":
+            body = PICTURE if "itag=137" in request.path else SOUND
             writer.write(reply(206, body, Content_Range=f"bytes 0-{len(body) - 1}/{len(body)}"))
-        elif asked.path.startswith("/watch"):
-            page = f"<!doctype html><script>var ytInitialPlayerResponse = {self.answer};</script>"
+        elif request.path.startswith("/watch"):
+            page = f"<!doctype html><script>var ytInitialPlayerResponse = {self.player_response};</script>"
             writer.write(reply(200, page.encode(), Content_Type="text/html"))
-        elif asked.path.startswith("/youtubei/v1/"):
-            writer.write(reply(200, self.answer.encode(), Content_Type="application/json"))
+        elif request.path.startswith("/youtubei/v1/"):
+            writer.write(reply(200, self.player_response.encode(), Content_Type="application/json"))
         else:
             writer.write(reply(404))
 
 
 @asynccontextmanager
-async def youtube(answer: dict[str, Any]) -> AsyncIterator[tuple[FakeInternet, YoutubeSource]]:
+async def youtube(player_response: dict[str, Any]) -> AsyncIterator[tuple[FakeInternet, YoutubeSource]]:
     async with open_internet() as internet:
-        await internet.serve(["www.youtube.com", "rr1.googlevideo.com"], Youtube(answer))
+        await internet.serve(["www.youtube.com", "rr1.googlevideo.com"], Youtube(player_response))
         resolver = Resolver()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("SSL_CERT_FILE", str(internet.authority.file))
@@ -138,11 +138,11 @@ async def youtube(answer: dict[str, Any]) -> AsyncIterator[tuple[FakeInternet, Y
 
 @with_youtube
 @in_namespace
-async def test_a_video_is_probed_and_downloaded_through_the_proxy() -> None:
+async def test_video_is_probed_and_downloaded_through_the_proxy() -> None:
     async with youtube(player({"status": "OK"})) as (_, source):
         found = await source.probe(URL)
         size = len(PICTURE) + len(SOUND)
-        assert found == Found("video/mp4", size_bytes=size, duration_seconds=42.0, title="A film")
+        assert found == SourceInfo("video/mp4", size_bytes=size, duration_seconds=42.0, title="A clip")
         picture, sound = Kept(), Kept()
         await source.download(URL, picture, audio_to=sound, max_bytes=10_000_000, on_progress=picture.progress)
         assert (picture.data, sound.data) == (PICTURE, SOUND)
@@ -151,7 +151,7 @@ async def test_a_video_is_probed_and_downloaded_through_the_proxy() -> None:
 
 @with_youtube
 @in_namespace
-async def test_a_picture_too_large_is_refused_and_its_sound_alone_is_not_taken_for_it() -> None:
+async def test_too_large_video_track_is_rejected_despite_its_audio() -> None:
     async with youtube(player({"status": "OK"})) as (_, source):
         kept = Kept()
         with pytest.raises(SourceError, match="too large"):
@@ -161,7 +161,7 @@ async def test_a_picture_too_large_is_refused_and_its_sound_alone_is_not_taken_f
 
 @with_youtube
 @in_namespace
-async def test_a_video_that_is_gone_or_private_is_told_so() -> None:
+async def test_unavailable_and_private_videos_are_reported() -> None:
     gone = player({"status": "ERROR", "reason": "Video unavailable"})
     async with youtube({**gone, "streamingData": {}}) as (_, source):
         with pytest.raises(SourceError, match="This video is not available"):
@@ -170,12 +170,12 @@ async def test_a_video_that_is_gone_or_private_is_told_so() -> None:
 
 @with_youtube
 @in_namespace
-async def test_media_hosts_off_the_list_or_inside_are_not_reached() -> None:
-    answer = player({"status": "OK"})
-    formats = answer["streamingData"]["adaptiveFormats"]
+async def test_disallowed_media_hosts_are_not_reached() -> None:
+    player_response = player({"status": "OK"})
+    formats = player_response["streamingData"]["adaptiveFormats"]
     formats[0]["url"], formats[1]["url"] = "https://169.254.169.254/latest", "https://evil.site.com/a"
-    async with youtube(answer) as (internet, source):
-        await internet.serve(["evil.site.com"], Youtube(answer), address="8.8.4.5")
+    async with youtube(player_response) as (internet, source):
+        await internet.serve(["evil.site.com"], Youtube(player_response), address="8.8.4.5")
         kept = Kept()
         with pytest.raises(SourceError):
             await source.download(URL, kept, audio_to=kept, max_bytes=10_000_000, on_progress=kept.progress)
@@ -183,7 +183,7 @@ async def test_media_hosts_off_the_list_or_inside_are_not_reached() -> None:
         assert {request.host for request in internet.requests} == {"www.youtube.com"}
 
 
-async def test_a_url_of_another_site_never_gets_to_the_program() -> None:
+async def test_url_of_another_site_is_rejected_before_the_subprocess() -> None:
     resolver = Resolver()
     with pytest.raises(UrlError):
         await YoutubeSource(resolver, TOOLS).probe("https://youtube.com.evil.example/watch?v=dQw4w9WgXcQ")

@@ -1,4 +1,4 @@
-"""Imports with the real parts: Temporal, the sandbox, the store; a film, a song, a film sent as audio, and no film."""
+"""Imports on real Temporal, sandbox and storage: video, audio, video sent as audio, and an invalid file."""
 
 import asyncio
 import subprocess
@@ -22,7 +22,7 @@ from cutroom.platform.temporal import connect
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
-FILM = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
+VIDEO = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
 SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 
 
@@ -30,7 +30,7 @@ SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 async def _worker(
     settings: Settings, runtime: Runtime, accounts: Accounts, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[None]:
-    """A worker with its relay, inside this process; it is given none of the imports that other tests asked for."""
+    """An in-process worker and relay that ignore imports of other tests."""
     await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"cache_dir": tmp_path_factory.mktemp("work")})
     parts = WorkerContext.of(changed, await connect(changed), runtime.database, egress=Egress())
@@ -49,10 +49,10 @@ def make(path: Path, arguments: tuple[str, ...]) -> Path:
     return path
 
 
-async def bring_in(
+async def run_import(
     api: httpx.AsyncClient, runtime: Runtime, person: Person, path: Path, content_type: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Reserve, put the bytes where the gateway would, release, and wait: the video and its import job."""
+    """Uploads a file, waits for its import, and returns the video and its import job."""
     source = {"type": "upload", "fileName": path.name, "contentType": content_type}
     made = (await api.post("/videos", json={"source": source})).json()
     video_id = made["videoId"]
@@ -72,17 +72,17 @@ async def bring_in(
 
 
 async def derived(storage: Storage, person: Person, video: dict[str, Any]) -> set[str]:
-    """What was made of a video, by name."""
+    """Names of the files derived from a video."""
     names = ("source", "poster.jpg", "speech.flac", "mix.mka", "proxy.mp4", "pieces/1/picture-00000.mp4")
     folder = f"libraries/{person.library_id}/videos/{video['id']}"
     return {name for name in names if await storage.size(f"{folder}/{name}")}
 
 
 @pytest.mark.usefixtures("_worker")
-async def test_a_film_gets_a_poster_its_sound_and_a_proxy(
+async def test_video_gets_poster_audio_and_proxy(
     api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
 ) -> None:
-    video, job = await bring_in(api, runtime, person, make(tmp_path / "film.mp4", FILM), "video/mp4")
+    video, job = await run_import(api, runtime, person, make(tmp_path / "video.mp4", VIDEO), "video/mp4")
     assert job["status"] == "ready", job
     assert job["result"] == {"durationSeconds": 3.0, "mediaType": "video"}
     assert (video["status"], video["duration"], video["mediaType"]) == ("ready", 3.0, "video")
@@ -100,9 +100,9 @@ async def test_a_film_gets_a_poster_its_sound_and_a_proxy(
 
 @pytest.mark.usefixtures("_worker")
 @pytest.mark.parametrize(
-    ("name", "arguments", "content_type"), [("song.mp3", SONG, ""), ("film.mp4", FILM, "audio/mp4")]
+    ("name", "arguments", "content_type"), [("song.mp3", SONG, ""), ("video.mp4", VIDEO, "audio/mp4")]
 )
-async def test_a_song_and_a_film_sent_as_audio_are_audio(
+async def test_audio_and_video_sent_as_audio_become_audio(
     api: httpx.AsyncClient,
     runtime: Runtime,
     person: Person,
@@ -112,7 +112,7 @@ async def test_a_song_and_a_film_sent_as_audio_are_audio(
     content_type: str,
 ) -> None:
     path = make(tmp_path / name, arguments)
-    video, job = await bring_in(api, runtime, person, path, content_type or "audio/mpeg")
+    video, job = await run_import(api, runtime, person, path, content_type or "audio/mpeg")
     assert job["status"] == "ready", job
     assert video["mediaType"] == "audio"
     assert "posterUrl" not in video
@@ -120,12 +120,12 @@ async def test_a_song_and_a_film_sent_as_audio_are_audio(
 
 
 @pytest.mark.usefixtures("_worker")
-async def test_what_is_no_film_fails_with_a_reason_and_so_does_what_waited_for_it(
+async def test_invalid_file_fails_with_reason_and_fails_dependents(
     api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
 ) -> None:
     path = tmp_path / "notes.mp4"
-    path.write_text("this is not a film")
-    video, job = await bring_in(api, runtime, person, path, "video/mp4")
+    path.write_text("this is not a video")
+    video, job = await run_import(api, runtime, person, path, "video/mp4")
     assert video["status"] == "failed"
     assert job["error"]["code"] == "UNSUPPORTED_SOURCE"
     assert job["error"]["details"] == {"reason": "UNSUPPORTED_FORMAT"}

@@ -13,7 +13,7 @@ def track(kind: TrackKind, name: str, language: str | None = None, **attributes:
     representation = (
         f'<Representation xmlns="urn:mpeg:dash:schema:mpd:2011" id="{kind[0]}/{name}" width="640" height="360" />'
     )
-    codecs = {"picture": "avc1.64001e", "sound": "mp4a.40.2", "text": "wvtt"}[kind]
+    codecs = {"video": "avc1.64001e", "audio": "mp4a.40.2", "text": "wvtt"}[kind]
     packaged = {
         "name": f"{kind[0]}/{name}",
         "codecs": codecs,
@@ -21,24 +21,24 @@ def track(kind: TrackKind, name: str, language: str | None = None, **attributes:
         "average_bandwidth": 80_000,
         "representation": representation,
         "frame_rate": "25.000",
-        "channels": "2" if kind == "sound" else "",
+        "channels": "2" if kind == "audio" else "",
         **attributes,
     }
     return ManifestTrack(kind, name, language, packaged)
 
 
 TRACKS = [
-    track("picture", "360p", bandwidth=700_000),
-    track("picture", "240p"),
-    track("sound", "original", "en"),
-    track("sound", "pt", "pt"),
+    track("video", "360p", bandwidth=700_000),
+    track("video", "240p"),
+    track("audio", "original", "en"),
+    track("audio", "pt", "pt"),
     track("text", "en", "en"),
 ]
 
 
 def test_playlist_lists_all_renditions_audio_and_subtitles() -> None:
     playlist = m3u8.loads(master_playlist(TRACKS, default_language="en", original="en"))
-    assert [each.uri for each in playlist.playlists] == ["p/240p/index.m3u8", "p/360p/index.m3u8"]
+    assert [each.uri for each in playlist.playlists] == ["v/240p/index.m3u8", "v/360p/index.m3u8"]
     assert playlist.playlists[1].stream_info.bandwidth == 800_000
     assert playlist.playlists[0].stream_info.codecs == "avc1.64001e,mp4a.40.2"
     assert playlist.playlists[0].stream_info.resolution == (640, 360)
@@ -57,7 +57,7 @@ def test_default_language_comes_first() -> None:
 
 def test_audio_only_playlist() -> None:
     playlist = m3u8.loads(master_playlist(TRACKS[2:4], default_language="en", original="en"))
-    assert [each.uri for each in playlist.playlists] == ["s/original/index.m3u8"]
+    assert [each.uri for each in playlist.playlists] == ["a/original/index.m3u8"]
     assert playlist.playlists[0].stream_info.resolution is None
 
 

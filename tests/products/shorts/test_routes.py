@@ -108,7 +108,7 @@ async def test_charge_is_per_output(
         ({"captionPosition": "left"}, "captionPosition"),
         ({"clipSelectionPrompt": "x" * 2001}, "clipSelectionPrompt"),
         ({"kind": "promo", "aspectRatio": "1:1"}, "aspectRatio"),
-        ({"kind": "films"}, None),
+        ({"kind": "unknown"}, None),
         ({"kind": 4}, None),
     ],
 )

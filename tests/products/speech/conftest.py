@@ -71,7 +71,7 @@ class VoiceFactory:
             "name": f"{status} voice",
             "labels": {"language": "en"},
             "remove_noise": True,
-            "samples": 1,
+            "sample_count": 1,
             "created_at": now,
             **({"reference_sha256": "abc", "preview_path": "p", "is_approximate": True} if status == "ready" else {}),
             **columns,

@@ -42,7 +42,7 @@ async def test_clone_from_files_is_created_with_consent(
     assert await stored(runtime, voice_path(voices.library_id, voice_id, "sample-1")) == WAVE + b"1"
     row = await accounts.connection.fetchrow("SELECT * FROM voices WHERE id = $1", voice_id)
     assert row is not None
-    assert (row["name"], row["labels"], row["remove_noise"], row["samples"]) == ("Ana", {"language": "pt"}, False, 2)
+    assert (row["name"], row["labels"], row["remove_noise"], row["sample_count"]) == ("Ana", {"language": "pt"}, False, 2)
     consent = await accounts.connection.fetchrow("SELECT * FROM voice_consents WHERE voice_id = $1", voice_id)
     assert consent is not None
     assert (consent["user_id"], len(consent["samples_sha256"])) == (person.user_id, 2)
@@ -186,7 +186,7 @@ async def test_synthesis_requires_an_existing_ready_voice(api: httpx.AsyncClient
 
 async def finish(runtime: Runtime, accounts: Accounts, library_id: str, passages: list[bytes]) -> str:
     """Simulate the worker: store the passages of the newest synthesis and mark its job ready."""
-    query = "SELECT id FROM syntheses WHERE library_id = $1 AND sizes = '{}'"
+    query = "SELECT id FROM syntheses WHERE library_id = $1 AND passage_sizes = '{}'"
     async with asyncio.timeout(10):
         while (row := await accounts.connection.fetchrow(query, library_id)) is None:
             await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Reserved videos, and a client of the protocol that is spoken behind a signed URL."""
+"""Fixtures: reserved videos and a client of the upload protocol."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from tests.conftest import MovableClock
 
 @dataclass(frozen=True)
 class Reserved:
-    """A video that waits for its file."""
+    """A reserved video without its file."""
 
     library_id: str
     video_id: str
@@ -39,7 +39,7 @@ class Reserved:
 
 
 async def reserve(accounts: Accounts, library_id: str) -> Reserved:
-    """What POST /videos leaves behind for an upload."""
+    """Inserts the rows that POST /videos creates for an upload."""
     video_id, now = new_id(), system_clock()
     path = f"tests/uploads/{video_id}/source"
     own = {"library_id": library_id, "created_at": now}
@@ -72,7 +72,7 @@ def store(settings: Settings) -> Storage:
 
 @pytest.fixture
 async def gateway(settings: Settings, clock: MovableClock, store: Storage) -> AsyncIterator[Gateway]:
-    """The parts of uploads, for tests that look inside."""
+    """The upload gateway, for direct access."""
     database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
     multipart = Multipart.connect(settings)
     secret_box = SecretBox(settings.secret_key.get_secret_value())
@@ -87,7 +87,7 @@ async def reserved(accounts: Accounts, person: Person) -> Reserved:
 
 
 class Uploader:
-    """A client of the protocol that can also misbehave."""
+    """A protocol client that can also send invalid requests."""
 
     def __init__(self, client: httpx.AsyncClient, gateway: Gateway, reserved: Reserved) -> None:
         self.client = client
@@ -99,9 +99,9 @@ class Uploader:
         return sign_start_url(self.gateway.secret_box, "http://cutroom.test", self.reserved.grant(self.gateway.clock()))
 
     async def start(self, **headers: str) -> str:
-        answer = await self.client.post(self.start_url(), headers={"x-goog-resumable": "start", **headers})
-        assert answer.status_code == 201, answer.text
-        self.url = httpx.URL(answer.headers["location"]).raw_path.decode()
+        response = await self.client.post(self.start_url(), headers={"x-goog-resumable": "start", **headers})
+        assert response.status_code == 201, response.text
+        self.url = httpx.URL(response.headers["location"]).raw_path.decode()
         return self.url
 
     async def put(self, data: bytes, content_range: str | None = None, **headers: str) -> httpx.Response:
@@ -109,7 +109,7 @@ class Uploader:
             headers["Content-Range"] = f"bytes {content_range}"
         return await self.client.put(self.url, content=data, headers=headers)
 
-    async def ask(self, total: int | str = "*") -> httpx.Response:
+    async def query(self, total: int | str = "*") -> httpx.Response:
         return await self.put(b"", f"*/{total}")
 
     async def stored(self) -> bytes:
@@ -123,8 +123,8 @@ class Uploader:
             )
         return dict(row) if row else {}
 
-    async def pieces(self) -> int:
-        """How many pieces of tails are in the store."""
+    async def partial_part_count(self) -> int:
+        """Number of partial parts in the object store."""
         count = 0
         folder = f"libraries/{self.reserved.library_id}/uploads/"
         async for found in obstore.list(self.gateway.storage.store, folder):

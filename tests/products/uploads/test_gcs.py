@@ -1,4 +1,4 @@
-"""Where the store is Google's: a local server that answers as Google does, and sessions that go past us."""
+"""Direct uploads to GCS, against a local server that imitates Google."""
 
 import asyncio
 import base64
@@ -23,7 +23,7 @@ from cutroom.entrypoints.api import build_app
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.gcs import Gcs, GcsError
 from cutroom.products.uploads.service import Gateway
-from cutroom.products.uploads.targets import collect
+from cutroom.products.uploads.targets import release_if_stored
 from cutroom.web.runtime import open_runtime
 from dev.scratch import Accounts
 from dev.server import free_port
@@ -33,7 +33,7 @@ KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 class Google:
-    """The two calls that open a session."""
+    """The two endpoints that open a session."""
 
     def __init__(self) -> None:
         self.tokens = 0
@@ -77,7 +77,12 @@ async def google() -> AsyncIterator[tuple[Google, int]]:
 def account_file(google: tuple[Google, int], tmp_path: Path) -> Path:
     pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     token_url = f"http://127.0.0.1:{google[1]}/token"
-    account = {"type": "service_account", "client_email": "uploads@example.com", "private_key": pem, "token_uri": token_url}
+    account = {
+        "type": "service_account",
+        "client_email": "uploads@example.com",
+        "private_key": pem,
+        "token_uri": token_url,
+    }
     path = tmp_path / "account.json"
     path.write_text(json.dumps(account))
     return path
@@ -91,7 +96,7 @@ async def gcs(google: tuple[Google, int], account_file: Path) -> AsyncIterator[G
     await opened.close()
 
 
-async def test_the_start_answers_with_googles_own_session(
+async def test_start_returns_a_gcs_session(
     account_file: Path, google: tuple[Google, int], settings: Settings, uploader: Uploader, reserved: Reserved
 ) -> None:
     changed = {"gcs_account_file": account_file, "gcs_endpoint": f"http://127.0.0.1:{google[1]}"}
@@ -100,8 +105,8 @@ async def test_the_start_answers_with_googles_own_session(
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:
             headers = {"x-goog-resumable": "start", "Origin": "https://app.example", "X-Upload-Content-Length": "9"}
-            answer = await client.post(uploader.start_url(), headers=headers)
-    assert (answer.status_code, answer.headers["location"]) == (201, "https://storage.example/session/1")
+            response = await client.post(uploader.start_url(), headers=headers)
+    assert (response.status_code, response.headers["location"]) == (201, "https://storage.example/session/1")
     asked = google[0].starts[0]
     assert asked.path_params["bucket"] == settings.s3_bucket
     assert asked.query_params["name"] == reserved.storage_path
@@ -110,21 +115,23 @@ async def test_the_start_answers_with_googles_own_session(
     assert (asked.headers["x-upload-content-length"], asked.headers["origin"]) == ("9", "https://app.example")
 
 
-async def test_a_token_is_used_until_it_is_old(gcs: Gcs, google: tuple[Google, int]) -> None:
+async def test_access_token_is_cached_until_it_expires(gcs: Gcs, google: tuple[Google, int]) -> None:
     for _ in range(3):
         await gcs.open_session("a", content_type="video/mp4")
     assert google[0].tokens == 1
 
 
-async def test_a_refusal_by_google_is_an_error(gcs: Gcs, google: tuple[Google, int]) -> None:
+async def test_gcs_refusal_raises(gcs: Gcs, google: tuple[Google, int]) -> None:
     google[0].fails = True
     with pytest.raises(GcsError, match="429"):
         await gcs.open_session("a", content_type="video/mp4")
 
 
-async def test_a_file_that_went_past_us_is_found(gateway: Gateway, accounts: Accounts, reserved: Reserved) -> None:
-    async def look() -> bool:
-        return await collect(
+async def test_file_uploaded_directly_to_gcs_is_detected(
+    gateway: Gateway, accounts: Accounts, reserved: Reserved
+) -> None:
+    async def detect() -> bool:
+        return await release_if_stored(
             gateway.database,
             gateway.storage,
             library_id=reserved.library_id,
@@ -132,10 +139,10 @@ async def test_a_file_that_went_past_us_is_found(gateway: Gateway, accounts: Acc
             now=gateway.clock(),
         )
 
-    assert not await look()
+    assert not await detect()
     await obstore.put_async(gateway.storage.store, reserved.storage_path, b"bytes")
-    assert await look()
-    assert await look()
+    assert await detect()
+    assert await detect()
     await gateway.storage.delete(reserved.storage_path)
     row = await accounts.connection.fetchrow(
         """SELECT s.size_bytes, j.depends_on, (SELECT count(*) FROM outbox o WHERE o.workflow_id = j.id) AS starts

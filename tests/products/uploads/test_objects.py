@@ -1,4 +1,4 @@
-"""The form that google-cloud-storage uses, spoken by hand."""
+"""The endpoint that google-cloud-storage uses."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from cutroom.products.uploads.grants import sign_grant
-from cutroom.products.uploads.rules import MAX_SMALL_BYTES
+from cutroom.products.uploads.rules import MAX_RELATED_BYTES
 from tests.products.uploads.conftest import Uploader, crc_of
 
 DATA = b"\r\n--x\r\n" + os.urandom(100_000)
@@ -28,19 +28,19 @@ def related(description: dict[str, Any], data: bytes) -> bytes:
     return head + b"\r\n--bound\r\ncontent-type: video/mp4\r\n\r\n" + data + b"\r\n--bound--"
 
 
-async def test_a_session_is_opened_for_the_named_object(uploader: Uploader) -> None:
-    answer = await post(uploader, "resumable", json.dumps({"name": uploader.reserved.storage_path}).encode())
-    assert answer.status_code == 200
-    uploader.url = httpx.URL(answer.headers["location"]).raw_path.decode()
+async def test_session_is_opened_for_the_named_object(uploader: Uploader) -> None:
+    response = await post(uploader, "resumable", json.dumps({"name": uploader.reserved.storage_path}).encode())
+    assert response.status_code == 200
+    uploader.url = httpx.URL(response.headers["location"]).raw_path.decode()
     assert (await uploader.put(DATA)).status_code == 200
     assert await uploader.stored() == DATA
 
 
-async def test_a_small_file_comes_with_its_description(uploader: Uploader) -> None:
+async def test_small_file_is_uploaded_with_metadata(uploader: Uploader) -> None:
     description = {"name": uploader.reserved.storage_path, "crc32c": crc_of(DATA)}
     kind = 'multipart/related; boundary="bound"'
-    answer = await post(uploader, "multipart", related(description, DATA), content_type=kind)
-    assert (answer.status_code, answer.json()["crc32c"]) == (200, crc_of(DATA))
+    response = await post(uploader, "multipart", related(description, DATA), content_type=kind)
+    assert (response.status_code, response.json()["crc32c"]) == (200, crc_of(DATA))
     assert await uploader.stored() == DATA
 
 
@@ -53,24 +53,24 @@ async def test_a_small_file_comes_with_its_description(uploader: Uploader) -> No
         ("resumable", PATH, b'{"name": "elsewhere"}', 403),
         ("resumable", "/upload/storage/v1/b/other/o", b"{}", 403),
         ("multipart", PATH, b"", 400),
-        ("multipart", PATH, b"x" * (MAX_SMALL_BYTES + 100_000), 413),
+        ("multipart", PATH, b"x" * (MAX_RELATED_BYTES + 100_000), 413),
     ],
 )
-async def test_what_the_note_does_not_allow_is_refused(
+async def test_request_outside_the_grant_is_rejected(
     uploader: Uploader, kind: str, path: str, body: bytes, status: int
 ) -> None:
-    answer = await post(uploader, kind, body, path=path, content_type="multipart/related; boundary=bound")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, status)
+    response = await post(uploader, kind, body, path=path, content_type="multipart/related; boundary=bound")
+    assert (response.status_code, response.json()["error"]["code"]) == (status, status)
 
 
 @pytest.mark.parametrize(("headers", "status"), [({}, 401), ({"Authorization": "Bearer cr_x"}, 403)])
-async def test_without_a_note_nothing_is_opened(uploader: Uploader, headers: dict[str, str], status: int) -> None:
-    answer = await uploader.client.post(PATH, params={"uploadType": "resumable"}, headers=headers)
-    assert answer.status_code == status
+async def test_token_is_required(uploader: Uploader, headers: dict[str, str], status: int) -> None:
+    response = await uploader.client.post(PATH, params={"uploadType": "resumable"}, headers=headers)
+    assert response.status_code == status
 
 
-async def test_a_wrong_checksum_of_a_small_file_is_refused(uploader: Uploader) -> None:
+async def test_wrong_checksum_of_small_file_is_rejected(uploader: Uploader) -> None:
     description = {"name": uploader.reserved.storage_path, "crc32c": "AAAAAA=="}
     body = related(description, DATA)
-    answer = await post(uploader, "multipart", body, content_type="multipart/related; boundary=bound")
-    assert answer.json()["error"]["errors"][0]["reason"] == "BadDigest"
+    response = await post(uploader, "multipart", body, content_type="multipart/related; boundary=bound")
+    assert response.json()["error"]["errors"][0]["reason"] == "BadDigest"

@@ -1,4 +1,4 @@
-"""POST /videos/{videoId}/uploads: who gets a URL, and what it is good for."""
+"""POST /videos/{videoId}/uploads."""
 
 import httpx
 import pytest
@@ -15,10 +15,10 @@ def api(client: httpx.AsyncClient, key: Keyring) -> httpx.AsyncClient:
     return client
 
 
-async def test_the_url_begins_an_upload(api: httpx.AsyncClient, uploader: Uploader, reserved: Reserved) -> None:
-    answer = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json=BODY)
-    assert answer.status_code == 200
-    given = answer.json()
+async def test_url_starts_an_upload(api: httpx.AsyncClient, uploader: Uploader, reserved: Reserved) -> None:
+    response = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json=BODY)
+    assert response.status_code == 200
+    given = response.json()
     assert (given["videoId"], given["storagePath"]) == (reserved.video_id, reserved.storage_path)
     assert given["jobId"] == f"import_{reserved.video_id}"
     path = httpx.URL(given["url"]).raw_path.decode()
@@ -32,22 +32,20 @@ async def test_the_url_begins_an_upload(api: httpx.AsyncClient, uploader: Upload
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a\\b", "x" * 256, None])
-async def test_a_file_name_is_not_a_path(api: httpx.AsyncClient, reserved: Reserved, name: str | None) -> None:
-    answer = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json={"fileName": name})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")
+async def test_file_name_cannot_be_a_path(api: httpx.AsyncClient, reserved: Reserved, name: str | None) -> None:
+    response = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json={"fileName": name})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")
 
 
-async def test_somebody_elses_video_is_not_found(api: httpx.AsyncClient, accounts: Accounts) -> None:
+async def test_video_of_another_library_is_not_found(api: httpx.AsyncClient, accounts: Accounts) -> None:
     other: Person = await accounts.person()
     foreign = await reserve(accounts, other.library_id)
     for video_id in (foreign.video_id, "none"):
-        answer = await api.post(f"/v1/videos/{video_id}/uploads", json=BODY)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NOT_FOUND")
+        response = await api.post(f"/v1/videos/{video_id}/uploads", json=BODY)
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "NOT_FOUND")
 
 
-async def test_a_video_that_is_no_upload_is_a_conflict(
-    api: httpx.AsyncClient, accounts: Accounts, reserved: Reserved
-) -> None:
+async def test_video_without_upload_conflicts(api: httpx.AsyncClient, accounts: Accounts, reserved: Reserved) -> None:
     await accounts.connection.execute("UPDATE sources SET type = 'https' WHERE video_id = $1", reserved.video_id)
-    answer = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json=BODY)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "CONFLICT")
+    response = await api.post(f"/v1/videos/{reserved.video_id}/uploads", json=BODY)
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "CONFLICT")

@@ -1,4 +1,4 @@
-"""Sessions whose time is over, and what aborted ones left behind."""
+"""Expiry of sessions and cleanup of aborted ones."""
 
 import os
 from datetime import timedelta
@@ -20,7 +20,7 @@ async def sweep(uploader: Uploader) -> None:
         pass
 
 
-async def test_an_expired_session_leaves_nothing_behind(uploader: Uploader, clock: MovableClock) -> None:
+async def test_expired_session_is_deleted(uploader: Uploader, clock: MovableClock) -> None:
     await uploader.start()
     await uploader.put(DATA, f"0-{len(DATA) - 1}/*")
     multipart_id = (await uploader.row())["multipart_id"]
@@ -29,28 +29,30 @@ async def test_an_expired_session_leaves_nothing_behind(uploader: Uploader, cloc
     clock.shift = timedelta(days=7, minutes=1)
     await sweep(uploader)
     assert await uploader.row() == {}
-    assert await uploader.pieces() == 0
+    assert await uploader.partial_part_count() == 0
     with pytest.raises(Exception, match="NoSuchUpload"):
-        await uploader.gateway.multipart.put_part(uploader.reserved.storage_path, multipart_id, number=1, pieces=[b"x"])
+        await uploader.gateway.multipart.put_part(
+            uploader.reserved.storage_path, multipart_id, number=1, buffers=[b"x"]
+        )
 
 
-async def test_what_could_not_be_cleaned_is_cleaned_later(uploader: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def away(*_: object, **__: object) -> None:
-        raise httpx.ConnectError("away")
+async def test_failed_cleanup_is_retried(uploader: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unavailable(*_: object, **__: object) -> None:
+        raise httpx.ConnectError("unavailable")
 
     await uploader.start()
     await uploader.put(DATA, f"0-{len(DATA) - 1}/*")
     with monkeypatch.context() as patch:
-        patch.setattr(Multipart, "abort", away)
+        patch.setattr(Multipart, "abort", unavailable)
         assert (await uploader.client.delete(uploader.url)).status_code == 499
         await sweep(uploader)
     assert (await uploader.row())["multipart_id"] is not None
     await sweep(uploader)
     row = await uploader.row()
-    assert (row["state"], row["multipart_id"], await uploader.pieces()) == ("aborted", None, 0)
+    assert (row["state"], row["multipart_id"], await uploader.partial_part_count()) == ("aborted", None, 0)
 
 
-async def test_a_finished_session_is_forgotten_and_its_object_stays(uploader: Uploader, clock: MovableClock) -> None:
+async def test_finished_session_is_deleted_and_object_kept(uploader: Uploader, clock: MovableClock) -> None:
     await uploader.start()
     await uploader.put(DATA)
     clock.shift = timedelta(days=8)

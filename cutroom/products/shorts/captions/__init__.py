@@ -1,1 +1,1 @@
-"""Burnt-in captions: words in screens, seven looks, and places that keep off faces."""
+"""Burned-in captions: screens, seven styles, and placement away from faces."""

@@ -1,1 +1,1 @@
-"""Moments: what a film talks about, and which stretches of it stand on their own."""
+"""Moments: selects self-contained parts of a video by their transcript."""

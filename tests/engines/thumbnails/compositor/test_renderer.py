@@ -14,7 +14,7 @@ from cutroom.engines.vision.isnet import IsnetBackgroundRemover
 from cutroom.engines.vision.yunet import YuNetFaceDetector
 from dev.fixtures.photographs import photograph
 from tests.engines.recognition.recognizer_suite import model_folder
-from tests.engines.thumbnails.renderer_suite import ThumbnailSuite, cooking, lesson, portrait, talk
+from tests.engines.thumbnails.renderer_suite import ThumbnailRendererSuite, cooking, lesson, portrait, talk
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
@@ -53,7 +53,7 @@ def quick() -> Compositor:
     return Compositor(YuNetFaceDetector(model_folder("yunet")), None)
 
 
-class TestCompositor(ThumbnailSuite):
+class TestCompositor(ThumbnailRendererSuite):
     """The conformance suite."""
 
     @pytest.fixture(scope="class")
@@ -62,7 +62,7 @@ class TestCompositor(ThumbnailSuite):
         return compositor()
 
 
-class TestWithoutRemover(ThumbnailSuite):
+class TestWithoutRemover(ThumbnailRendererSuite):
     """The conformance suite without a background removal model."""
 
     @pytest.fixture(scope="class")

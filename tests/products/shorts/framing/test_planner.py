@@ -143,7 +143,7 @@ def test_two_faces_that_fit_share_a_window() -> None:
 @pytest.mark.parametrize(
     ("turns", "fit"),
     [
-        pytest.param([], SceneFit.SPLIT, id="nobody knows who speaks"),
+        pytest.param([], SceneFit.SPLIT, id="unknown speakers"),
         pytest.param([(TimeSpan(0, 4), "a"), (TimeSpan(4, 8), "b")], SceneFit.SPLIT, id="both speak"),
         pytest.param([(TimeSpan(0, 8), "a")], SceneFit.CROP, id="one speaks"),
         pytest.param([(TimeSpan(0, 7.6), "a"), (TimeSpan(7.6, 8), "b")], SceneFit.CROP, id="the other says a word"),
@@ -198,8 +198,8 @@ def test_much_smaller_face_gets_no_split_screen() -> None:
     ("faces", "fit"),
     [
         pytest.param([], SceneFit.CONTAIN, id="a screen"),
-        pytest.param([face(0.9, height=0.15)], SceneFit.CONTAIN, id="a screen and a small picture of who speaks"),
-        pytest.param([face(0.5, height=0.4)], SceneFit.CROP, id="somebody before a screen"),
+        pytest.param([face(0.9, height=0.15)], SceneFit.CONTAIN, id="a screen with a small webcam"),
+        pytest.param([face(0.5, height=0.4)], SceneFit.CROP, id="a presenter in front of a screen"),
     ],
 )
 def test_screens_are_not_cropped(faces: list[Face], fit: SceneFit) -> None:

@@ -235,7 +235,7 @@ def test_invariants(seed: int, count: int, bounds: tuple[float, float]) -> None:
         check(moment, talk)
     clips_of_promo = choose_promo(talk)
     assert do_not_overlap(clips_of_promo)
-    assert sum(piece.seconds for piece in clips_of_promo) <= 60.0001
+    assert sum(clip.seconds for clip in clips_of_promo) <= 60.0001
     clips = choose_clips(talk, count=count)
     assert do_not_overlap(clips)
     for moment in clips_of_promo + clips:

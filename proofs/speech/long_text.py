@@ -1,4 +1,4 @@
-"""A long text comes back whole: no gap, no click where passages meet, and every word of it."""
+"""Synthesizes a long text: no gaps, no clicks where passages join, and no missing words."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ import numpy as np
 
 from cutroom.engines.registry import Engines
 from dev.fixtures.speech_clips import normalize_words
-from proofs.speech.words import RATE, hear, samples_of
+from proofs.speech.transcription import RATE, samples_of, transcribe
 from proofs.stage.report import Report
 from proofs.stage.word_comparison import word_error_rate
 from tests.support.dialogue import Samples
@@ -17,10 +17,10 @@ from tests.support.stage import Stage
 MAX_GAP_SECONDS = 1.0
 MAX_WER = 0.05
 QUIET = 0.003
-CLICK = 0.25  # of full scale between two samples; speech at this rate seldom does it, and never out of silence
+CLICK = 0.25  # of full scale between two samples; rare in speech at this rate, and never next to silence
 QUIET_SAMPLES = 24  # a millisecond
-SUBJECTS = ("The baker", "A young doctor", "Our neighbour", "The old captain", "My teacher", "A farmer", "The painter")
-DEEDS = ("walked to the station", "wrote a long letter", "repaired the broken gate", "told a strange story")
+SUBJECTS = ("The baker", "A young doctor", "Our neighbor", "The old captain", "My teacher", "A farmer", "The painter")
+ACTIONS = ("walked to the station", "wrote a long letter", "repaired the broken gate", "sang an old song")
 PLACES = (
     "before the sun came up",
     "near the stone bridge",
@@ -30,38 +30,38 @@ PLACES = (
 
 
 def make_text(characters: int) -> str:
-    """Sentences of ordinary words in paragraphs, no two alike."""
+    """Distinct sentences of common words, in paragraphs."""
     found: list[str] = []
     number = 0
     while sum(len(each) + 1 for each in found) < characters - 80:
-        subject, deed = SUBJECTS[number % 7], DEEDS[(number // 7) % 4]
+        subject, action = SUBJECTS[number % 7], ACTIONS[(number // 7) % 4]
         place = PLACES[(number // 28 + number) % 4]
-        joint = "\n\n" if number % 12 == 11 else ""
-        found.append(f"{subject} {deed} {place}, and nobody asked why.{joint}")
+        separator = "\n\n" if number % 12 == 11 else ""
+        found.append(f"{subject} {action} {place}, and the others waited.{separator}")
         number += 1
     return " ".join(found)[:characters]
 
 
-async def prove_long(report: Report, stage: Stage, voices: dict[str, str], *, characters: int) -> None:
+async def prove_long_text(report: Report, stage: Stage, voices: dict[str, str], *, characters: int) -> None:
     text = make_text(characters)
     started = time.perf_counter()
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=600) as client:
-        answer = await client.post(
+        response = await client.post(
             f"/v1/text-to-speech/{voices['en']}", params={"output_format": "pcm_24000"}, json={"text": text}
         )
-        answer.raise_for_status()
+        response.raise_for_status()
     seconds = time.perf_counter() - started
-    samples = samples_of(answer.content)
+    samples = samples_of(response.content)
     length, gap, clicks = len(samples) / RATE, longest_gap(samples), count_clicks(samples)
     rate = await asyncio.to_thread(_error_rate, stage, samples, text)
     report.claim(
-        f"{len(text)} characters in one request: the longest gap",
+        f"{len(text)} characters in one request: longest gap",
         expected=f"<= {MAX_GAP_SECONDS} s",
         measured=f"{gap:.2f} s in {length:.0f} s",
         holds=gap <= MAX_GAP_SECONDS and length > len(text) / 25,
     )
-    report.claim("... clicks out of silence", expected="0", measured=clicks, holds=clicks == 0)
-    report.claim("... words wrong", expected="<= 5 %", measured=f"{rate:.1%}", holds=rate <= MAX_WER)
+    report.claim("... clicks next to silence", expected="0", measured=clicks, holds=clicks == 0)
+    report.claim("... word error rate", expected="<= 5 %", measured=f"{rate:.1%}", holds=rate <= MAX_WER)
     report.figures(
         long_characters=len(text),
         long_seconds=round(length, 1),
@@ -78,7 +78,7 @@ def longest_gap(samples: Samples) -> float:
 
 
 def count_clicks(samples: Samples) -> int:
-    """Jumps that come out of silence or fall into it: what a bad joint sounds like."""
+    """Sample jumps next to silence, as caused by a bad join."""
     jumps = np.nonzero(np.abs(np.diff(samples)) > CLICK)[0]
     clicks = 0
     for at in jumps:
@@ -89,4 +89,4 @@ def count_clicks(samples: Samples) -> int:
 
 
 def _error_rate(stage: Stage, samples: Samples, text: str) -> float:
-    return word_error_rate(normalize_words(text), hear(Engines(stage.settings), samples, "en"))
+    return word_error_rate(normalize_words(text), transcribe(Engines(stage.settings), samples, "en"))

@@ -1,4 +1,4 @@
-"""All thumbnails of a proof on one sheet, for somebody to look at."""
+"""Draws a contact sheet of all thumbnails for visual review."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,0 +1,78 @@
+"""Updates to videos that products request: what an import found, and what was made for the video."""
+
+from typing import Literal
+
+from cutroom.platform.db import Connection
+
+TextField = Literal["title", "description"]
+
+
+async def set_missing_title(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:
+    """Sets the title that came with the source, unless the caller gave one."""
+    await connection.execute(
+        "UPDATE videos SET title = $3 WHERE library_id = $1 AND id = $2 AND title IS NULL",
+        library_id,
+        video_id,
+        title,
+    )
+
+
+async def set_media(
+    connection: Connection, library_id: str, video_id: str, *, duration_seconds: float, media_type: str
+) -> None:
+    await connection.execute(
+        "UPDATE videos SET duration_seconds = $3, media_type = $4 WHERE library_id = $1 AND id = $2",
+        library_id,
+        video_id,
+        duration_seconds,
+        media_type,
+    )
+
+
+async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
+    await connection.execute(
+        "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
+    )
+
+
+async def set_transcript_language(connection: Connection, library_id: str, video_id: str, *, language: str) -> None:
+    """Records the spoken language, which is also the default language unless the caller gave one."""
+    await connection.execute(
+        """UPDATE videos SET transcript_language = $3, default_language_code = coalesce(default_language_code, $3)
+           WHERE library_id = $1 AND id = $2""",
+        library_id,
+        video_id,
+        language,
+    )
+
+
+async def set_playback_languages(
+    connection: Connection, library_id: str, video_id: str, *, languages: list[str]
+) -> None:
+    await connection.execute(
+        "UPDATE videos SET playback_languages = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, languages
+    )
+
+
+async def set_hosted_url(connection: Connection, library_id: str, video_id: str, *, url: str) -> None:
+    await connection.execute(
+        "UPDATE videos SET hosted_url = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, url
+    )
+
+
+async def get_text(connection: Connection, library_id: str, video_id: str, *, field: TextField) -> str | None:
+    found: str | None = await connection.fetchval(
+        f"SELECT {field} FROM videos WHERE library_id = $1 AND id = $2",  # noqa: S608 (one of two column names)
+        library_id,
+        video_id,
+    )
+    return found
+
+
+async def set_text(connection: Connection, library_id: str, video_id: str, *, field: TextField, text: str) -> None:
+    await connection.execute(
+        f"UPDATE videos SET {field} = $3 WHERE library_id = $1 AND id = $2",  # noqa: S608 (one of two column names)
+        library_id,
+        video_id,
+        text,
+    )
