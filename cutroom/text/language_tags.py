@@ -3,7 +3,8 @@
 import re
 from functools import lru_cache
 
-from langcodes import Language, LanguageTagError, standardize_tag
+from langcodes import Language, standardize_tag
+from langcodes.tag_parser import LanguageTagError
 
 LANGUAGE_PATTERN = r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$"  # what the API accepts
 UNDETERMINED = "und"  # ISO 639-2, where a container needs a code and there is none

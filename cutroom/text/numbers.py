@@ -133,7 +133,9 @@ def _digits(match: re.Match[str], text: str, *, group_mark: str | None) -> Itera
         values = frozenset(value + part for value in values)
     integers = [int(value) for value in values if value.denominator == 1]
     if match["decade"]:
-        values |= {Fraction(each % 100) for each in integers} | {Fraction(1900 + each) for each in integers if each < 100}
+        values |= {Fraction(each % 100) for each in integers} | {
+            Fraction(1900 + each) for each in integers if each < 100
+        }
     half = _stated_half(text, match.end())
     if any(1 <= each <= HOURS for each in integers) and _HALF_OF_DAY.match(text, match.end()):
         values |= {value for each in integers for value in _hour(each, half)}

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.products.playback.activities import PlaybackActivities, PlaybackPlan, PlaybackRef
 
 MAX_PARALLEL_CHUNKS = 16  # per video, across all workers
-# Nobody waits for a ladder: imports and shorts go first if the queue is long.
+# No caller waits for a ladder: imports and shorts go first if the queue is long.
 LOW_PRIORITY = 4
 media_runner = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=90))
 

@@ -82,7 +82,7 @@ async def test_other_libraries_and_viewers_cannot_edit_folders(
 async def test_thumbnail_of_the_video_can_be_set(
     browser: Browser, sign_in: SignIn, accounts: Accounts, person: Person
 ) -> None:
-    video_id = await put_video(accounts, person.library_id, title="Walk", transcript="We walk.")
+    video_id = await put_video(accounts, person.library_id, title="Walk", spoken="We walk.")
     here = {"library_id": person.library_id, "video_id": video_id, "created_at": system_clock()}
     request_id = new_id()
     await insert(accounts.connection, "thumbnail_requests", {**here, "id": request_id, "job_id": "none"})

@@ -24,18 +24,18 @@ async def put_video(
     library_id: str,
     *,
     title: str,
-    transcript: str | None = None,
+    spoken: str | None = None,
     **row: Any,  # noqa: ANN401 (column values)
 ) -> str:
     video_id, now = new_id(), system_clock()
     here: dict[str, Any] = {"library_id": library_id, "created_at": now}
-    states = {"status": "ready", "import_status": "ready", "transcript_status": "ready" if transcript else None}
+    states = {"status": "ready", "import_status": "ready", "transcript_status": "ready" if spoken else None}
     video = {**here, **states, "id": video_id, "title": title, "duration_seconds": 60.0, "media_type": "video"}
     await insert(accounts.connection, "videos", {**video, **row})
     for kind in ("import", "transcript"):
         await insert(accounts.connection, "jobs", job(here, f"{kind}_{video_id}", kind, video_id=video_id, now=now))
-    if transcript:
-        segment = {"start": 1.5, "end": 4.0, "speaker": "speaker_1", "text": transcript, "deleted": False, "words": 0}
+    if spoken:
+        segment = {"start": 1.5, "end": 4.0, "speaker": "speaker_1", "text": spoken, "deleted": False, "words": 0}
         transcript = {
             **here,
             "video_id": video_id,
@@ -57,7 +57,7 @@ def job(here: dict[str, Any], job_id: str, kind: str, *, video_id: str, now: dat
 async def test_titles_transcripts_and_folder_names_are_escaped(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
-    video_id = await put_video(accounts, person.library_id, title=MARKUP, transcript=MARKUP)
+    video_id = await put_video(accounts, person.library_id, title=MARKUP, spoken=MARKUP)
     await browser.post("/library/folders", {"name": MARKUP})
     for path in ("/library", "/library?q=script", f"/videos/{video_id}"):
         page = (await browser.get(path)).text
@@ -74,7 +74,7 @@ async def test_search_matches_titles_and_transcripts(
 ) -> None:
     ids = {
         "a": await put_video(accounts, person.library_id, title="The harbor"),
-        "b": await put_video(accounts, person.library_id, title="Walk", transcript="It is 100% a lighthouse."),
+        "b": await put_video(accounts, person.library_id, title="Walk", spoken="It is 100% a lighthouse."),
     }
     page = (await browser.get("/library", params={"q": text})).text
     assert {name for name, video_id in ids.items() if f"/videos/{video_id}" in page} == found
@@ -82,7 +82,7 @@ async def test_search_matches_titles_and_transcripts(
 
 async def test_search_does_not_cross_libraries(browser: Browser, accounts: Accounts) -> None:
     outsider = await accounts.person()
-    video_id = await put_video(accounts, outsider.library_id, title="Secret harbor", transcript="harbor")
+    video_id = await put_video(accounts, outsider.library_id, title="Secret harbor", spoken="harbor")
     assert video_id not in (await browser.get("/library?q=harbor")).text
     assert (await browser.get(f"/videos/{video_id}")).status_code == 404
     assert (await browser.get(f"/videos/{video_id}/subtitles/en.vtt")).status_code == 404
@@ -141,7 +141,7 @@ async def test_unsupported_url_shows_an_error_page(browser: Browser) -> None:
 async def test_viewer_can_look_but_not_create(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
-    video_id = await put_video(accounts, workspace_id, title="Ours", transcript="words")
+    video_id = await put_video(accounts, workspace_id, title="Ours", spoken="words")
     browser = await sign_in(viewer)
     await browser.post("/switch", {"library": workspace_id})
     page = (await browser.get("/library")).text
@@ -158,7 +158,7 @@ async def test_viewer_can_look_but_not_create(sign_in: SignIn, accounts: Account
 
 
 async def test_button_shows_the_price_that_is_held(browser: Browser, accounts: Accounts, person: Person) -> None:
-    video_id = await put_video(accounts, person.library_id, title="Walk", transcript="words")
+    video_id = await put_video(accounts, person.library_id, title="Walk", spoken="words")
     await ledger.grant(accounts.connection, person.library_id, millicredits=10_000, reference="a", now=system_clock())
     await accounts.connection.execute(
         """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)

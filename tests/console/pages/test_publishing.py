@@ -14,7 +14,7 @@ from tests.console.pages.test_library import put_video
 @pytest.fixture
 async def video_id(accounts: Accounts, person: Person) -> str:
     await ledger.grant(accounts.connection, person.library_id, millicredits=100_000, reference="a", now=system_clock())
-    return await put_video(accounts, person.library_id, title="Walk", transcript="We walk along the harbor.")
+    return await put_video(accounts, person.library_id, title="Walk", spoken="We walk along the harbor.")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ async def test_review_requires_a_pending_review(browser: Browser, video_id: str)
 async def test_viewer_cannot_publish(sign_in: SignIn, accounts: Accounts, person: Person) -> None:
     workspace_id, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(workspace_id, viewer, role=Role.VIEWER)
-    video = await put_video(accounts, workspace_id, title="Ours", transcript="words")
+    video = await put_video(accounts, workspace_id, title="Ours", spoken="words")
     browser = await sign_in(viewer)
     await browser.post("/switch", {"library": workspace_id})
     for path, fields in {"publish": {"kind": "title", "style": "funny"}, "review": {"answer": "approve"}}.items():

@@ -142,7 +142,10 @@ class SpeechRecognizerSuite:
         original = recognizer.transcribe(clip.samples, language="en-GB", speech=speech_spans(clip))
         shifted = recognizer.transcribe(moved.samples, language="en-GB", speech=speech_spans(moved))
         assert original.language == "en-GB"
-        assert [word.text for word in original.words] == [word.text for word in shifted.words]
+        # Punctuation may differ: the two windows differ by rounding, which varies between CPUs.
+        assert [normalize_words(word.text) for word in original.words] == [
+            normalize_words(word.text) for word in shifted.words
+        ]
         shifts = [
             right.start_seconds - left.start_seconds for left, right in zip(original.words, shifted.words, strict=True)
         ]

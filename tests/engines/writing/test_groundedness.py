@@ -50,7 +50,7 @@ def test_words_only_in_excluded_sentences_are_unsupported() -> None:
     assert unsupported_claims("The boats and a gazebo", suspicious) == ["gazebo"]
 
 
-def test_support_is_the_share_of_telling_words() -> None:
+def test_support_is_the_share_of_content_words() -> None:
     evidence = collect_evidence(talk(texts=SENTENCES))
     assert supported_share("The boats in the harbour", evidence) == 1.0
     assert supported_share("The boats and the aubergines", evidence) == 0.5

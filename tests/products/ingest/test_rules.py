@@ -219,7 +219,7 @@ def test_invalid_content_type_is_rejected(content_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content_type", "lane"),
+    ("content_type", "kind"),
     [
         ("audio/mpeg", MediaKind.AUDIO),
         ("AUDIO/wav; rate=8000", MediaKind.AUDIO),
