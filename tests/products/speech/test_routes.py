@@ -42,7 +42,12 @@ async def test_clone_from_files_is_created_with_consent(
     assert await stored(runtime, voice_path(voices.library_id, voice_id, "sample-1")) == WAVE + b"1"
     row = await accounts.connection.fetchrow("SELECT * FROM voices WHERE id = $1", voice_id)
     assert row is not None
-    assert (row["name"], row["labels"], row["remove_noise"], row["sample_count"]) == ("Ana", {"language": "pt"}, False, 2)
+    assert (row["name"], row["labels"], row["remove_noise"], row["sample_count"]) == (
+        "Ana",
+        {"language": "pt"},
+        False,
+        2,
+    )
     consent = await accounts.connection.fetchrow("SELECT * FROM voice_consents WHERE voice_id = $1", voice_id)
     assert consent is not None
     assert (consent["user_id"], len(consent["samples_sha256"])) == (person.user_id, 2)

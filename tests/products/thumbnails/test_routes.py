@@ -109,9 +109,7 @@ async def test_characters_and_brand_voices_of_other_libraries_are_not_found(
 ) -> None:
     other = await accounts.person()
     images = [(new_id(), "elsewhere")]
-    theirs = await add_character(
-        accounts.connection, other.library_id, name="Ada", images=images, now=system_clock()
-    )
+    theirs = await add_character(accounts.connection, other.library_id, name="Ada", images=images, now=system_clock())
     loud = BrandVoiceInput(name="Loud", guidelines="Shout")
     voice = await add_brand_voice(accounts.connection, other.library_id, loud, now=system_clock())
     for body in (
