@@ -104,7 +104,7 @@ async def upload(console: ConsoleStage) -> None:
     await browser.wait_for("#uploads .state", has_text="% uploaded")
     await browser.capture("library-uploading")
     await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded")
-    await page.unroute_all()
+    await page.unroute_all(behavior="wait")  # a delayed handler may still be running
     assert chunks > before > 2
     video_id = await console.stage.accounts.connection.fetchval("SELECT id FROM videos ORDER BY id DESC LIMIT 1")
     console.ids["video"] = video_id
@@ -165,7 +165,7 @@ async def switch_language(console: ConsoleStage) -> None:
     )
     await browser.until("document.getElementById('player').currentTime > 0.8")
     assert not await page.evaluate("document.getElementById('player').muted")
-    assert any("/media/" in url and "/s/es-" in url for url in fetched), fetched
+    assert any("/media/" in url and "/a/es-" in url for url in fetched), fetched
     await page.click("#audio-tracks button[data-language=en]")
     await browser.until("document.querySelector('.stage').dataset.audioSource === 'stream en'")
     await page.evaluate("document.getElementById('player').pause()")

@@ -220,7 +220,7 @@ async def _switch(report: Report, viewer: Viewer, name: str) -> bool:
     switched = await viewer.until(f"player.getAudioTracks().find(track => track.active)?.language === '{DUBBED}'")
     played, _, _ = await viewer.watch(1.5)
     fetched = [
-        each for each in viewer.fetched if f"/s/{DUBBED}-" in each and each.endswith(".m4s") and each[:3] == "200"
+        each for each in viewer.fetched if f"/a/{DUBBED}-" in each and each.endswith(".m4s") and each[:3] == "200"
     ]
     holds = bool(switched and text) and played >= 1.5 and len(fetched) > 0
     report.claim(
