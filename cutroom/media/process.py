@@ -133,7 +133,13 @@ async def run(
     pass_fds: Sequence[int] = (),
 ) -> FinishedProcess:
     """Runs a program to completion; kills its process group on timeout, cancellation or any error."""
-    process = await _start(command, environment, folder=folder, pass_fds=pass_fds)
+    starting = asyncio.create_task(_start(command, environment, folder=folder, pass_fds=pass_fds))
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(MediaError):  # the program may be running already, before asyncio says so
+            await _end(await starting, ())
+        raise
     assert process.stdout is not None
     assert process.stderr is not None
     tasks = (

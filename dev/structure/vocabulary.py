@@ -43,7 +43,9 @@ def vocabulary() -> Vocabulary:
     camel = "|".join(term.title() for term in sorted(tables["identifiers"]["terms"], key=len, reverse=True))
     return Vocabulary(
         # Snake and camel case both count: `film_path`, `FILM`, `filmPath` and `Film` hold the term `film`.
-        identifiers=re.compile(rf"(?<![A-Za-z0-9])(?i:{identifiers})(?![A-Za-z0-9])|({camel})(?![a-z0-9])"),
+        identifiers=re.compile(
+            rf"(?<![A-Za-z0-9])(?i:{identifiers})(?![A-Za-z0-9])|(?<![A-Za-z0-9])({identifiers})(?=[A-Z])|({camel})(?![a-z0-9])"
+        ),
         phrases=re.compile(rf"(?<![\w.])({phrases})(?![\w])", re.IGNORECASE),
         excluded=tuple(tables["excluded"]["paths"]),
         allowed={prefix: frozenset(terms) for prefix, terms in tables["allowed"].items()},

@@ -15,10 +15,10 @@ LINES = (  # of similar length
     "Please bring a warm coat and something to eat.",
     "She opened the letter and read it twice.",
     "There is a small bakery behind the church.",
-    "The driver did not know that the road was closed.",
-    "The children were asleep before the show ended.",
+    "Nobody had told them that the road was closed.",
+    "The children were asleep before the film ended.",
     "He found his old camera in a box of books.",
-    "We should call them early in the morning.",
+    "We should call them before they go to bed.",
     "The soup was hot and tasted of fresh herbs.",
     "A cold wind came down from the mountains.",
 )

@@ -49,6 +49,11 @@ TEXTS: dict[str, Sequence[tuple[str, ...]]] = {
         ("Comprei 3 livros sobre a história da cidade.", "Comprei três livros sobre a história da cidade."),
         ("O mercado fica perto da igreja, do outro lado da praça.",),
         ("Amanhã vamos visitar os nossos avós no interior.",),
+        ("A biblioteca da escola recebe novos alunos toda semana.",),
+        ("Meu irmão trabalha numa padaria perto do rio.",),
+        ("As crianças brincam no parque depois da aula.",),
+        ("O médico pediu dois exames antes da viagem.", "O médico pediu 2 exames antes da viagem."),
+        ("Ela comprou flores amarelas para a festa de aniversário.",),
     ],
     "es": [
         ("La biblioteca abre temprano todos los sábados.",),
@@ -58,7 +63,7 @@ TEXTS: dict[str, Sequence[tuple[str, ...]]] = {
     ],
 }
 CLONED = (
-    "The garden behind the school was full of roses, and in the evening we sat there and talked about the journey. "
+    "The garden behind the house was full of roses, and in the evening we sat there and talked about the journey. "
     "My grandfather knew every path through the mountains."
 )
 
