@@ -16,7 +16,8 @@ def terms_in(folder: Path, text: str, name: str = "module.py") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["film_path = 1", "class FilmMaker: ...", "filmPath = 1", "# This is told to whoever asks.", "# It is made anew."]
+    "text",
+    ["film_path = 1", "class FilmMaker: ...", "filmPath = 1", "# This is told to whoever asks.", "# It is made anew."],
 )
 def test_private_terms_are_found(tmp_path: Path, text: str) -> None:
     assert terms_in(tmp_path, text)
