@@ -18,7 +18,6 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.task_queues import TaskQueue
-from cutroom.platform.temporal import RecurringWorkflow
 
 Activity = Callable[..., Any]
 Activities = Mapping[TaskQueue, Sequence[Activity]]
@@ -60,12 +59,3 @@ class WorkerContext:
             ),
             secret_box=SecretBox(settings.secret_key.get_secret_value()),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerRegistration:
-    """What one product registers: workflows on the control queue, activities by task queue, and schedules."""
-
-    workflows: Sequence[type]
-    activities: Callable[[WorkerContext], Activities]
-    recurring: Sequence[RecurringWorkflow] = ()

@@ -146,12 +146,13 @@ class SpeechRecognizerSuite:
         assert [normalize_words(word.text) for word in original.words] == [
             normalize_words(word.text) for word in shifted.words
         ]
-        errors = [
+        errors = sorted(
             abs(right.start_seconds - left.start_seconds - 5)
             for left, right in zip(original.words, shifted.words, strict=True)
-        ]
+        )
         assert float(np.median(errors)) < 0.05
-        assert max(errors) < 0.5  # a word after a pause may start at either end of it
+        assert errors[-2] < 0.15
+        assert errors[-1] < 0.5  # the word after the pause may start at either end of it
 
     def test_only_given_speech_is_transcribed(
         self, recognizer: ProgressRecognizer, recording: tuple[Clip, list[TimeSpan]], folder: Path
