@@ -11,6 +11,7 @@ from obstore.store import S3Store
 
 from cutroom.platform.clock import system_clock
 from cutroom.platform.settings import Settings
+from cutroom.platform.storage.disposition import content_disposition
 from cutroom.platform.storage.multipart import Signer, bucket_url, object_url
 
 READ_URL_LIFETIME = timedelta(hours=1)
@@ -100,8 +101,8 @@ class Storage:
         return await obstore.sign_async(self.store, "GET", path, READ_URL_LIFETIME)
 
     def download_url(self, path: str, file_name: str) -> str:
-        """Returns a presigned URL that browsers save as `file_name`, which must be ASCII without quotes."""
-        query = {"response-content-disposition": f'attachment; filename="{file_name}"'}
+        """Returns a presigned URL that browsers save as `file_name`; media elements play it all the same."""
+        query = {"response-content-disposition": content_disposition(file_name)}
         seconds = int(READ_URL_LIFETIME.total_seconds())
         # S3 checks the signature against real time, so the injected clock does not apply.
         return self.signer.presign(object_url(self.bucket_url, path), query=query, seconds=seconds, now=system_clock())

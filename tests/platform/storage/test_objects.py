@@ -15,6 +15,7 @@ from obstore.store import S3Store
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import objects as module
+from cutroom.platform.storage.disposition import content_disposition
 from cutroom.platform.storage.objects import Storage
 
 if TYPE_CHECKING:  # available only to type checkers
@@ -158,3 +159,10 @@ async def test_object_replaced_during_read_raises(
     with pytest.raises(PreconditionError):
         async for _ in reading:
             pass
+
+
+@pytest.mark.parametrize("name", ["launch-pt.mp4", "Été-à-Paris-pt.mp4", "日本の朝.zip"])
+async def test_download_url_names_the_file(storage: Storage, path: str, browser: httpx.AsyncClient, name: str) -> None:
+    response = await browser.get(storage.download_url(path, name))
+    assert (response.status_code, response.content) == (200, CONTENT)
+    assert response.headers["content-disposition"] == content_disposition(name)
