@@ -22,13 +22,20 @@ _PURPOSE = "idempotency-record"
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """A request with an Idempotency-Key."""
+    """A request with an Idempotency-Key.
+
+    Keys are scoped to the library and the account, not to the credential, so that a rotated API key still replays.
+    """
 
     principal: Principal
     key: str
     path: str
     body_hash: bytes
     now: datetime
+
+    @property
+    def scoped_key(self) -> str:
+        return f"{self.principal.library_id} {self.principal.user_id} {self.key}"
 
 
 def idempotency_key(request: Request) -> str | None:
@@ -59,21 +66,17 @@ class IdempotencyStore:
         The advisory lock ends with the transaction, so a crashed process leaves neither a claim nor a response.
         """
         return bool(
-            await connection.fetchval(
-                "SELECT pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))",
-                request.principal.id,
-                request.key,
-            )
+            await connection.fetchval("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", request.scoped_key)
         )
 
     async def replay(self, connection: Connection, request: IdempotentRequest) -> Response | None:
         """Return the stored response, if any; raise IDEMPOTENCY_REPLAY if it belongs to a different request."""
         row = await connection.fetchrow(
             """SELECT path, body_hash, status, sealed_body FROM idempotency_records
-               WHERE principal_id = $1 AND key = $2 AND library_id = $3 AND created_at > $4""",
-            request.principal.id,
-            request.key,
+               WHERE library_id = $1 AND user_id = $2 AND key = $3 AND created_at > $4""",
             request.principal.library_id,
+            request.principal.user_id,
+            request.key,
             request.now - RETENTION,
         )
         if row is None:
@@ -82,7 +85,7 @@ class IdempotencyStore:
         if not (path_match and hash_match):
             details = {"pathMatch": path_match, "hashMatch": hash_match}
             raise CutroomError(Code.IDEMPOTENCY_REPLAY, details=details)
-        body = self.secret_box.unseal(_PURPOSE, row["sealed_body"], context=_context(request))
+        body = self.secret_box.unseal(_PURPOSE, row["sealed_body"], context=request.scoped_key)
         headers = {"Idempotency-Replayed": "true"}
         return Response(body, status_code=row["status"], media_type="application/json", headers=headers)
 
@@ -90,18 +93,18 @@ class IdempotencyStore:
         """Store a response, replacing an expired one under the same key."""
         await connection.execute(
             """INSERT INTO idempotency_records
-                   (principal_id, key, library_id, path, body_hash, status, sealed_body, created_at)
+                   (library_id, user_id, key, path, body_hash, status, sealed_body, created_at)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-               ON CONFLICT (principal_id, key) DO UPDATE SET
+               ON CONFLICT (library_id, user_id, key) DO UPDATE SET
                    path = excluded.path, body_hash = excluded.body_hash, status = excluded.status,
                    sealed_body = excluded.sealed_body, created_at = excluded.created_at""",
-            request.principal.id,
-            request.key,
             request.principal.library_id,
+            request.principal.user_id,
+            request.key,
             request.path,
             request.body_hash,
             response.status_code,
-            self.secret_box.seal(_PURPOSE, bytes(response.body), context=_context(request)),
+            self.secret_box.seal(_PURPOSE, bytes(response.body), context=request.scoped_key),
             request.now,
         )
 
@@ -111,7 +114,3 @@ def is_replayable(response: Response) -> bool:
     if isinstance(response, ErrorResponse):
         return response.status_code not in {401, 403} and response.code is not Code.RATE_LIMITED
     return True
-
-
-def _context(request: IdempotentRequest) -> str:
-    return f"{request.principal.id} {request.key}"

@@ -12,9 +12,9 @@ class IdempotencyRecordRow(Table):
     __tablename__ = "idempotency_records"
     __table_args__ = (Index("idempotency_records_created_at_idx", "created_at"),)
 
-    principal_id: Mapped[Id] = mapped_column(primary_key=True)
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    user_id: Mapped[Id] = mapped_column(primary_key=True)  # whose API key sent the request
     key: Mapped[str] = mapped_column(Text, primary_key=True)
-    library_id: Mapped[Id]
     path: Mapped[str] = mapped_column(Text)
     body_hash: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[int] = mapped_column(SmallInteger)

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -119,12 +119,12 @@ class StoredResponse:
 
 @dataclass
 class Caller:
-    """An API key, and how it is currently restricted."""
+    """An API key, how it is currently restricted, and the stored responses that it shares with its account."""
 
     person: Person
     key: Keyring
+    stored_by_key: dict[str, StoredResponse]
     restriction: str = "no"
-    stored_by_key: dict[str, StoredResponse] = field(default_factory=dict)
 
 
 REFUSALS = {
@@ -135,7 +135,7 @@ REFUSALS = {
 
 
 class IdempotencyMachine(RuleBasedStateMachine):
-    """One run: two callers of one library and one of another."""
+    """One run: two API keys of one account, and one of another account with its own library."""
 
     api: ApiUnderTest
 
@@ -147,7 +147,12 @@ class IdempotencyMachine(RuleBasedStateMachine):
     async def _callers(self) -> list[Caller]:
         operator = self.api.operator
         first, other = await operator.person(), await operator.person()
-        return [Caller(person, await operator.key(person)) for person in (first, first, other)]
+        of_first: dict[str, StoredResponse] = {}
+        return [
+            Caller(first, await operator.key(first), of_first),
+            Caller(first, await operator.key(first), of_first),
+            Caller(other, await operator.key(other), {}),
+        ]
 
     @rule(
         who=st.integers(0, 2),

@@ -51,7 +51,7 @@ async def put_record(accounts: Accounts, person: Person, age: timedelta) -> str:
     """Inserts an idempotency record of the given age."""
     key = new_id()
     row = {
-        "principal_id": new_id(),
+        "user_id": person.user_id,
         "key": key,
         "library_id": person.library_id,
         "path": "/folders",

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from cutroom.accounts.keys import KEY_PREFIX, generate_credential
+from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.web import middleware
 from dev.scratch import Accounts, Keyring, Person
@@ -86,14 +87,37 @@ async def test_response_is_stored_for_24_hours(api: httpx.AsyncClient, clock: Mo
     assert (await api.post("/folders", json={"name": "b"}, headers=headers)).status_code == 409
 
 
-async def test_idempotency_keys_are_scoped_to_api_key(
-    api: httpx.AsyncClient, accounts: Accounts, person: Person
+async def test_rotated_api_key_of_the_same_account_replays(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person, key: Keyring
 ) -> None:
     headers = {"Idempotency-Key": "once"}
     first = await api.post("/folders", json={"name": "a"}, headers=headers)
-    other = await accounts.key(person)
-    second = await api.post("/folders", json={"name": "a"}, headers={**headers, **other.headers})
-    assert second.json()["id"] != first.json()["id"]
+    rotated = await accounts.key(person)
+    await accounts.connection.execute("UPDATE api_keys SET revoked_at = now() WHERE id = $1", key.id)
+    again = await api.post("/folders", json={"name": "a"}, headers={**headers, **rotated.headers})
+    assert (again.status_code, again.content) == (first.status_code, first.content) == (201, first.content)
+    assert again.headers["idempotency-replayed"] == "true"
+    other_body = await api.post("/folders", json={"name": "b"}, headers={**headers, **rotated.headers})
+    assert code(other_body) == (409, "IDEMPOTENCY_REPLAY")
+
+
+async def test_idempotency_keys_are_scoped_to_the_library_and_the_account(
+    anonymous: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
+    workspace_id = await accounts.workspace(person)
+    member = await accounts.person()
+    await accounts.member(workspace_id, member, role=Role.EDITOR)
+    keys = [
+        await accounts.key(person),
+        await accounts.key(person, library_id=workspace_id),
+        await accounts.key(member, library_id=workspace_id),
+    ]
+    created = [
+        await anonymous.post("/folders", json={"name": "a"}, headers={**each.headers, "Idempotency-Key": "once"})
+        for each in keys
+    ]
+    assert [response.status_code for response in created] == [201] * 3
+    assert len({response.json()["id"] for response in created}) == 3
 
 
 @pytest.mark.parametrize(
@@ -126,12 +150,12 @@ async def test_concurrent_duplicates_have_one_effect(api: httpx.AsyncClient) -> 
 
 
 async def test_concurrent_duplicate_times_out_with_retry_after(
-    api: httpx.AsyncClient, accounts: Accounts, key: Keyring, monkeypatch: pytest.MonkeyPatch
+    api: httpx.AsyncClient, accounts: Accounts, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(middleware, "DUPLICATE_WAIT_SECONDS", 0.2)
     async with accounts.connection.transaction():  # another request holds the key
         await accounts.connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))", key.id, "once"
+            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"{person.library_id} {person.user_id} once"
         )
         response = await api.post("/folders", json={"name": "a"}, headers={"Idempotency-Key": "once"})
     assert code(response) == (409, "CONFLICT")
