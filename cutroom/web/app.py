@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from cutroom.errors import Code, CutroomError
+from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.openapi import API_VERSION, document
 from cutroom.web.runtime import Runtime
 from cutroom.web.schema import ApiModel
@@ -85,6 +86,7 @@ def create_app(
         generate_unique_id_function=_operation_id,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # done by RequestMiddleware
     )
+    app.router.route_class = HeadAwareRoute
     for router in routers:  # paths are absolute, so one flat list works and matches faster
         app.router.routes.extend(router.routes)
         for route in router.routes:

@@ -21,6 +21,7 @@ from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
 from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.error_responses import error_response
+from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.idempotency import REPLAYED, IdempotentRequest, canonical_path, idempotency_key, is_replayable
 from cutroom.web.openapi import describe
 from cutroom.web.operation import Operation, operation_of
@@ -68,7 +69,7 @@ class FormRequest(Request):
         self._form = form
 
 
-class OperationRoute(APIRoute):
+class OperationRoute(HeadAwareRoute):
     """An API route that runs FastAPI's validation and the handler inside OperationPipeline."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401

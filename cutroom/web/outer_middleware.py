@@ -19,7 +19,9 @@ class RequestContext:
     """Tracks the response status of one request."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.scope = scope
+        self.method = scope["method"]
+        # The server must still see HEAD, to omit the body, when a route runs it as GET.
+        self.scope = {**scope} if self.method == "HEAD" else scope
         self.id = new_id()
         self.status = 0
         self._send = send
@@ -36,13 +38,14 @@ class RequestContext:
         return getattr(self.scope.get("route"), "path", "unmatched")
 
 
-def _allowed_methods(scope: Scope) -> list[str]:
-    """Return the methods allowed for a path; each method is a separate route."""
+def _allowed_methods(scope: Scope) -> set[str]:
+    """Return the methods allowed for a path; each method is a separate route, and HEAD is allowed with GET."""
     routes = [route for route in scope["app"].routes if isinstance(route, Route)]
     matching = [route for route in routes if route.path_regex.match(scope["path"])]
     # `/voices/add` is a path of its own and not a voice id.
     literal = [route for route in matching if route.path == scope["path"]]
-    return sorted({method for route in literal or matching for method in route.methods or ()})
+    allowed = {method for route in literal or matching for method in route.methods or ()}
+    return allowed | {"HEAD"} if "GET" in allowed else allowed
 
 
 class RequestMiddleware:
@@ -61,6 +64,7 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         context, started = RequestContext(scope, send), time.perf_counter()
+        scope = context.scope
         request_id.set(context.id)
         if len(scope["path"]) > 1:
             scope["path"] = scope["path"].rstrip("/") or "/"
@@ -70,8 +74,8 @@ class RequestMiddleware:
             if context.status:
                 raise
             response = error_response(error)
-            if response.status_code == 405:
-                response.headers["Allow"] = ", ".join(_allowed_methods(scope))
+            if response.status_code == 405 and (allowed := _allowed_methods(scope)):
+                response.headers["Allow"] = ", ".join(sorted(allowed))
             await response(scope, receive, context.send)
         finally:
             self._record(context, time.perf_counter() - started)
@@ -82,17 +86,17 @@ class RequestMiddleware:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in context.scope["headers"]}
         with self._tracer.start_as_current_span(
-            context.scope["method"], context=propagate.extract(headers), kind=trace.SpanKind.SERVER
+            context.method, context=propagate.extract(headers), kind=trace.SpanKind.SERVER
         ) as span:
             await self._app(context.scope, receive, context.send)
-            span.update_name(f"{context.scope['method']} {context.route}")
+            span.update_name(f"{context.method} {context.route}")
             span.set_attribute("http.response.status_code", context.status)
             span.set_attribute("http.route", context.route)
             span.set_attribute("cutroom.request_id", context.id)
 
     def _record(self, context: RequestContext, seconds: float) -> None:
         scope, route = context.scope, context.route
-        self._metrics.observe(scope["method"], route, status=context.status, seconds=seconds)
+        self._metrics.observe(context.method, route, status=context.status, seconds=seconds)
         path = scope["path"][:MAX_LOGGED_PATH]
         if (code := scope.get(ERROR_CODE)) is not None:
             self._metrics.errors.labels(code.value).inc()
@@ -102,7 +106,7 @@ class RequestMiddleware:
         self._access_log.write(
             {
                 "request_id": context.id,
-                "method": scope["method"],
+                "method": context.method,
                 "route": route,
                 "path": redact(path) if "_" in path else path,  # every credential contains an underscore
                 "status": context.status,

@@ -83,6 +83,7 @@ class PageContext:
             "notice": self.request.query_params.get("notice", ""),
             "sign_up_open": self.runtime.settings.sign_up == "open",
             "error": None,
+            "now": self.runtime.clock(),
             **values,
         }
         return HTMLResponse(render(template, **variables), status_code=status)
@@ -172,7 +173,7 @@ def _redirect_to_sign_in(request: Request) -> Response:
     if request.headers.get("hx-request"):  # redirect the whole page, not the fragment
         return Response(status_code=204, headers={"HX-Redirect": "/sign-in"})
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    query = urlencode({"next": target}) if request.method == "GET" and target != "/" else ""
+    query = urlencode({"next": target}) if request.method in {"GET", "HEAD"} and target != "/" else ""
     return RedirectResponse(f"/sign-in?{query}" if query else "/sign-in", status_code=303)
 
 

@@ -35,6 +35,7 @@ from cutroom.products.uploads.rules import (
     Session,
     UploadError,
     invalid,
+    method_not_allowed,
     parse_chunk,
     parse_hashes,
     parse_total,
@@ -94,8 +95,8 @@ def google_errors(handler: Handler) -> Handler:
 
 
 def _error_response(error: UploadError) -> Response:
-    headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else None
-    return JSONResponse(error_body(error), status_code=error.status, headers=headers)
+    headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else {}
+    return JSONResponse(error_body(error), status_code=error.status, headers=headers | error.headers)
 
 
 @google_errors
@@ -111,7 +112,9 @@ async def upload(request: Request) -> Response:
         case "OPTIONS":
             return Response(status_code=204, headers=_PREFLIGHT)
         case _:
-            raise UploadError(405, "methodNotAllowed", "Start with POST, send with PUT, cancel with DELETE.")
+            raise method_not_allowed(
+                "DELETE, OPTIONS, POST, PUT", "Start with POST, send with PUT, cancel with DELETE."
+            )
 
 
 async def _start(request: Request) -> Response:
@@ -127,7 +130,7 @@ async def _start(request: Request) -> Response:
 async def upload_object(request: Request) -> Response:
     """The endpoint that google-cloud-storage uses; the signed grant is its access token."""
     if request.method != "POST":
-        raise UploadError(405, "methodNotAllowed", "Upload objects with POST.")
+        raise method_not_allowed("POST", "Upload objects with POST.")
     kind = request.query_params.get("uploadType")
     if kind not in {"resumable", "multipart"}:
         raise invalid("The upload type must be resumable, or multipart for a small file.")

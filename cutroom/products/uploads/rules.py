@@ -22,15 +22,20 @@ _HASH = re.compile(r"(crc32c|md5)=([A-Za-z0-9+/]+={0,2})")
 class UploadError(Exception):
     """An error response with Google's status and reason."""
 
-    def __init__(self, status: int, reason: str, message: str) -> None:
+    def __init__(self, status: int, reason: str, message: str, *, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
         self.message = message
+        self.headers = headers or {}
 
 
 def invalid(message: str) -> UploadError:
     return UploadError(400, "invalid", message)
+
+
+def method_not_allowed(allowed: str, message: str) -> UploadError:
+    return UploadError(405, "methodNotAllowed", message, headers={"Allow": allowed})
 
 
 def try_again(message: str) -> UploadError:
