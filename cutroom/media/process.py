@@ -3,11 +3,17 @@
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
+
+from opentelemetry import trace
+
+from cutroom.platform.cpu_time import add_cpu_seconds
 
 STDOUT_LIMIT_BYTES = 1024 * 1024
 STDERR_TAIL_BYTES = 16 * 1024
@@ -17,10 +23,12 @@ DETAIL_LIMIT_CHARACTERS = 500
 CHUNK_BYTES = 64 * 1024
 KILL_SECONDS = 10.0
 PROGRESS_KEYS_LIMIT = 100
-SIGNAL_OFFSET = 128  # shells and bubblewrap report death by signal as 128 + number
+DAMAGED = "The file is damaged, or is not what it claims to be."
 
 OnLine = Callable[[str], Awaitable[None]]
 OnFraction = Callable[[float], Awaitable[None]]
+
+_tracer = trace.get_tracer(__name__)
 
 
 class Reason(StrEnum):
@@ -80,6 +88,7 @@ class FinishedProcess:
     exit_code: int
     stdout: bytes
     stderr: str
+    cpu_seconds: float = 0.0
 
 
 class FfmpegProgress:
@@ -131,41 +140,47 @@ async def run(
     folder: Path | None = None,
     on_line: OnLine | None = None,
     pass_fds: Sequence[int] = (),
+    program: str | None = None,
 ) -> FinishedProcess:
-    """Runs a program to completion; kills its process group on timeout, cancellation or any error."""
-    starting = asyncio.create_task(_start(command, environment, folder=folder, pass_fds=pass_fds))
-    try:
-        process = await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        with suppress(MediaError):  # the program may be running already, before asyncio says so
-            await _end(await starting, ())
-        raise
-    assert process.stdout is not None
-    assert process.stderr is not None
-    tasks = (
-        asyncio.create_task(_read_stdout(process.stdout, on_line)),
-        asyncio.create_task(_read_tail(process.stderr)),
-    )
-    try:
-        async with asyncio.timeout(seconds):
-            stdout, stderr = await asyncio.gather(*tasks)
-            exit_code = await process.wait()
-    except TimeoutError:
-        raise MediaError(Reason.TIMED_OUT, "Processing the file took too long.", detail=f"after {seconds} s") from None
-    finally:
-        await _end(process, tasks)
-    return FinishedProcess(exit_code, stdout, stderr.decode(errors="replace"))
+    """Runs a program to completion; kills its process group on timeout, cancellation or any error.
+
+    `program` names it in traces, where the arguments do not appear: they may contain secrets.
+    """
+    with _tracer.start_as_current_span(program or Path(command[0]).name) as span:
+        starting = asyncio.create_task(_start(command, environment, folder=folder, pass_fds=pass_fds))
+        try:
+            child = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(MediaError):  # the program may be running already
+                await _end(await starting, ())
+            raise
+        finished = await _read_until_exit(child, seconds=seconds, on_line=on_line)
+        span.set_attribute("process.exit.code", finished.exit_code)
+        span.set_attribute("cutroom.cpu_seconds", finished.cpu_seconds)
+        return finished
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """A running program; `exited` becomes its exit code and the CPU seconds that it and its children used."""
+
+    pid: int
+    stdout: asyncio.StreamReader
+    stderr: asyncio.StreamReader
+    pipes: Sequence[asyncio.ReadTransport]
+    exited: "asyncio.Task[tuple[int, float]]"
 
 
 async def _start(
     command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None, pass_fds: Sequence[int]
-) -> asyncio.subprocess.Process:
+) -> _Child:
     try:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        # Not asyncio's own subprocesses: they do not report the CPU time of the child.
+        popen = subprocess.Popen(  # noqa: S603, ASYNC220 (no shell; it returns as soon as the program is running)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=dict(environment),
             cwd=folder,
             pass_fds=pass_fds,
@@ -174,6 +189,49 @@ async def _start(
     except (FileNotFoundError, PermissionError) as error:
         message = "A required media program is not installed."
         raise MediaError(Reason.TOOL_MISSING, message, detail=str(error)) from error
+    exited = asyncio.create_task(_reap(popen))
+    assert popen.stdout is not None
+    assert popen.stderr is not None
+    stdout, stdout_pipe = await _open_reader(popen.stdout)
+    stderr, stderr_pipe = await _open_reader(popen.stderr)
+    return _Child(popen.pid, stdout, stderr, pipes=(stdout_pipe, stderr_pipe), exited=exited)
+
+
+async def _open_reader(pipe: IO[bytes]) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader, transport
+
+
+async def _reap(popen: "subprocess.Popen[bytes]") -> tuple[int, float]:
+    loop, exited = asyncio.get_running_loop(), asyncio.Event()
+    descriptor = os.pidfd_open(popen.pid)
+    loop.add_reader(descriptor, exited.set)
+    try:
+        await exited.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+    _, status, usage = os.wait4(popen.pid, 0)  # noqa: ASYNC222 (it has exited)
+    popen.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait for it again
+    return popen.returncode, usage.ru_utime + usage.ru_stime
+
+
+async def _read_until_exit(child: _Child, *, seconds: float, on_line: OnLine | None) -> FinishedProcess:
+    tasks = (
+        asyncio.create_task(_read_stdout(child.stdout, on_line)),
+        asyncio.create_task(_read_tail(child.stderr)),
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            stdout, stderr = await asyncio.gather(*tasks)
+            exit_code, cpu_seconds = await asyncio.shield(child.exited)
+    except TimeoutError:
+        raise MediaError(Reason.TIMED_OUT, "Processing the file took too long.", detail=f"after {seconds} s") from None
+    finally:
+        await _end(child, tasks)
+    return FinishedProcess(exit_code, stdout, stderr.decode(errors="replace"), cpu_seconds=cpu_seconds)
 
 
 async def _read_stdout(stream: asyncio.StreamReader, on_line: OnLine | None) -> bytes:
@@ -196,72 +254,22 @@ async def _read_tail(stream: asyncio.StreamReader) -> bytes:
     while chunk := await stream.read(CHUNK_BYTES):
         tail, total = (tail + chunk)[-STDERR_TAIL_BYTES:], total + len(chunk)
         if total > STDERR_LIMIT_BYTES:
-            raise MediaError(Reason.UNREADABLE, _DAMAGED, detail=tail.decode(errors="replace"))
+            raise MediaError(Reason.UNREADABLE, DAMAGED, detail=tail.decode(errors="replace"))
     return tail
 
 
-async def _end(process: asyncio.subprocess.Process, tasks: Sequence[asyncio.Task[bytes]]) -> None:
-    """Kills a running process and drains its pipes, because asyncio keeps unread pipes open."""
-    if process.returncode is None:
+async def _end(child: _Child, tasks: Sequence[asyncio.Task[bytes]]) -> None:
+    """Kills the program if it is running, closes its pipes, and counts its CPU time."""
+    if not child.exited.done():
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(child.pid, signal.SIGKILL)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    for pipe in child.pipes:
+        pipe.close()
     with suppress(TimeoutError):
         async with asyncio.timeout(KILL_SECONDS):
-            for stream in (process.stdout, process.stderr):
-                while stream is not None and await stream.read(CHUNK_BYTES):
-                    pass
-            await process.wait()
-
-
-def check_exit(finished: FinishedProcess) -> FinishedProcess:
-    """Raises a MediaError for a non-zero exit code."""
-    if finished.exit_code == 0:
-        return finished
-    raise to_media_error(finished)
-
-
-def to_media_error(finished: FinishedProcess) -> MediaError:
-    code, text = finished.exit_code, finished.stderr
-    number = -code if code < 0 else code - SIGNAL_OFFSET
-    reason, message = _BY_SIGNAL.get(number) or _by_text(code, text)
-    return MediaError(reason, message, detail=f"exit code {code}: {text.strip()}")
-
-
-_DAMAGED = "The file is damaged, or is not what it claims to be."
-_TOO_SLOW = (Reason.TOO_SLOW, "Processing the file took too long.")
-_TOO_MUCH_OUTPUT = (Reason.TOO_MUCH_OUTPUT, "The output of processing the file would be too large.")
-_CRASHED = (Reason.CRASHED, "The file could not be processed.")
-
-_BY_SIGNAL: Mapping[int, tuple[Reason, str]] = {
-    signal.SIGXCPU: _TOO_SLOW,
-    signal.SIGXFSZ: _TOO_MUCH_OUTPUT,
-    signal.SIGSEGV: _CRASHED,
-    signal.SIGABRT: _CRASHED,
-    signal.SIGBUS: _CRASHED,
-    signal.SIGFPE: _CRASHED,
-    signal.SIGILL: _CRASHED,
-    # The OOM killer or an operator; the sandbox limits cause other signals.
-    signal.SIGKILL: (Reason.KILLED, "Processing was interrupted."),
-}
-
-# Messages of ffmpeg and libc; the first match wins.
-_BY_TEXT: tuple[tuple[str, Reason, str], ...] = (
-    ("Cannot allocate memory", Reason.TOO_MUCH_MEMORY, "Processing the file needs too much memory."),
-    ("No space left on device", Reason.DISK_FULL, "There is not enough disk space to process the file."),
-    ("File too large", *_TOO_MUCH_OUTPUT),
-    ("exceeds max_streams", Reason.TOO_MANY_STREAMS, "The file has too many streams."),
-    ("Picture size", Reason.PICTURE_TOO_LARGE, "The frame size is too large."),
-    ("not on whitelist", Reason.UNSUPPORTED_CODEC, "The file uses a format that is not supported."),
-)
-
-
-def _by_text(code: int, text: str) -> tuple[Reason, str]:
-    if code == 127:
-        return Reason.TOOL_MISSING, "A required media program is not installed."
-    for pattern, reason, message in _BY_TEXT:
-        if pattern in text:
-            return reason, message
-    return Reason.UNREADABLE, _DAMAGED
+            _, cpu_seconds = await asyncio.shield(child.exited)
+            add_cpu_seconds(cpu_seconds)
+    await asyncio.sleep(0)  # the event loop closes the pipes

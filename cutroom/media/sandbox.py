@@ -10,7 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from cutroom.media.process import FfmpegProgress, FinishedProcess, MediaError, OnLine, Reason, check_exit, run
+from cutroom.media.exit_codes import check_exit
+from cutroom.media.process import FfmpegProgress, FinishedProcess, MediaError, OnLine, Reason, run
 
 log = logging.getLogger(__name__)
 
@@ -79,9 +80,15 @@ class Sandbox:
         if self.mode is SandboxMode.OFF:
             unsandboxed = [str(tool), *_without_sandbox(arguments, inputs)]
             command = [*self._prlimit(limits), *unsandboxed]
-            seconds = limits.wall_seconds
             return check_exit(
-                await run(command, seconds=seconds, environment=ENVIRONMENT, folder=output, on_line=on_line)
+                await run(
+                    command,
+                    seconds=limits.wall_seconds,
+                    environment=ENVIRONMENT,
+                    folder=output,
+                    on_line=on_line,
+                    program=program,
+                )
             )
         return await self._run_inside(tool, arguments, inputs=inputs, output=output, limits=limits, on_line=on_line)
 
@@ -105,9 +112,14 @@ class Sandbox:
                 *("--json-status-fd", str(writer)),
                 "--",
             ]
-            command = [*options, *self._prlimit(limits), _tool_inside(tool), *arguments]
+            command = [*options, *_INIT, *self._prlimit(limits), _tool_inside(tool), *arguments]
             finished = await run(
-                command, seconds=limits.wall_seconds, environment=ENVIRONMENT, on_line=on_line, pass_fds=(writer,)
+                command,
+                seconds=limits.wall_seconds,
+                environment=ENVIRONMENT,
+                on_line=on_line,
+                pass_fds=(writer,),
+                program=tool.name,
             )
             os.set_blocking(reader, False)
             _require_started(os.read(reader, STATUS_LIMIT_BYTES), finished)
@@ -138,6 +150,10 @@ ENVIRONMENT: Mapping[str, str] = {
     "MALLOC_ARENA_MAX": "2",
 }
 
+# A shell is process 1 of the sandbox. Bubblewrap's own does not pass on the CPU time of the program, and the program
+# itself would be exempt from signals. Not the last command, or the shell would replace itself with the program.
+_INIT = ("/bin/sh", "-c", '"$@"; exit "$?"', "sh")
+
 # System paths that the programs need: binaries, the symlinks of Debian's libraries, fonts.
 _SYSTEM_LINKS = ("/bin", "/lib", "/lib64", "/sbin")
 _SYSTEM_FILES = ("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/var/cache/fontconfig")
@@ -162,6 +178,7 @@ def require_file(path: Path) -> int:
 def _bubblewrap_options(inputs: Mapping[str, Path], output: Path | None, *, scratch_bytes: int) -> list[str]:
     """An empty root, no network, own PID namespace, no capabilities, killed with the parent."""
     options = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
+    options += ["--as-pid-1"]
     options += ["--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL", "--clearenv"]
     for name, value in ENVIRONMENT.items():
         options += ["--setenv", name, value]

@@ -2,20 +2,16 @@
 
 import asyncio
 import os
+import shlex
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from cutroom.media.process import (
-    STDERR_TAIL_BYTES,
-    FfmpegProgress,
-    FinishedProcess,
-    MediaError,
-    Reason,
-    check_exit,
-    run,
-)
+from cutroom.media.exit_codes import check_exit
+from cutroom.media.process import STDERR_TAIL_BYTES, FfmpegProgress, FinishedProcess, MediaError, Reason, run
+from cutroom.platform.cpu_time import measure_cpu_time
 
 PLAIN = {"PATH": "/usr/bin"}
 
@@ -28,6 +24,28 @@ async def test_stdout_is_returned() -> None:
 async def test_arguments_are_not_interpreted_by_a_shell() -> None:
     finished = await run(["/usr/bin/printf", "%s", "$(id);`id`|id"], seconds=5, environment=PLAIN)
     assert finished.stdout == b"$(id);`id`|id"
+
+
+BURN = "import sys, time\nwhile time.process_time() < 0.2: pass\nprint(time.process_time())"
+
+
+async def test_cpu_time_of_the_program_and_its_children_is_counted() -> None:
+    with measure_cpu_time() as cpu:
+        finished = await run([sys.executable, "-c", BURN], seconds=60, environment=PLAIN)
+        script = f"{shlex.join([sys.executable, '-c', BURN])}; exit 3"
+        by_child = await run(["/bin/sh", "-c", script], seconds=60, environment=PLAIN)
+    assert finished.cpu_seconds >= float(finished.stdout) >= 0.2
+    assert (by_child.exit_code, by_child.cpu_seconds >= float(by_child.stdout)) == (3, True)
+    assert cpu.seconds == pytest.approx(finished.cpu_seconds + by_child.cpu_seconds)
+
+
+async def test_cpu_time_of_a_killed_program_is_counted() -> None:
+    async def fail(_line: str) -> None:
+        raise LookupError
+
+    with measure_cpu_time() as cpu, pytest.raises(LookupError):
+        await run([sys.executable, "-uc", f"{BURN}\ntime.sleep(60)"], seconds=60, environment=PLAIN, on_line=fail)
+    assert cpu.seconds >= 0.2
 
 
 async def test_missing_program_is_reported() -> None:

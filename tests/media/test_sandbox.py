@@ -107,6 +107,14 @@ async def test_disabled_sandbox_runs_and_logs_a_warning(sample_audio: Path, capl
     assert (await unsandboxed.run("ffprobe", arguments, inputs={"input": sample_audio})).stdout == b"format,mp3\n"
 
 
+async def test_cpu_time_inside_is_counted(shell: Sandbox) -> None:
+    finished = await shell.run("ffmpeg", ["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times"], inputs={})
+    minutes, _, seconds = finished.stdout.decode().split()[0].rstrip("s").partition("m")
+    used_seconds = 60 * int(minutes) + float(seconds)
+    assert used_seconds > 0
+    assert finished.cpu_seconds >= used_seconds
+
+
 def test_only_regular_files_are_opened(tmp_path: Path, sample_audio: Path) -> None:
     (tmp_path / "link").symlink_to(sample_audio)
     os.mkfifo(tmp_path / "pipe")
