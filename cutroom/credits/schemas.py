@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 
 from cutroom.credits.pricing import UNBUNDLED, Action
-from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Languages, Omittable, Unique, unique
+from cutroom.web.schema import (
+    MAX_LANGUAGES,
+    ApiModel,
+    LanguageCode,
+    Languages,
+    Omittable,
+    PricedRequest,
+    Unique,
+    unique,
+)
 
 MAX_BILLED_SECONDS = 10_000_000  # about four months
 MAX_DUBS = 20
@@ -18,14 +27,14 @@ ActionKey = Annotated[
 NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
 
 
-class DubWork(ApiModel):
+class DubWork(PricedRequest):
     """Dubs into one or more languages, priced per minute and language."""
 
     product: Literal["plus", "premium"] = "plus"
     languages: Languages
 
 
-class ShortsWork(ApiModel):
+class ShortsWork(PricedRequest):
     """Short clips, a promo, or long clips."""
 
     kind: Literal["shorts", "promo", "clips"]
@@ -36,7 +45,7 @@ class ShortsWork(ApiModel):
     include_generated_thumbnail: Annotated[bool, Field(description="Adds a thumbnail to each long clip.")] = False
 
 
-class ThumbnailWork(ApiModel):
+class ThumbnailWork(PricedRequest):
     """A thumbnail generated without a prompt."""
 
     enabled: Annotated[bool, Field(description="Priced only if `true`.")]
@@ -46,7 +55,7 @@ class ThumbnailWork(ApiModel):
     auto_detect_content_moments: bool = False
 
 
-class CreditBundle(ApiModel):
+class CreditBundle(PricedRequest):
     """Products to price together."""
 
     model_config = ConfigDict(

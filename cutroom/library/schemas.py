@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from cutroom.library.rules import folder_name_error
-from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, RequestModel, Uri
 
 State = Literal["queued", "processing", "ready", "failed"]
 
@@ -76,7 +76,7 @@ def _validate_name(name: str) -> str:
     return name
 
 
-class NewFolder(ApiModel):
+class NewFolder(RequestModel):
     """A folder to create."""
 
     model_config = ConfigDict(

@@ -1,8 +1,9 @@
 """Base classes and types of API schemas: camelCase names, omitted optionals, language codes, errors."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -12,7 +13,10 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     StringConstraints,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
@@ -58,7 +62,7 @@ def make_strict(schema: Any) -> None:  # noqa: ANN401 (a core schema or any part
 
 
 class ApiModel(BaseModel):
-    """Base class of request and response bodies. Unknown fields are ignored, as the API contract requires."""
+    """Base class of request and response bodies."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -82,6 +86,84 @@ class ApiModel(BaseModel):
 def _drop_null(field: dict[str, Any]) -> None:
     others = [option for option in field.pop("anyOf", []) if option != {"type": "null"}]
     field.update(others[0] if len(others) == 1 else {"anyOf": others} if others else {})
+
+
+def allow_null(field: dict[str, Any]) -> None:
+    """Document that null is accepted."""
+    annotations: dict[str, Any] = {
+        name: field.pop(name) for name in ("title", "description", "default") if name in field
+    }
+    options = field.pop("anyOf", None) or [dict(field)]
+    field.clear()
+    field.update({**annotations, "anyOf": [*options, {"type": "null"}]})
+
+
+class RequestModel(ApiModel):
+    """Base class of creation bodies: null means that an optional field is absent. Unknown fields are ignored."""
+
+    # Fields of other variants of the same body: accepted, and dropped.
+    sibling_fields: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_absent(cls, body: Any) -> Any:  # noqa: ANN401 (any JSON value)
+        if not isinstance(body, dict):
+            return body
+        optional = {name for name, is_required in cls._field_names() if not is_required}
+        return {
+            name: value
+            for name, value in body.items()
+            if name not in cls.sibling_fields and not (value is None and name in optional)
+        }
+
+    @classmethod
+    def _field_names(cls) -> Iterable[tuple[str, bool]]:
+        """Every name under which a field can be sent, and whether the field is required."""
+        for name, field in cls.model_fields.items():
+            yield field.alias or name, field.is_required()
+            yield name, field.is_required()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        document = handler.resolve_ref_schema(schema)
+        for name, field in document.get("properties", {}).items():
+            if name not in document.get("required", ()):
+                allow_null(field)
+        return schema
+
+
+class PricedRequest(RequestModel):
+    """Base class of bodies that spend credits: unknown fields are refused, because a typo would buy something else."""
+
+    # Extra fields reach `_refuse_field`, whose error names the closest field; `forbid` has no such hook.
+    model_config = ConfigDict(extra="allow")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = super().__get_pydantic_core_schema__(source, handler)
+        fields: Any = schema
+        while fields["type"] != "model-fields":
+            fields = fields["schema"]
+        fields["extras_keys_schema"] = core_schema.no_info_plain_validator_function(cls._refuse_field)
+        return schema
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        document = handler.resolve_ref_schema(schema)
+        document["additionalProperties"] = False
+        if cls.sibling_fields:
+            document["patternProperties"] = {f"^({'|'.join(sorted(cls.sibling_fields))})$": {}}
+        return schema
+
+    @classmethod
+    def _refuse_field(cls, name: str) -> NoReturn:
+        known = {field.alias or name for name, field in cls.model_fields.items()} | cls.sibling_fields
+        by_lower = {each.lower(): each for each in sorted(known)}
+        closest = get_close_matches(name.lower().replace("_", ""), by_lower, n=1)
+        hint = f" Did you mean `{by_lower[closest[0]]}`?" if closest else ""
+        raise PydanticCustomError("unknown_field", "Unknown field.{hint}", {"hint": hint})
 
 
 # A field that is omitted instead of null: `title: Omittable[str] = None`.
@@ -113,8 +195,20 @@ class Unique:
         return {**handler(schema), "uniqueItems": True}
 
 
+def _distinct_keys(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 (any JSON value)
+    found = validate(value)
+    if len(found) != len(value):
+        raise ValueError("Languages must be unique.")
+    return found
+
+
 MAX_LANGUAGES = 50
 Languages = Annotated[list[LanguageCode], Field(min_length=1, max_length=MAX_LANGUAGES), Unique()]
+LineItemIds = Annotated[  # by language
+    dict[LanguageCode, str],
+    Field(max_length=MAX_LANGUAGES, description="The reservation line item to charge for each language."),
+    WrapValidator(_distinct_keys),
+]
 
 
 class ErrorBody(ApiModel):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from cutroom.web.schema import ApiModel, Uri
+from cutroom.web.schema import ApiModel, RequestModel, Uri
 from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, url_error
 
 
@@ -24,7 +24,7 @@ Destination = Annotated[
 ]
 
 
-class NewWebhookEndpoint(ApiModel):
+class NewWebhookEndpoint(RequestModel):
     """An endpoint to register."""
 
     model_config = ConfigDict(

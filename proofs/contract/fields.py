@@ -48,6 +48,8 @@ def attempts_for(expected: str, field: str) -> Iterator[Attempt]:
     """Values to send, derived from the promise."""
     type_, _, rest = expected.partition(" ")
     yield Attempt(WRONG[type_], accepted=False, description=f"not a {type_}")
+    if "nullable" in rest.split():
+        yield Attempt(None, accepted=True, description="null, which means absent")
     for bound in re.finditer(r"(at least|at most|above) ([\d.]+)", rest):
         edge, word = float(bound[2]), bound[1]
         if word == "above":

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cutroom.platform.ids import new_id
 from proofs.contract.behaviors import expect, promised
 from proofs.contract.samples import BUNDLE
 from proofs.contract.stage import Stage
@@ -167,6 +168,23 @@ async def _other_kind(stage: Stage) -> None:
     made = (await stage.call(SHORTS, {"kind": "promo", "numClips": 7, "minDuration": 20})).document
     plan = await stage.accounts.connection.fetchval("SELECT plan FROM jobs WHERE id = $1", made["jobId"])
     expect("numClips" not in plan and "minDuration" not in plan, plan)
+
+
+@promised("unknown fields are refused where credits are spent, naming the closest known field")
+async def _unknown_fields(stage: Stage) -> None:
+    typo = {"mode": "zero_prompt", "pipelinMode": "thumbnail-precision"}
+    refused = await stage.call(THUMBNAILS, typo)
+    field = {"path": "pipelinMode", "message": "Unknown field. Did you mean `pipelineMode`?"}
+    expect(refused.status == 400 and refused.document["error"]["details"]["fields"] == [field], refused)
+    ids = await _new_video(stage)
+    for operation in (QUOTE, RESERVE):
+        refused = await stage.call(operation, {"transcriptOnly": True, "unknown": 1}, ids=ids)
+        expect(refused.status == 400 and refused.fields == ["unknown"], refused)
+    recipe = {"source": {"type": "upload"}, "products": {"packaging": {"thumbnail": typo}}}
+    refused = await stage.call("POST /videos", recipe)
+    expect(refused.status == 400 and refused.fields == ["products.packaging.thumbnail.pipelinMode"], refused)
+    made = await stage.call("POST /folders", {"name": new_id(), "unknown": 1})
+    expect(made.status == 201, made)
 
 
 @promised("a failed shorts request returns the job's error and the request")

@@ -132,10 +132,6 @@ def _rules(stage: Stage) -> list[str]:
         if operation in {"speak", "stream"}:  # with a voice that is not ready, because no worker runs
             lines.append(f'parameters = {{ "path.voice_id" = "{stage.states[UNREADY_VOICE]["voice_id"]}" }}')
             lines.append("phases.stateful.enabled = false")
-        if (
-            operation == "createFolder"
-        ):  # chains bypass the hooks and send a root folder's null parentId, which is valid
-            lines.append("phases.stateful.checks.negative_data_rejection.enabled = false")
     return lines
 
 

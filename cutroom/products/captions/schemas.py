@@ -5,20 +5,17 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from cutroom.jobs.schemas import Job
-from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Omittable, Unique
+from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, LineItemIds, Omittable, PricedRequest, Unique
 
 
-class NewCaptions(ApiModel):
+class NewCaptions(PricedRequest):
     """Languages to translate the transcript into."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt-BR"]}]})
 
     languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
     reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
-    reservation_line_item_id_by_language: Annotated[
-        dict[LanguageCode, str],
-        Field(max_length=MAX_LANGUAGES, description="The reservation line item to charge for each language."),
-    ] = Field(default_factory=dict)
+    reservation_line_item_id_by_language: LineItemIds = Field(default_factory=dict)
 
 
 class CaptionJobs(ApiModel):

@@ -6,10 +6,10 @@ from pydantic import ConfigDict, Field
 
 from cutroom.jobs.states import JobState
 from cutroom.products.downloads.rules import Artifact, Tier
-from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, RequestModel, Uri
 
 
-class NewDownload(ApiModel):
+class NewDownload(RequestModel):
     """What to prepare."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"artifact": "source"}]})

@@ -7,10 +7,10 @@ from pydantic import ConfigDict, Field
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.products.transcripts.schemas import Segment, Speaker
-from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, Languages, Omittable, Uri
+from cutroom.web.schema import ApiModel, LanguageCode, Languages, LineItemIds, Omittable, PricedRequest, Uri
 
 
-class NewDubs(ApiModel):
+class NewDubs(PricedRequest):
     """Languages to dub a video into."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"languages": ["pt"], "product": "plus"}]})
@@ -23,10 +23,7 @@ class NewDubs(ApiModel):
         "original"
     )
     reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
-    reservation_line_item_id_by_language: Annotated[
-        dict[LanguageCode, str],
-        Field(max_length=MAX_LANGUAGES, description="The reservation line item to charge for each language."),
-    ] = Field(default_factory=dict)
+    reservation_line_item_id_by_language: LineItemIds = Field(default_factory=dict)
 
 
 class DubJobs(ApiModel):

@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from cutroom.products.hosting.rules import Provider, Reason, State
-from cutroom.web.schema import ApiModel, Omittable
+from cutroom.web.schema import ApiModel, Omittable, RequestModel
 
 
-class NewHosting(ApiModel):
+class NewHosting(RequestModel):
     """An empty request body."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{}]})

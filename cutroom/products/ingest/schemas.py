@@ -1,8 +1,8 @@
 """Request and response models of POST /videos."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import DubProduct
@@ -15,8 +15,8 @@ from cutroom.products.ingest.rules import (
     file_name_error,
     source_url_error,
 )
-from cutroom.products.thumbnails.schemas import ThumbnailBase
-from cutroom.web.schema import ApiModel, Languages, Omittable, Uri
+from cutroom.products.thumbnails.schemas import PROMPT_FIELDS, ThumbnailBase
+from cutroom.web.schema import ApiModel, Languages, Omittable, PricedRequest, RequestModel, Uri
 
 MAX_DUB_RECIPES = 4
 
@@ -37,8 +37,10 @@ FileName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_f
 ContentType = Annotated[str, AfterValidator(_content_type)]
 
 
-class UrlSource(ApiModel):
+class UrlSource(PricedRequest):
     """A share link, a YouTube page, or a public media URL."""
+
+    sibling_fields: ClassVar = frozenset({"fileName", "contentType"})
 
     type: Literal[SourceType.YOUTUBE, SourceType.DROPBOX, SourceType.GOOGLE_DRIVE, SourceType.HTTPS]
     url: Annotated[Uri, Field(description="Must belong to the provider in `type`.")]
@@ -50,22 +52,24 @@ class UrlSource(ApiModel):
         return self
 
 
-class UploadSource(ApiModel):
+class UploadSource(PricedRequest):
     """A file the caller will upload."""
+
+    sibling_fields: ClassVar = frozenset({"url"})
 
     type: Literal[SourceType.UPLOAD]
     file_name: FileName = DEFAULT_FILE_NAME
     content_type: Annotated[Omittable[ContentType], Field(description="`audio/*` imports the file as audio.")] = None
 
 
-class DubRecipe(ApiModel):
+class DubRecipe(PricedRequest):
     """Dubs to create when the transcript is ready."""
 
     languages: Languages
     product: DubProduct = DubProduct.PLUS
 
 
-class ShortsRecipe(ApiModel):
+class ShortsRecipe(PricedRequest):
     """Shorts, a promo or clips to create when the transcript is ready."""
 
     kind: Literal["shorts", "promo", "clips"] = "shorts"
@@ -92,13 +96,13 @@ class ShortsRecipe(ApiModel):
         return self
 
 
-class TitleRecipe(ApiModel):
+class TitleRecipe(PricedRequest):
     """A generated title that replaces the title of the source."""
 
     style: TitleStyle
 
 
-class DescriptionRecipe(ApiModel):
+class DescriptionRecipe(PricedRequest):
     """A generated description."""
 
     type: DescriptionKind
@@ -107,18 +111,25 @@ class DescriptionRecipe(ApiModel):
 class ThumbnailRecipe(ThumbnailBase):
     """A thumbnail generated from the video."""
 
+    sibling_fields: ClassVar = PROMPT_FIELDS
+
     enabled: bool = True
 
 
-class PackagingRecipe(ApiModel):
+class PackagingRecipe(PricedRequest):
     """Title, description and thumbnail to generate; each is generated if present."""
 
     title: Omittable[TitleRecipe] = None
     description: Omittable[DescriptionRecipe] = None
-    thumbnail: Omittable[Literal[True] | ThumbnailRecipe] = None
+    thumbnail: Omittable[
+        Annotated[
+            Annotated[Literal[True], Tag("default")] | Annotated[ThumbnailRecipe, Tag("options")],
+            Discriminator(lambda value: "default" if isinstance(value, bool) else "options"),
+        ]
+    ] = None
 
 
-class Recipes(ApiModel):
+class Recipes(PricedRequest):
     """Products that start when the transcript is ready."""
 
     dubs: Omittable[Annotated[list[DubRecipe], Field(max_length=MAX_DUB_RECIPES)]] = None
@@ -126,7 +137,7 @@ class Recipes(ApiModel):
     packaging: Omittable[PackagingRecipe] = None
 
 
-class NewVideo(ApiModel):
+class NewVideo(PricedRequest):
     """A video to create."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source": {"type": "upload", "fileName": "lens.mp4"}}]})
@@ -158,7 +169,7 @@ class CreatedVideo(ApiModel):
     jobs: list[Job]
 
 
-class NewUploadSession(ApiModel):
+class NewUploadSession(RequestModel):
     """The file to upload."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fileName": "lens.mp4", "contentType": "video/mp4"}]})

@@ -1,6 +1,6 @@
 """Request and response bodies of packaging."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -8,8 +8,8 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.products.packaging.rules import OverwriteMode
-from cutroom.products.thumbnails.schemas import BrandVoiceId, ThumbnailBase
-from cutroom.web.schema import ApiModel, Omittable, Uri
+from cutroom.products.thumbnails.schemas import PROMPT_FIELDS, BrandVoiceId, ThumbnailBase
+from cutroom.web.schema import ApiModel, Omittable, PricedRequest, RequestModel, Uri
 
 MAX_PICKS = 10
 OverwriteModeField = Annotated[
@@ -18,7 +18,7 @@ OverwriteModeField = Annotated[
 ]
 
 
-class GenerateTitle(ApiModel):
+class GenerateTitle(PricedRequest):
     """A title to generate."""
 
     enabled: bool
@@ -26,7 +26,7 @@ class GenerateTitle(ApiModel):
     overwrite_mode: OverwriteModeField = OverwriteMode.FILL
 
 
-class GenerateDescription(ApiModel):
+class GenerateDescription(PricedRequest):
     """A description to generate."""
 
     enabled: bool
@@ -38,10 +38,12 @@ class GenerateDescription(ApiModel):
 class ZeroPromptThumbnail(ThumbnailBase):
     """A thumbnail to render from the video."""
 
+    sibling_fields: ClassVar = PROMPT_FIELDS
+
     enabled: bool
 
 
-class AutomationOptions(ApiModel):
+class AutomationOptions(PricedRequest):
     """Automations to run."""
 
     brand_voice_id: Annotated[
@@ -137,7 +139,7 @@ class PackagingState(ApiModel):
     thumbnail: Omittable[PackagedThumbnail] = None
 
 
-class ReviewDecision(ApiModel):
+class ReviewDecision(RequestModel):
     """A review decision on the detections."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"approved": True}]})

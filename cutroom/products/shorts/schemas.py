@@ -1,6 +1,6 @@
 """API schemas of shorts, promos and clips."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -15,7 +15,7 @@ from cutroom.products.shorts.rules import (
     AspectRatio,
     ShortsKind,
 )
-from cutroom.web.schema import ApiModel, Omittable, Uri
+from cutroom.web.schema import ApiModel, Omittable, PricedRequest, Uri
 
 State = Literal["pending", "queued", "processing", "complete", "partial_failed", "failed"]
 
@@ -35,12 +35,14 @@ CaptionPositionField = Annotated[CaptionPosition, Field(description="Position of
 ReservationId = Annotated[Omittable[str], Field(description="A reservation to charge.")]
 
 
-class NewShorts(ApiModel):
+class NewShorts(PricedRequest):
     """Short clips of the best moments."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"kind": "shorts", "numClips": 3, "captionStyle": "karaoke"}]}
     )
+
+    sibling_fields: ClassVar = frozenset({"includeSoundtrack", "includeGeneratedThumbnail"})
 
     kind: Literal[ShortsKind.SHORTS] = ShortsKind.SHORTS
     num_clips: Annotated[int, Field(ge=1, le=MAX_SHORTS)] = 3
@@ -59,10 +61,12 @@ class NewShorts(ApiModel):
         return self
 
 
-class NewPromo(ApiModel):
+class NewPromo(PricedRequest):
     """One edit of 45 to 60 seconds, made of several moments."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "promo", "includeSoundtrack": True}]})
+
+    sibling_fields: ClassVar = frozenset({"numClips", "minDuration", "maxDuration", "includeGeneratedThumbnail"})
 
     kind: Literal[ShortsKind.PROMO]
     aspect_ratio: Annotated[
@@ -75,10 +79,14 @@ class NewPromo(ApiModel):
     reservation_id: ReservationId = None
 
 
-class NewClips(ApiModel):
+class NewClips(PricedRequest):
     """Landscape excerpts of 5 to 25 minutes."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "clips", "numClips": 2}]})
+
+    sibling_fields: ClassVar = frozenset(
+        {"minDuration", "maxDuration", "aspectRatio", "captionStyle", "captionPosition", "includeSoundtrack"}
+    )
 
     kind: Literal[ShortsKind.CLIPS]
     num_clips: Annotated[int, Field(description="Clamped to 1 to 4.")] = 1
@@ -89,7 +97,8 @@ class NewClips(ApiModel):
 
 def _kind(body: Any) -> Any:  # noqa: ANN401 (whatever JSON gave)
     """The kind defaults to shorts."""
-    return body.get("kind", ShortsKind.SHORTS.value) if isinstance(body, dict) else getattr(body, "kind", None)
+    kind = body.get("kind") if isinstance(body, dict) else getattr(body, "kind", None)
+    return ShortsKind.SHORTS.value if kind is None else kind
 
 
 NewRequest = Annotated[

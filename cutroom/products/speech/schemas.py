@@ -7,7 +7,7 @@ from pydantic_core import CoreSchema
 
 from cutroom.products.speech.rules import MAX_SPEED, MAX_TEXT, MIN_SPEED, MODEL_ID, is_model
 from cutroom.text.language_tags import canonical_language, is_language
-from cutroom.web.schema import Omittable, Uri, make_strict
+from cutroom.web.schema import Omittable, Uri, allow_null, make_strict
 
 MAX_LABELS = 16
 VoiceStatus = Literal["processing", "ready", "failed"]
@@ -25,16 +25,6 @@ class SpeechApiModel(BaseModel):
         schema = handler(source)
         make_strict(schema)
         return schema
-
-
-def _or_null(schema: dict[str, Any]) -> None:
-    """Document that null is accepted."""
-    annotations: dict[str, Any] = {
-        name: schema.pop(name) for name in ("title", "description", "default") if name in schema
-    }
-    non_null = dict(schema)
-    schema.clear()
-    schema.update({**annotations, "anyOf": [non_null, {"type": "null"}]})
 
 
 class NewVoice(SpeechApiModel):
@@ -56,7 +46,7 @@ class NewVoice(SpeechApiModel):
         Field(
             max_length=MAX_LABELS,
             description="For example `language`, `gender` and `age`; null means none.",
-            json_schema_extra=_or_null,
+            json_schema_extra=allow_null,
         ),
     ] = Field(default_factory=dict)
     remove_background_noise: bool = True

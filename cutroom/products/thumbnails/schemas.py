@@ -18,7 +18,7 @@ from cutroom.products.thumbnails.rules import (
     ApprovalMode,
     ThumbnailMode,
 )
-from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Unique, Uri
+from cutroom.web.schema import ApiModel, LanguageCode, Omittable, PricedRequest, Unique, Uri
 
 Status = Literal["queued", "processing", "complete", "failed"]
 
@@ -33,10 +33,11 @@ def _fetchable(url: str) -> str:
 ImageUrl = Annotated[Uri, Field(max_length=MAX_URL_LENGTH), AfterValidator(_fetchable)]
 ShortText = Annotated[str, Field(max_length=MAX_OVERLAY)]
 BrandVoiceId = Annotated[str, Field(max_length=MAX_BRAND_VOICE_ID)]
+PROMPT_FIELDS = frozenset({"mode", "prompt"})  # not of thumbnails that are always made from the video
 TranslationLanguages = Annotated[list[LanguageCode], Field(max_length=50), Unique()]
 
 
-class CharacterReference(ApiModel):
+class CharacterReference(PricedRequest):
     """A character to show: a saved one, image URLs, or a description."""
 
     character_id: Annotated[Omittable[str], Field(description="A saved character of the library.")] = None
@@ -51,7 +52,7 @@ class CharacterReference(ApiModel):
     action: Omittable[ShortText] = None
 
 
-class ThumbnailBase(ApiModel):
+class ThumbnailBase(PricedRequest):
     """Fields shared by all thumbnail requests."""
 
     character_count: Annotated[
