@@ -29,3 +29,7 @@ CREATE TABLE thumbnails (
 );
 
 CREATE INDEX thumbnails_request_idx ON thumbnails (library_id, request_id, number);
+
+-- Rendered images as other packages may read them.
+CREATE VIEW published_thumbnails WITH (security_invoker = true) AS
+    SELECT library_id, video_id, id, request_id, number, language, engine, path, created_at FROM thumbnails;

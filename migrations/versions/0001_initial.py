@@ -58,6 +58,7 @@ PUBLISHED_VIEWS = (
     "published_dubs",
     "published_shorts",
     "published_sources",
+    "published_thumbnails",
     "published_transcripts",
 )
 

@@ -1,18 +1,18 @@
 """Activities of the download workflow; storage keys derive from the request, so retries are idempotent."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from temporalio import activity
 
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import ReportProgress, failure, job_step
+from cutroom.jobs.step_progress import ReportProgress, portion
+from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.formats import Container
 from cutroom.media.language_video import AudioTrack, MediaTracks, SubtitleTrack, make_language_video
@@ -28,11 +28,12 @@ from cutroom.products.downloads.archive import ArchiveEntry, ZipArchive
 from cutroom.products.downloads.contents import VideoAssets, derived_entries, load_assets, source_name
 from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
 
-Maker = Callable[["DownloadRef", VideoAssets], Awaitable[tuple[str, str]]]
+Maker = Callable[["DownloadRef", VideoAssets, ReportProgress], Awaitable[tuple[str, str]]]
 
 PREPARED_PERCENT = 95
-REPORT_SECONDS = 2.0
-SAMPLE_KINDS = frozenset({"poster"})  # derived files included in a sample as they are
+SAMPLE_FRACTION = 0.9  # of the time that the bundle of a sample takes; the rest is spent on the archive
+# Derived files included in a sample as they are.
+SAMPLE_KINDS = frozenset({"title", "description", "chapters", "poster", "thumbnail"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ class DownloadActivities:
             makers: dict[Artifact, Maker] = {
                 Artifact.SOURCE: self._source,
                 Artifact.LANGUAGE_VIDEO: self._language_video,
-                Artifact.BUNDLE: partial(self._bundle, report_progress),
+                Artifact.BUNDLE: self._bundle,
             }
-            path, name = await makers[Artifact(download.artifact)](download, assets)
+            path, name = await makers[Artifact(download.artifact)](download, assets, report_progress)
             size = await self.storage.size(path)
         return {
             "artifact": download.artifact,
@@ -92,21 +93,27 @@ class DownloadActivities:
             "sizeBytes": size,
         }
 
-    async def _source(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+    async def _source(
+        self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
+    ) -> tuple[str, str]:
         """The original file as stored, or a sample of it."""
         assert assets.source_path is not None
         if download.cap_seconds is None:
             return assets.source_path, await source_name(assets, self.storage)
-        return await self._store_sample(download, assets)
+        return await self._store_sample(download, assets, report_progress)
 
-    async def _store_sample(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+    async def _store_sample(
+        self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
+    ) -> tuple[str, str]:
         async with self._open_source(download) as (source, info):
             audio = []
             if info.audio_streams:
                 audio.append(AudioTrack(source, info.container, assets.language, title="Original"))
-            return await self._store(download, f"{assets.title}-sample", source, info, MediaTracks(audio))
+            return await self._store(download, f"{assets.stem}-sample", source, info, MediaTracks(audio), report_progress)
 
-    async def _language_video(self, download: DownloadRef, assets: VideoAssets) -> tuple[str, str]:
+    async def _language_video(
+        self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
+    ) -> tuple[str, str]:
         """Muxes the dub as default audio, the original audio, and all subtitles."""
         dub = await self._dub(download, assets)
         async with self._open_source(download) as (source, info):
@@ -123,9 +130,9 @@ class DownloadActivities:
                     audio.append(
                         AudioTrack(mix, Container.MATROSKA, assets.language, title=f"Original {assets.language}")
                     )
-                subtitles = await self._subtitles(download, assets)
-                name = f"{assets.title}-{download.language}"
-                return await self._store(download, name, source, info, MediaTracks(audio), subtitles=subtitles)
+                tracks, subtitles = MediaTracks(audio), await self._subtitles(download, assets)
+                name = f"{assets.stem}-{download.language}"
+                return await self._store(download, name, source, info, tracks, report_progress, subtitles=subtitles)
 
     async def _dub(self, download: DownloadRef, assets: VideoAssets) -> DubCandidate | None:
         """The dub to use; None if the language is the original one."""
@@ -157,6 +164,7 @@ class DownloadActivities:
         source: Path,
         info: MediaInfo,
         tracks: MediaTracks,
+        report_progress: ReportProgress,
         *,
         subtitles: dict[str, bytes] | None = None,
     ) -> tuple[str, str]:
@@ -172,22 +180,24 @@ class DownloadActivities:
                 cap_seconds=download.cap_seconds,
                 output=temp_dir,
                 sandbox=self.sandbox,
+                on_fraction=report_progress,
             )
             path = download.path(f"video{encoded.suffix}")
             await self.storage.put(path, encoded)
         return path, f"{name}{encoded.suffix}"
 
     async def _bundle(
-        self, report_progress: ReportProgress, download: DownloadRef, assets: VideoAssets
+        self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
     ) -> tuple[str, str]:
         """Streams the archive from object storage to object storage."""
-        entries = derived_entries(assets)
+        entries = await asyncio.to_thread(derived_entries, assets)
         if download.cap_seconds is None:
             assert assets.source_path is not None
             name = await source_name(assets, self.storage)
             entries.insert(0, ArchiveEntry(f"source/{name}", "source", assets.source_path, language=assets.language))
         else:
-            entries = await self._sample_entries(download, assets, entries)
+            sampled = portion(report_progress, 0.0, SAMPLE_FRACTION)
+            entries = await self._sample_entries(download, assets, entries, report_progress=sampled)
         metadata = {
             "videoId": download.video_id,
             "title": assets.title,
@@ -201,13 +211,13 @@ class DownloadActivities:
         archive = ZipArchive(self.storage, entries, metadata)
         chunks = with_progress(archive.chunks(), report_progress, expected_bytes=sum(sizes))
         await self.storage.put(path, chunks, expected_bytes=sum(sizes))
-        return path, f"{assets.title}.zip"
+        return path, f"{assets.stem}.zip"
 
     async def _sample_entries(
-        self, download: DownloadRef, assets: VideoAssets, entries: list[ArchiveEntry]
+        self, download: DownloadRef, assets: VideoAssets, entries: list[ArchiveEntry], *, report_progress: ReportProgress
     ) -> list[ArchiveEntry]:
-        """Entries of a sample: the clipped source, clipped subtitles, and the poster."""
-        path, name = await self._store_sample(download, assets)
+        """Entries of a sample: the clipped source, clipped subtitles, texts and images."""
+        path, name = await self._store_sample(download, assets, report_progress)
         sampled = [ArchiveEntry(f"source/{name}", "source", path, language=assets.language)]
         sampled += [entry for entry in entries if entry.kind in SAMPLE_KINDS]
         for language, text in (await self._subtitles(download, assets)).items():
@@ -232,11 +242,9 @@ class DownloadActivities:
 async def with_progress(
     chunks: AsyncIterator[bytes], report_progress: ReportProgress, *, expected_bytes: int
 ) -> AsyncIterator[bytes]:
-    """Passes chunks through, and reports progress every few seconds."""
-    sent, reported_at = 0, monotonic()
+    """Passes chunks through, and reports the sent fraction."""
+    sent = 0
     async for chunk in chunks:
         yield chunk
         sent += len(chunk)
-        if monotonic() - reported_at >= REPORT_SECONDS:
-            await report_progress(min(PREPARED_PERCENT * sent // max(expected_bytes, 1), PREPARED_PERCENT))
-            reported_at = monotonic()
+        report_progress(sent / max(expected_bytes, 1))

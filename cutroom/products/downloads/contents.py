@@ -5,14 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cutroom.engines.errors import EngineError
+from cutroom.engines.writing.extractive.analysis import analyze_transcript
+from cutroom.engines.writing.extractive.chapters import build_chapters
 from cutroom.media.formats import HEAD_BYTES, Container, sniff_header
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads.archive import ArchiveEntry
-from cutroom.products.downloads.rules import safe_name, title_stem
-from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
+from cutroom.products.downloads.rules import chapter_lines
+from cutroom.products.thumbnails.inputs import writing_input
+from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, StoredTranscript, subtitle_path
+from cutroom.text.file_names import safe_stem, title_stem
 
 MAX_SHORTS = 200
+MAX_THUMBNAILS = 200
 _EXTENSIONS: Mapping[Container, str] = {
     Container.MOV: "mp4",
     Container.MATROSKA: "mkv",
@@ -20,7 +26,7 @@ _EXTENSIONS: Mapping[Container, str] = {
     Container.MPEG: "mpg",
     Container.ASF: "wmv",
 }
-_VIDEO = """SELECT v.title, v.poster_path, v.default_language_code, v.media_type, v.duration_seconds,
+_VIDEO = """SELECT v.title, v.description, v.poster_path, v.default_language_code, v.media_type, v.duration_seconds,
         s.storage_path, s.file_name, s.size_bytes
     FROM videos v LEFT JOIN published_sources s ON s.library_id = v.library_id AND s.video_id = v.id
     WHERE v.library_id = $1 AND v.id = $2"""
@@ -34,6 +40,8 @@ _CAPTIONS = """SELECT c.language, j.result FROM published_captions c
     WHERE c.library_id = $1 AND c.video_id = $2 ORDER BY c.language"""
 _SHORTS = """SELECT id, number, title, video_path, thumbnail_path FROM published_shorts
     WHERE library_id = $1 AND video_id = $2 AND deleted_at IS NULL ORDER BY request_id, number LIMIT $3"""
+_THUMBNAILS = """SELECT path, language, engine FROM published_thumbnails
+    WHERE library_id = $1 AND video_id = $2 ORDER BY request_id, number LIMIT $3"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,9 @@ class DubFile:
 class VideoAssets:
     """All files of one video."""
 
-    title: str
+    stem: str  # of file names
+    title: str | None
+    description: str | None
     language: str
     media_type: str | None
     duration_seconds: float | None
@@ -68,10 +78,11 @@ class VideoAssets:
     source_bytes: int
     file_name: str | None
     poster_path: str | None
-    transcript: dict[str, Any] | None
+    transcript: StoredTranscript | None
     subtitles: Sequence[SubtitleFiles]
     dubs: Sequence[DubFile]
     shorts: Sequence[Mapping[str, Any]]
+    thumbnails: Sequence[Mapping[str, Any]]
 
 
 async def load_assets(connection: Connection, library_id: str, video_id: str) -> VideoAssets:
@@ -93,7 +104,9 @@ async def load_assets(connection: Connection, library_id: str, video_id: str) ->
         for row in await connection.fetch(_DUBS, library_id, video_id)
     ]
     return VideoAssets(
-        title=title_stem(video["title"]),
+        stem=title_stem(video["title"]),
+        title=video["title"],
+        description=video["description"],
         language=video["default_language_code"] or UNKNOWN_LANGUAGE,
         media_type=video["media_type"],
         duration_seconds=video["duration_seconds"],
@@ -101,10 +114,11 @@ async def load_assets(connection: Connection, library_id: str, video_id: str) ->
         source_bytes=video["size_bytes"] or 0,
         file_name=video["file_name"],
         poster_path=video["poster_path"],
-        transcript=dict(transcript) if transcript is not None else None,
+        transcript=StoredTranscript(**transcript) if transcript is not None else None,
         subtitles=subtitles,
         dubs=dubs,
         shorts=[dict(row) for row in await connection.fetch(_SHORTS, library_id, video_id, MAX_SHORTS)],
+        thumbnails=[dict(row) for row in await connection.fetch(_THUMBNAILS, library_id, video_id, MAX_THUMBNAILS)],
     )
 
 
@@ -124,31 +138,22 @@ async def source_name(assets: VideoAssets, storage: Storage) -> str:
     head = b"".join([chunk async for chunk in storage.read(assets.source_path, span=(0, HEAD_BYTES))])
     container = Container.MP3 if head.startswith(b"ID3") else sniff_header(head)
     if container is None:
-        return f"{assets.title}.bin"
+        return f"{assets.stem}.bin"
     default = _EXTENSIONS.get(container, container.value)
     allowed = {
         default,
         *({"mov", "m4v", "m4a", "webm", "mka", "oga", "ogv", "m2ts", "aif", "wma"} if extension else ()),
     }
-    return f"{assets.title}.{extension if extension in allowed else default}"
+    return f"{assets.stem}.{extension if extension in allowed else default}"
 
 
 def derived_entries(assets: VideoAssets) -> list[ArchiveEntry]:
     """Archive entries of all derived files."""
-    entries = []
+    entries = _text_entries(assets)
     if assets.poster_path is not None:
         entries.append(ArchiveEntry("poster.jpg", "poster", assets.poster_path))
-    if assets.transcript is not None and assets.transcript["segments"]:
-        language, engines = assets.transcript["language"], [assets.transcript["engine"]]
-        document = {name: assets.transcript[name] for name in ("language", "speakers", "segments")}
-        content = json.dumps(document, ensure_ascii=False, indent=1).encode()
-        entries.append(
-            ArchiveEntry(
-                "transcript/transcript.json", "transcript", content=content, language=language, engines=engines
-            )
-        )
-        path = assets.transcript["alignment_path"]
-        entries.append(ArchiveEntry("transcript/words.json", "words", path, language=language, engines=engines))
+    if assets.transcript is not None and assets.transcript.segments:
+        entries += _transcript_entries(assets.transcript)
     for each in assets.subtitles:
         for path, extension in ((each.srt_path, "srt"), (each.vtt_path, "vtt")):
             name = f"subtitles/{each.language}.{extension}"
@@ -157,7 +162,40 @@ def derived_entries(assets: VideoAssets) -> list[ArchiveEntry]:
         name = f"dubs/{dub.language}-{dub.product}.m4a"
         entries.append(ArchiveEntry(name, "dub", dub.path, language=dub.language, engines=dub.engines))
     for index, short in enumerate(assets.shorts, 1):
-        name = f"shorts/{index:03}-{safe_name(short['title'])}"
+        name = f"shorts/{index:03}-{safe_stem(short['title'])}"
         entries.append(ArchiveEntry(f"{name}.mp4", "short", short["video_path"]))
-        entries.append(ArchiveEntry(f"{name}.jpg", "thumbnail", short["thumbnail_path"]))
+        entries.append(ArchiveEntry(f"{name}.jpg", "short_poster", short["thumbnail_path"]))
+    for index, image in enumerate(assets.thumbnails, 1):
+        language, engines = image["language"], [image["engine"]]
+        name = f"thumbnails/{index:03}{f'-{language}' if language else ''}.jpg"
+        entries.append(ArchiveEntry(name, "thumbnail", image["path"], language=language, engines=engines))
     return entries
+
+
+def _text_entries(assets: VideoAssets) -> list[ArchiveEntry]:
+    texts = {"title": assets.title, "description": assets.description, "chapters": "\n".join(chapters(assets))}
+    return [ArchiveEntry(f"{kind}.txt", kind, content=f"{text}\n".encode()) for kind, text in texts.items() if text]
+
+
+def chapters(assets: VideoAssets) -> list[str]:
+    """The chapters of the description, or else the topics of the transcript; videos under a minute have none."""
+    if written := chapter_lines(assets.description):
+        return written
+    if assets.transcript is None:
+        return []
+    try:
+        analysis = analyze_transcript(writing_input(assets.transcript, guidelines=None), embedder=None)
+    except EngineError:  # too little speech
+        return []
+    return [each.line for each in build_chapters(analysis)]
+
+
+def _transcript_entries(transcript: StoredTranscript) -> list[ArchiveEntry]:
+    language, engines = transcript.language, [transcript.engine]
+    document = {name: getattr(transcript, name) for name in ("language", "speakers", "segments")}
+    content = json.dumps(document, ensure_ascii=False, indent=1).encode()
+    name, words = "transcript/transcript.json", transcript.alignment_path
+    return [
+        ArchiveEntry(name, "transcript", content=content, language=language, engines=engines),
+        ArchiveEntry("transcript/words.json", "words", words, language=language, engines=engines),
+    ]

@@ -4,6 +4,7 @@ from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
 from cutroom.products.downloads import routes, worker
 from cutroom.products.downloads.workflow import DownloadWorkflow
+from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
 PRODUCT = Product(
@@ -12,6 +13,6 @@ PRODUCT = Product(
     jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow),),
     routers=(routes.router,),
     owns=Ownership(object_prefixes=("downloads/",)),
-    depends_on=(TRANSCRIPTS,),
+    depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(ConsolePanel("Download", template="products/download.html"),),
 )

@@ -1,18 +1,13 @@
-"""Download tiers, dub selection and file names."""
+"""Download tiers, dub selection, and the chapters in a description."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 SAMPLE_SECONDS = 60.0
-MAX_NAME = 80
-FALLBACK_NAME = "video"
-# Windows reserves these names, with any extension.
-_WINDOWS_DEVICE_NAMES = frozenset(
-    {"con", "prn", "aux", "nul", *(f"{name}{index}" for name in ("com", "lpt") for index in range(1, 10))}
-)
+MIN_CHAPTERS = 3
+_CHAPTER = re.compile(r"(?:\d+:)?\d{1,2}:\d{2} \S.*")
 
 
 class Artifact(StrEnum):
@@ -73,17 +68,7 @@ def select_dub(dubs: Sequence[DubCandidate]) -> DubCandidate | None:
     return min(dubs, key=lambda each: (order.index(each.readiness), each.product != "premium"), default=None)
 
 
-def safe_name(text: str | None) -> str:
-    """A portable file name: ASCII letters, digits, dots and dashes, never a path."""
-    plain = unicodedata.normalize("NFKD", text or "").encode("ascii", "ignore").decode()
-    name = re.sub(r"[^A-Za-z0-9.-]+", "-", plain)
-    name = re.sub(r"-*\.[-.]*", ".", re.sub(r"-{2,}", "-", name))[:MAX_NAME].strip("-.")
-    if not name:
-        return FALLBACK_NAME
-    return f"{FALLBACK_NAME}-{name}" if name.partition(".")[0].lower() in _WINDOWS_DEVICE_NAMES else name
-
-
-def title_stem(file_name: str | None) -> str:
-    """A title without a file extension."""
-    stem, dot, extension = (file_name or "").rpartition(".")
-    return safe_name(stem if dot and re.fullmatch(r"[A-Za-z0-9]{2,5}", extension) else file_name)
+def chapter_lines(description: str | None) -> list[str]:
+    """The chapters in a description as video sites read them: three or more times with titles, the first at 0:00."""
+    lines = [line for line in (description or "").splitlines() if _CHAPTER.fullmatch(line)]
+    return lines if len(lines) >= MIN_CHAPTERS and lines[0].startswith("0:00 ") else []

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import require_translations, require_voices
+from cutroom.capabilities.service import require_languages
 from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, DubWork
@@ -27,6 +27,7 @@ from cutroom.products.captions.service import check_line_items
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
 from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import require_transcript
+from cutroom.text.file_names import file_name
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
@@ -58,8 +59,7 @@ async def request_dubs(
             details={"reason": "no_optimized_transcript"},
         )
     check_line_items(request.languages, request.reservation_line_item_id_by_language)
-    await require_translations(connection, request.languages, source=source, now=now)
-    await require_voices(connection, request.languages, now=now)
+    await require_languages(connection, request.languages, source=source, now=now, spoken=True)
     jobs = []
     for language, item in zip(request.languages, billable_items(credit_bundle(request)), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
@@ -101,7 +101,7 @@ async def get_dub(
     product: DubProduct,
     storage: Storage,
 ) -> Dub:
-    await get_video(connection, principal, video_id)
+    video = await get_video(connection, principal, video_id)
     key = JobKey(JobType.DUB, video_id, language=language, product=product)
     row = await connection.fetchrow(f"{_JOBS} AND j.id = $3", principal.library_id, video_id, key.id)
     if row is None:
@@ -117,13 +117,21 @@ async def get_dub(
         dubbing_request_id=request_id(key.id),
         dubbing_status=_stored_status(row),
         completion_status=row["completion"] or "pending",
-        audio_url=await storage.read_url(path) if path is not None else None,
+        audio_url=storage.download_url(path, _file_name(video.title, language, product=product, ready=ready))
+        if path is not None
+        else None,
         audio_track_id=f"{language}-{product.value}" if ready else None,
         segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in row["segments"] or []],
         speakers=[Speaker(**each) for each in row["speakers"] or []],
         sync=row["sync"] or None,
         job_id=key.id,
     )
+
+
+def _file_name(title: str | None, language: str, *, product: DubProduct, ready: bool) -> str:
+    """`launch-pt.m4a`; other voices and previews are labeled, because one language can have several."""
+    labels = [product.value] if product is not DubProduct.PLUS else []
+    return file_name(title, language, *labels, *([] if ready else ["preview"]), extension="m4a")
 
 
 def request_id(job_id: str) -> str:

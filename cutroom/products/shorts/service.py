@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -34,12 +35,17 @@ from cutroom.products.shorts.schemas import (
     State,
 )
 from cutroom.products.transcripts.service import require_transcript
+from cutroom.text.file_names import file_name
 
 FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
-_OUTPUTS = f"""SELECT id, kind, title, description, duration_seconds, video_path, thumbnail_path FROM shorts_outputs
-    WHERE library_id = $1 AND request_id = $2 AND deleted_at IS NULL ORDER BY number LIMIT {MAX_LISTED_OUTPUTS}"""  # noqa: S608
+_OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration_seconds, o.video_path,
+        o.thumbnail_path, v.title AS video_title
+    FROM shorts_outputs o JOIN videos v ON v.library_id = o.library_id AND v.id = o.video_id
+    WHERE o.library_id = $1 AND o.request_id = $2 AND o.deleted_at IS NULL
+    ORDER BY o.number LIMIT {MAX_LISTED_OUTPUTS}"""  # noqa: S608
+_FILE_LABELS = {ShortsKind.SHORTS: "short", ShortsKind.PROMO: "promo", ShortsKind.CLIPS: "clip"}
 
 
 def output_path(library_id: str, video_id: str, request_id: str, name: str) -> str:
@@ -117,7 +123,7 @@ async def get_request(
         status=_status(row),
         clips_expected=parse_options(row["plan"]).count,
         job_id=key.id,
-        outputs=[await _output(each, storage) for each in outputs],
+        outputs=[_output(each, storage) for each in outputs],
     )
     if request.status == "failed":
         raise CutroomError(
@@ -145,12 +151,14 @@ def _status(row: asyncpg.Record) -> State:
             return "pending" if row["depends_on"] else "queued"
 
 
-async def _output(row: asyncpg.Record, storage: Storage) -> Output:
+def _output(row: asyncpg.Record, storage: Storage) -> Output:
+    kind = ShortsKind(row["kind"])
+    name = partial(file_name, row["video_title"], _FILE_LABELS[kind], row["number"] + 1)
     return Output(
         output_id=row["id"],
-        type=ShortsKind(row["kind"]),
-        video_url=await storage.read_url(row["video_path"]),
-        thumbnail_url=await storage.read_url(row["thumbnail_path"]),
+        type=kind,
+        video_url=storage.download_url(row["video_path"], name(extension="mp4")),
+        thumbnail_url=storage.download_url(row["thumbnail_path"], name(extension="jpg")),
         duration=row["duration_seconds"],
         title=row["title"],
         description=row["description"],

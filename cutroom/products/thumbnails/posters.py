@@ -7,9 +7,10 @@ from cutroom.errors import not_found
 from cutroom.library.videos import set_poster
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.thumbnails.rules import image_file_name
 
 MAX_SHOWN = 24
-_IMAGES = """SELECT t.id, t.path, t.headline, t.language, t.path = v.poster_path AS is_primary
+_IMAGES = """SELECT t.id, t.path, t.number, t.headline, t.language, t.path = v.poster_path AS is_primary, v.title
     FROM thumbnails t
     JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
     JOIN videos v ON v.library_id = t.library_id AND v.id = t.video_id
@@ -33,10 +34,15 @@ async def list_images(
 ) -> list[ThumbnailImage]:
     """Newest request first, best image first."""
     rows = await connection.fetch(_IMAGES, principal.library_id, video_id, MAX_SHOWN)
-    urls = await storage.read_urls([row["path"] for row in rows]) if rows else []
     return [
-        ThumbnailImage(row["id"], url, row["headline"], row["language"], bool(row["is_primary"]))
-        for row, url in zip(rows, urls, strict=True)
+        ThumbnailImage(
+            row["id"],
+            storage.download_url(row["path"], image_file_name(row["title"], row["number"], language=row["language"])),
+            row["headline"],
+            row["language"],
+            bool(row["is_primary"]),
+        )
+        for row in rows
     ]
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from cutroom.engines.thumbnails.port import Pipeline
+from cutroom.text.file_names import file_name
 
 MAX_CHARACTERS = 3
 MAX_REFERENCE_IDS = 10
@@ -218,3 +219,8 @@ def _character(given: Mapping[str, Any]) -> CharacterRef:
 
 def _text(given: str | None) -> str | None:
     return (given or "").strip() or None
+
+
+def image_file_name(title: str | None, number: int, *, language: str | None) -> str:
+    """`launch-thumbnail-1.jpg`, or `launch-thumbnail-4-pt.jpg` with a translated headline."""
+    return file_name(title, "thumbnail", number + 1, *([language] if language else []), extension="jpg")

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import require_translations
+from cutroom.capabilities.service import require_languages
 from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ThumbnailWork
@@ -29,6 +29,7 @@ from cutroom.products.thumbnails.rules import (
     ThumbnailOptions,
     billed_characters,
     find_faults,
+    image_file_name,
     parse_options,
     resolve_mode,
 )
@@ -43,10 +44,12 @@ from cutroom.products.transcripts.service import require_transcript
 
 REQUEST_ID = "request_id"  # key in a job's plan
 
-_REQUESTS = """SELECT r.id, r.job_id, j.status,
-        (SELECT array_agg(t.path ORDER BY t.number) FROM thumbnails t
-          WHERE t.library_id = r.library_id AND t.request_id = r.id) AS paths
-    FROM thumbnail_requests r JOIN jobs j ON j.library_id = r.library_id AND j.id = r.job_id"""
+_REQUESTS = """SELECT r.id, r.job_id, j.status, v.title,
+        (SELECT jsonb_agg(jsonb_build_object('path', t.path, 'number', t.number, 'language', t.language)
+                          ORDER BY t.number)
+           FROM thumbnails t WHERE t.library_id = r.library_id AND t.request_id = r.id) AS images
+    FROM thumbnail_requests r JOIN jobs j ON j.library_id = r.library_id AND j.id = r.job_id
+    JOIN videos v ON v.library_id = r.library_id AND v.id = r.video_id"""
 _STATUS: Mapping[str, Status] = {
     JobState.QUEUED: "queued",
     JobState.PROCESSING: "processing",
@@ -138,7 +141,7 @@ async def _dependencies(
     """Frames and headlines come from the video, so thumbnails depend on its transcript."""
     transcript, source = await require_transcript(connection, principal, video_id)
     if options.languages:
-        await require_translations(
+        await require_languages(
             connection, options.languages, source=source, now=now, field="thumbnailTranslationLanguageCodes"
         )
     return [] if source is not None else [transcript.id]
@@ -188,7 +191,7 @@ async def list_requests(
         video_id,
         MAX_LISTED,
     )
-    return [await _request(row, storage) for row in rows]
+    return [_request(row, storage) for row in rows]
 
 
 async def get_request(
@@ -201,15 +204,18 @@ async def get_request(
         )
     if row is None:
         raise not_found()
-    return await _request(row, storage)
+    return _request(row, storage)
 
 
-async def _request(row: asyncpg.Record, storage: Storage) -> ThumbnailRequest:
-    paths = row["paths"] or []
+def _request(row: asyncpg.Record, storage: Storage) -> ThumbnailRequest:
+    urls = [
+        storage.download_url(each["path"], image_file_name(row["title"], each["number"], language=each["language"]))
+        for each in row["images"] or []
+    ]
     return ThumbnailRequest(
         id=row["id"],
         status=_STATUS[row["status"]],
-        output_image_urls=await storage.read_urls(paths) if paths else [],
+        output_image_urls=urls,
         job_id=row["job_id"],
     )
 

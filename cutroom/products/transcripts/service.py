@@ -17,6 +17,7 @@ from cutroom.library.videos import set_transcript_language
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
+from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import canonical_language, is_language
 
 SubtitleFormat = Literal["srt", "vtt"]
@@ -53,7 +54,7 @@ async def get_transcript(
     connection: Connection, principal: Principal, video_id: str, *, storage: Storage
 ) -> Transcript:
     """The transcript, or its processing status."""
-    await get_video(connection, principal, video_id)
+    video = await get_video(connection, principal, video_id)
     library_id = principal.library_id
     job = await connection.fetchrow(_JOB, library_id, JobKey(JobType.TRANSCRIPT, video_id).id)
     if job is None:
@@ -74,7 +75,9 @@ async def get_transcript(
         language=row["language"] if row["language"] != UNKNOWN_LANGUAGE else None,
         segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in row["segments"]],
         speakers=[Speaker(**each) for each in row["speakers"]],
-        word_alignment_url=await storage.read_url(row["alignment_path"]),
+        word_alignment_url=storage.download_url(
+            row["alignment_path"], file_name(video.title, "words", extension="json")
+        ),
         word_alignment_storage_path=row["alignment_path"],
     )
 
@@ -101,7 +104,7 @@ async def get_subtitles(
     storage: Storage,
 ) -> Subtitles:
     """The subtitle file of one language, from the transcript or from translated captions."""
-    await get_video(connection, principal, video_id)
+    video = await get_video(connection, principal, video_id)
     if not is_language(language):
         raise not_found()
     language, library_id = canonical_language(language), principal.library_id
@@ -112,7 +115,7 @@ async def get_subtitles(
             video_id=video_id,
             language=language,
             format=format_,
-            download_url=await storage.read_url(path),
+            download_url=storage.download_url(path, file_name(video.title, language, extension=format_)),
         )
     running = await connection.fetchval(
         """SELECT count(*) FROM jobs WHERE library_id = $1 AND id = ANY($2) AND status IN ('queued', 'processing')""",

@@ -62,15 +62,10 @@ async def test_archive_is_stored_as_a_stream(archive: ZipArchive, runtime: Runti
     await storage.delete(path)
 
 
-async def test_packing_progress_is_reported(archive: ZipArchive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activities, "REPORT_SECONDS", 0.0)
+async def test_packing_progress_is_reported(archive: ZipArchive) -> None:
     plain = b"".join([chunk async for chunk in archive.chunks()])
-    reported: list[int] = []
-
-    async def report(progress: int) -> None:
-        reported.append(progress)
-
-    chunks = activities.with_progress(archive.chunks(), report, expected_bytes=len(plain))
+    reported: list[float] = []
+    chunks = activities.with_progress(archive.chunks(), reported.append, expected_bytes=len(plain))
     assert b"".join([chunk async for chunk in chunks]) == plain
     assert reported == sorted(reported)
-    assert reported[-1] == activities.PREPARED_PERCENT
+    assert reported[-1] == 1

@@ -1,20 +1,16 @@
-"""Tests for download tiers, dub selection and file names."""
+"""Tests for download tiers, dub selection and chapters."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cutroom.products.downloads.rules import (
-    MAX_NAME,
     DubCandidate,
     DubReadiness,
     Tier,
+    chapter_lines,
     download_tier,
     dub_readiness,
     max_duration,
-    safe_name,
     select_dub,
-    title_stem,
 )
 
 
@@ -56,35 +52,15 @@ def test_most_complete_dub_is_selected_and_premium_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "name"),
+    ("description", "lines"),
     [
-        ("How a lens sees", "How-a-lens-sees"),
-        ("Été à Paris!", "Ete-a-Paris"),
-        ("../../etc/passwd", "etc-passwd"),
-        ('a"b\r\nSet-Cookie: x', "a-b-Set-Cookie-x"),
-        ("日本", "video"),
-        ("", "video"),
-        (None, "video"),
-        ("CON", "video-CON"),
-        ("aux.txt", "video-aux.txt"),
-        (".hidden", "hidden"),
+        (None, []),
+        ("A talk.\n\nChapters\n0:00 Intro\n1:20 Lenses\n1:02:03 Questions\n\n#optics", 3),
+        ("0:00 Intro\n1:20 Lenses", []),  # sites require three
+        ("0:10 Intro\n1:20 Lenses\n2:00 End", []),  # and the first at the start
+        ("At 0:00 Intro\nSee 1:20 Lenses\nSee 2:00 End", []),
     ],
 )
-def test_safe_name(title: str | None, name: str) -> None:
-    assert safe_name(title) == name
-
-
-@given(st.text())
-def test_safe_name_never_escapes_a_directory_or_header(title: str) -> None:
-    name = safe_name(title)
-    assert 1 <= len(name) <= MAX_NAME + len("video-")
-    assert all(letter.isascii() and (letter.isalnum() or letter in ".-") for letter in name)
-    assert name[0] not in ".-"
-    assert ".." not in name
-
-
-@pytest.mark.parametrize(
-    ("file_name", "stem"), [("holiday.mp4", "holiday"), ("v1.2 final", "v1.2-final"), ("a.tar.gz", "a.tar")]
-)
-def test_title_stem_drops_the_extension(file_name: str, stem: str) -> None:
-    assert title_stem(file_name) == stem
+def test_chapter_lines(description: str | None, lines: int | list[str]) -> None:
+    expected = ["0:00 Intro", "1:20 Lenses", "1:02:03 Questions"] if lines == 3 else lines
+    assert chapter_lines(description) == expected
