@@ -12,6 +12,8 @@ class JobState(StrEnum):
     FAILED = "failed"
 
 
+CANCELLED = "CANCELLED"  # error code of a failed job that the caller canceled; no request fails with it
+
 TERMINAL = frozenset({JobState.READY, JobState.FAILED})
 
 # A failed job can be requested again under the same id, and a ready one if its output may be replaced.

@@ -117,6 +117,7 @@ class Settings(BaseSettings):
 
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
+    upload_wait_seconds: int = Field(default=24 * 60 * 60, ge=1, le=7 * 24 * 60 * 60)  # for the first byte of an upload
     plans_file: Path | None = None
 
     # Credits.

@@ -12,10 +12,13 @@ CREATE TABLE sources (
     sha256 bytea,
     is_active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL,
+    upload_expires_at timestamptz,
     CONSTRAINT sources_pkey PRIMARY KEY (library_id, video_id)
 );
 
 CREATE UNIQUE INDEX sources_fingerprint_key ON sources (library_id, fingerprint) WHERE is_active;
+
+CREATE INDEX sources_upload_expires_at_idx ON sources (upload_expires_at) WHERE upload_expires_at IS NOT NULL;
 
 -- Sources as other packages may read them.
 CREATE VIEW published_sources WITH (security_invoker = true) AS

@@ -49,6 +49,12 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     LIMIT at_most
 $$;
 
+CREATE FUNCTION expired_uploads(at timestamptz, at_most integer) RETURNS TABLE (library_id text, video_id text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT s.library_id, s.video_id FROM sources s
+     WHERE s.upload_expires_at <= at ORDER BY s.upload_expires_at LIMIT at_most
+$$;
+
 CREATE FUNCTION pending_uploads(at_most integer) RETURNS TABLE (library_id text, video_id text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT j.library_id, j.video_id FROM jobs j

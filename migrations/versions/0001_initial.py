@@ -75,6 +75,7 @@ APPLICATION_FUNCTIONS = (
     "stale_uploads(timestamptz, integer)",
     "purge_events(timestamptz, integer)",
     "pending_uploads(integer)",
+    "expired_uploads(timestamptz, integer)",
     "move_credits(text, text, text, text, bigint, timestamptz)",
     "check_ledger(text, timestamptz)",
     "ledgers_to_check(timestamptz, integer)",

@@ -14,6 +14,11 @@ class SourceRow(Table):
         CheckConstraint("type IN ('youtube', 'dropbox', 'google_drive', 'https', 'upload')", name="type"),
         # A library imports a source only once, unless the earlier import failed.
         Index("sources_fingerprint_key", "library_id", "fingerprint", unique=True, postgresql_where=text("is_active")),
+        Index(
+            "sources_upload_expires_at_idx",
+            "upload_expires_at",
+            postgresql_where=text("upload_expires_at IS NOT NULL"),
+        ),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -28,3 +33,4 @@ class SourceRow(Table):
     sha256: Mapped[bytes | None] = mapped_column(LargeBinary)
     is_active: Mapped[bool] = mapped_column(server_default=text("true"))
     created_at: Mapped[Instant]
+    upload_expires_at: Mapped[Instant | None]  # when the import stops waiting for its file; set while it waits

@@ -1,5 +1,6 @@
 """Routes that create videos."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -34,5 +35,6 @@ async def create_video(call: CurrentCall, new_video: NewVideo) -> CreatedVideo:
         new_video,
         secret_box=call.runtime.secret_box,
         prices=load_prices(call.runtime.settings.prices_file),
+        upload_wait=timedelta(seconds=call.runtime.settings.upload_wait_seconds),
         now=call.now,
     )

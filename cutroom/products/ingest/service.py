@@ -1,7 +1,7 @@
 """Creates videos with their sources and jobs, and records properties of imported media."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -50,6 +50,7 @@ async def create_video(
     *,
     secret_box: SecretBox,
     prices: PriceList,
+    upload_wait: timedelta,
     now: datetime,
 ) -> CreatedVideo:
     """Creates a video with its import, transcript and product jobs."""
@@ -71,6 +72,7 @@ async def create_video(
             await thumbnails.store_request(connection, principal.library_id, job, now=now)
     upload = None
     if is_upload:
+        await set_upload_deadline(connection, principal.library_id, video_id, expires_at=now + upload_wait)
         path = source_path(principal.library_id, video_id)
         upload = UploadInstructions(storage_path=path, session_path=f"/videos/{video_id}/uploads")
     video = await get_video(connection, principal, video_id)
@@ -169,8 +171,10 @@ async def get_pending_upload(connection: Connection, principal: Principal, video
     )
     if row is None or row["type"] != SourceType.UPLOAD:
         raise CutroomError(Code.CONFLICT, message="This video is not an upload.")
-    if upload_prerequisite(video_id) not in row["depends_on"] or row["status"] != "queued":
+    if upload_prerequisite(video_id) not in row["depends_on"]:
         raise CutroomError(Code.CONFLICT, message="The upload of this video is already finished.")
+    if row["status"] != "queued":
+        raise CutroomError(Code.CONFLICT, message="The upload of this video was canceled or has expired.")
     return row
 
 
@@ -239,9 +243,9 @@ async def describe_upload(
 
 
 async def lock_upload_source(connection: Connection, library_id: str, video_id: str) -> asyncpg.Record | None:
-    """Locks the source of an upload; returns its storage path, and its size once the file has arrived."""
+    """Locks the source of an upload; returns its storage path, deadline, and size once the file has arrived."""
     return await connection.fetchrow(
-        """SELECT storage_path, size_bytes FROM sources
+        """SELECT storage_path, size_bytes, upload_expires_at FROM sources
            WHERE library_id = $1 AND video_id = $2 AND type = 'upload' FOR UPDATE""",
         library_id,
         video_id,
@@ -249,6 +253,22 @@ async def lock_upload_source(connection: Connection, library_id: str, video_id: 
 
 
 async def set_source_size(connection: Connection, library_id: str, video_id: str, *, size_bytes: int) -> None:
+    """Records that the file of an upload has arrived."""
     await connection.execute(
-        "UPDATE sources SET size_bytes = $3 WHERE library_id = $1 AND video_id = $2", library_id, video_id, size_bytes
+        "UPDATE sources SET size_bytes = $3, upload_expires_at = NULL WHERE library_id = $1 AND video_id = $2",
+        library_id,
+        video_id,
+        size_bytes,
+    )
+
+
+async def set_upload_deadline(
+    connection: Connection, library_id: str, video_id: str, *, expires_at: datetime | None
+) -> None:
+    """Sets when the import stops waiting for its file; None once it no longer waits."""
+    await connection.execute(
+        "UPDATE sources SET upload_expires_at = $3 WHERE library_id = $1 AND video_id = $2",
+        library_id,
+        video_id,
+        expires_at,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from temporalio import activity
 
 from cutroom.products.uploads.service import Gateway
-from cutroom.products.uploads.sweep import SWEEP_BATCH, expire_sessions
+from cutroom.products.uploads.sweep import SWEEP_BATCH, expire_sessions, expire_uploads
 from cutroom.products.uploads.targets import release_if_stored
 
 
@@ -18,11 +18,13 @@ class UploadActivities:
 
     @activity.defn(name="sweep_uploads")
     async def sweep_uploads(self) -> int:
-        """Expires sessions and releases the imports of files that arrived in GCS; returns how many."""
-        swept = 0
-        while (batch := await expire_sessions(self.gateway)) == SWEEP_BATCH:
-            activity.heartbeat(swept := swept + batch)
-        return swept + batch + (await self._release_stored() if self.uploads_go_to_gcs else 0)
+        """Releases the imports of files that arrived in GCS, then expires uploads and sessions; returns how many."""
+        swept = await self._release_stored() if self.uploads_go_to_gcs else 0
+        for expire in (expire_uploads, expire_sessions):
+            while (batch := await expire(self.gateway)) == SWEEP_BATCH:
+                activity.heartbeat(swept := swept + batch)
+            swept += batch
+        return swept
 
     async def _release_stored(self) -> int:
         gateway, released = self.gateway, 0

@@ -15,6 +15,7 @@ The signed URL is the only credential.
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -221,7 +222,7 @@ def _grant(request: Request, token: str) -> Grant:
 def _target(request: Request) -> UploadTarget:
     runtime = request.app.state.runtime
     if runtime.gcs is not None:
-        return GcsTarget(runtime.database, runtime.gcs)
+        return GcsTarget(runtime.database, runtime.gcs, runtime.clock)
     return GatewayTarget(_gateway(request), runtime.settings.base_url)
 
 
@@ -233,6 +234,7 @@ def _gateway(request: Request) -> Gateway:
         storage=runtime.storage,
         secret_box=runtime.secret_box,
         clock=runtime.clock,
+        upload_wait=timedelta(seconds=runtime.settings.upload_wait_seconds),
     )
 
 

@@ -13,6 +13,7 @@ import google_crc32c
 from starlette.types import Message, Receive
 
 from cutroom.platform.db import Connection
+from cutroom.products.ingest.service import set_upload_deadline
 from cutroom.products.uploads.partial_parts import MAX_PARTIAL_PARTS, put_partial_part, read_partial_parts
 from cutroom.products.uploads.rules import (
     Chunk,
@@ -203,6 +204,8 @@ class Receiver:
         partial_parts: tuple[PartialPart, ...],
     ) -> None:
         session = self._session
+        if not self._stored:  # the first bytes; until then the import waits for a shorter time
+            await set_upload_deadline(connection, session.library_id, session.video_id, expires_at=session.expires_at)
         rows: list[dict[str, Any]] = [{"path": each.path, "size_bytes": each.size_bytes} for each in partial_parts]
         advanced = await connection.fetchval(
             _ADVANCE,

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import asyncpg
 import httpx
@@ -21,7 +21,12 @@ from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.multipart import InvalidPartsError, Multipart, MultipartUploadNotFoundError, StoreError
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.ingest.service import import_job_id, lock_upload_source, set_source_size
+from cutroom.products.ingest.service import (
+    import_job_id,
+    lock_upload_source,
+    set_source_size,
+    set_upload_deadline,
+)
 from cutroom.products.uploads.grants import Grant
 from cutroom.products.uploads.partial_parts import delete_partial_parts, md5_of
 from cutroom.products.uploads.rules import (
@@ -51,6 +56,7 @@ class Gateway:
     storage: Storage
     secret_box: SecretBox
     clock: Clock
+    upload_wait: timedelta  # for the first byte of a session
 
 
 async def lock_source(connection: Connection, grant: Grant) -> None:
@@ -62,11 +68,12 @@ async def lock_source(connection: Connection, grant: Grant) -> None:
         raise UploadError(412, "conditionNotMet", "The file has already been uploaded.")
 
 
-async def extend_import_deadline(connection: Connection, grant: Grant, *, now: datetime) -> None:
-    """Extends the import's deadline to the session's lifetime; expired imports stay expired."""
+async def extend_import_deadline(connection: Connection, grant: Grant, *, wait: timedelta, now: datetime) -> None:
+    """Lets the import wait for the session that starts now; expired imports stay expired."""
     is_waiting = await extend_deadline(connection, grant.library_id, import_job_id(grant.video_id), now=now)
     if not is_waiting:
-        raise UploadError(412, "conditionNotMet", "The import of this video has expired.")
+        raise UploadError(412, "conditionNotMet", "The upload of this video was canceled or has expired.")
+    await set_upload_deadline(connection, grant.library_id, grant.video_id, expires_at=now + wait)
 
 
 async def open_session(gateway: Gateway, grant: Grant, *, total_bytes: int | None) -> str:
@@ -74,7 +81,7 @@ async def open_session(gateway: Gateway, grant: Grant, *, total_bytes: int | Non
     session_id, secret, now = new_id(), secrets.token_urlsafe(_SECRET_BYTES), gateway.clock()
     async with gateway.database.transaction(grant.library_id) as connection:
         await lock_source(connection, grant)
-        await extend_import_deadline(connection, grant, now=now)
+        await extend_import_deadline(connection, grant, wait=gateway.upload_wait, now=now)
         earlier = await connection.fetch(
             """UPDATE upload_sessions SET state = 'aborted'
                WHERE library_id = $1 AND video_id = $2 AND state = 'open' RETURNING *""",
@@ -157,6 +164,8 @@ async def finish_session(gateway: Gateway, session: Session, *, hashes: Mapping[
 
 
 async def _locked(connection: Connection, session: Session) -> Session:
+    """Locks the source before the session, as every other transaction does, to prevent deadlocks."""
+    await lock_upload_source(connection, session.library_id, session.video_id)
     row = await connection.fetchrow(f"{_FIND} FOR UPDATE", session.library_id, session.id)
     if row is None or row["state"] == "aborted":
         raise session_gone()
@@ -223,14 +232,18 @@ async def _reject_digest(gateway: Gateway, session: Session) -> UploadError:
 
 
 async def abort_session(gateway: Gateway, session: Session) -> bool:
-    """Aborts an open session; returns whether it was open."""
+    """Aborts an open session; returns whether it was open. The import then waits as if nothing had been sent."""
     async with gateway.database.transaction(session.library_id) as connection:
+        source = await lock_upload_source(connection, session.library_id, session.video_id)
         row = await connection.fetchrow(
             """UPDATE upload_sessions SET state = 'aborted'
                WHERE library_id = $1 AND id = $2 AND state = 'open' RETURNING *""",
             session.library_id,
             session.id,
         )
+        if row is not None and source is not None and source["upload_expires_at"] is not None:
+            expires_at = min(source["upload_expires_at"], gateway.clock() + gateway.upload_wait)
+            await set_upload_deadline(connection, session.library_id, session.video_id, expires_at=expires_at)
     if row is not None:
         await delete_or_defer(gateway, _session(row))
     return row is not None

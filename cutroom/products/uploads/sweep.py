@@ -1,8 +1,9 @@
-"""Expires upload sessions and deletes objects of aborted ones."""
+"""Expires uploads and upload sessions, and deletes objects of aborted sessions."""
 
 import logging
 from dataclasses import replace
 
+from cutroom.products.uploads.cancellation import expire_upload
 from cutroom.products.uploads.service import Gateway, abort_session, delete_session_objects, load_session
 
 SWEEP_BATCH = 100
@@ -23,6 +24,20 @@ async def expire_sessions(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> in
         except Exception:  # noqa: BLE001 - one failure must not stop the sweep
             _log.exception("upload session sweep failed", extra={"upload_session": row["id"]})
     return swept
+
+
+async def expire_uploads(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> int:
+    """Fails imports whose file did not arrive in time, and returns how many; call it again like `expire_sessions`."""
+    now, expired = gateway.clock(), 0
+    async with gateway.database.connection() as connection:
+        rows = await connection.fetch("SELECT library_id, video_id FROM expired_uploads($1, $2)", now, at_most)
+    for row in rows:
+        try:
+            async with gateway.database.transaction(row["library_id"]) as connection:
+                expired += await expire_upload(connection, row["library_id"], row["video_id"], now=now)
+        except Exception:  # noqa: BLE001 - one failure must not stop the sweep
+            _log.exception("upload expiry failed", extra={"video_id": row["video_id"]})
+    return expired
 
 
 async def _expire(gateway: Gateway, library_id: str, session_id: str) -> bool:

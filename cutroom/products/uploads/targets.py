@@ -4,12 +4,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.gcs import Gcs
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.ingest.service import lock_upload_source
 from cutroom.products.uploads.grants import Grant, session_url
-from cutroom.products.uploads.service import Gateway, lock_source, open_session, release_import
+from cutroom.products.uploads.rules import SESSION_LIFETIME
+from cutroom.products.uploads.service import (
+    Gateway,
+    extend_import_deadline,
+    lock_source,
+    open_session,
+    release_import,
+)
 
 
 class UploadTarget(Protocol):
@@ -33,14 +41,19 @@ class GatewayTarget:
 
 @dataclass(frozen=True, slots=True)
 class GcsTarget:
-    """GCS sessions; their bytes bypass the gateway, so the sweep detects finished ones with `release_if_stored`."""
+    """GCS sessions; their bytes bypass the gateway, so the sweep detects finished ones with `release_if_stored`.
+
+    Whether bytes arrive is not visible either, so the import waits for the whole lifetime of the session.
+    """
 
     database: Database
     gcs: Gcs
+    clock: Clock
 
     async def open(self, grant: Grant, *, total_bytes: int | None, origin: str | None) -> str:
         async with self.database.transaction(grant.library_id) as connection:
             await lock_source(connection, grant)
+            await extend_import_deadline(connection, grant, wait=SESSION_LIFETIME, now=self.clock())
             return await self.gcs.open_session(
                 grant.storage_path, content_type=grant.content_type, total_bytes=total_bytes, origin=origin
             )

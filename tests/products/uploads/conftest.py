@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import google_crc32c
@@ -24,6 +24,8 @@ from cutroom.web.outer_middleware import RequestMiddleware
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 
+UPLOAD_WAIT = timedelta(hours=24)
+
 
 @dataclass(frozen=True)
 class Reserved:
@@ -44,7 +46,7 @@ async def reserve(accounts: Accounts, library_id: str) -> Reserved:
     path = f"tests/uploads/{video_id}/source"
     own = {"library_id": library_id, "created_at": now}
     await insert(accounts.connection, "videos", {**own, "id": video_id, "status": "queued"})
-    source = {"video_id": video_id, "type": "upload", "storage_path": path}
+    source = {"video_id": video_id, "type": "upload", "storage_path": path, "upload_expires_at": now + UPLOAD_WAIT}
     await insert(accounts.connection, "sources", {**own, **source})
     await accounts.connection.execute(
         """INSERT INTO jobs (library_id, id, type, status, video_id, attempt, plan, depends_on, progress, created_at,
@@ -76,7 +78,7 @@ async def gateway(settings: Settings, clock: MovableClock, store: Storage) -> As
     database = await Database.connect(settings.database_url.get_secret_value(), 2, application="tests")
     multipart = Multipart.connect(settings)
     secret_box = SecretBox(settings.secret_key.get_secret_value())
-    yield Gateway(database, multipart, storage=store, secret_box=secret_box, clock=clock)
+    yield Gateway(database, multipart, storage=store, secret_box=secret_box, clock=clock, upload_wait=UPLOAD_WAIT)
     await multipart.close()
     await database.close()
 
