@@ -1,5 +1,6 @@
 """Types shared by engine ports: audio samples, images, time spans and boxes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     Image: TypeAlias = NDArray[np.uint8]  # height x width x RGB
 
 SAMPLE_RATE = 16_000
+
+OnProgress = Callable[[float], None]  # receives the completed share of a call, and may raise to cancel it
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from cutroom.errors import Code
 from cutroom.jobs import lifecycle
 from cutroom.jobs.ids import JobKind, parse_job_kind
 from cutroom.jobs.lifecycle import Failure, JobRef
+from cutroom.jobs.progress import start_measuring
 from cutroom.jobs.service import job_start, workflow_id
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
@@ -40,7 +41,10 @@ class JobActivities:
     @activity.defn(name="start_job")
     async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
         async with self.database.transaction(ref.library_id) as connection:
-            return await lifecycle.start(connection, ref, prices=self.prices, now=self.clock())
+            plan = await lifecycle.start(connection, ref, prices=self.prices, now=self.clock())
+            if plan is not None:
+                await start_measuring(connection, ref)
+            return plan
 
     @activity.defn(name="complete_job")
     async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ MIN_ELAPSED_SECONDS = 5.0
 MIN_PACE, MAX_PACE = 0.1, 20.0  # of this run, relative to earlier ones
 MAX_REMAINING_SECONDS = 24 * 3600.0
 ROUNDING_SECONDS = 5
+ROUNDING_PERCENT = 0.01
 MAX_OVERDUE_SECONDS = 30.0  # a job that is late by more, and by half of what remained, has no estimate
 
 _UNIFORM = tuple(float(MARK_PERCENT * (number + 1)) for number in range(MARKS))
@@ -60,6 +61,11 @@ def seconds_until(expected_seconds: Sequence[float], progress: float) -> float:
     before = marks[int(whole)]
     after = marks[min(int(whole) + 1, MARKS)]
     return before + (after - before) * rest / MARK_PERCENT
+
+
+def whole_percent(progress: float) -> int:
+    """The progress as the API shows it; sums of shares may be short of a whole number by a rounding error."""
+    return int(progress + ROUNDING_PERCENT)
 
 
 def estimate_ready_at(run: RunState, *, now: datetime) -> datetime | None:

@@ -54,7 +54,7 @@ class Failure:
 async def start(connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime) -> dict[str, Any] | None:
     """Mark the job as processing and return its plan; None if the attempt is superseded or cannot be paid for."""
     row = await connection.fetchrow(
-        """UPDATE jobs SET status = 'processing', updated_at = $4
+        """UPDATE jobs SET status = 'processing', updated_at = $4, started_at = coalesce(started_at, $4)
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
            RETURNING plan, video_id, charge""",
         ref.library_id,
@@ -90,24 +90,13 @@ async def _ensure_held(
     return None
 
 
-async def report_progress(connection: Connection, ref: JobRef, *, stage: str, progress: int, now: datetime) -> None:
-    """Record the current stage and progress; progress never decreases."""
-    await connection.execute(
-        """UPDATE jobs SET stage = $4, progress = greatest(progress, least($5, 99)), updated_at = $6
-           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'""",
-        ref.library_id,
-        ref.job_id,
-        ref.attempt,
-        stage,
-        progress,
-        now,
-    )
-
-
 async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
     """Store the result, capture the escrow, release dependent jobs and publish `job.ready`."""
     row = await connection.fetchrow(
-        """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5
+        """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5,
+               reached_seconds = with_marks(reached_seconds, 100, extract(epoch FROM $5 - started_at)),
+               media_seconds = coalesce(media_seconds, (
+                   SELECT duration_seconds FROM videos v WHERE v.library_id = $1 AND v.id = jobs.video_id))
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id, plan""",
         ref.library_id,
         ref.job_id,

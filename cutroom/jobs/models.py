@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Index, SmallInteger, Text, text
+from sqlalchemy import REAL, CheckConstraint, Index, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.tables import Id, Instant, Table
 
 UNFINISHED = "status IN ('queued', 'processing')"
+MEASURED = "status = 'ready' AND reached_seconds IS NOT NULL"
 
 
 class JobRow(Table):
@@ -24,6 +25,7 @@ class JobRow(Table):
         Index("jobs_unfinished_idx", "library_id", "status", postgresql_where=text(UNFINISHED)),
         Index("jobs_principal_idx", "library_id", "principal_id", postgresql_where=text(UNFINISHED)),
         Index("jobs_stale_idx", "updated_at", postgresql_where=text(UNFINISHED)),
+        Index("jobs_measured_idx", "type", text("finished_at DESC"), postgresql_where=text(MEASURED)),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -40,11 +42,16 @@ class JobRow(Table):
     depends_on: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
     charge: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # null for free jobs
     stage: Mapped[str | None] = mapped_column(Text)
-    progress: Mapped[int] = mapped_column(SmallInteger)
+    progress: Mapped[float] = mapped_column(REAL)  # in percent; the API shows whole numbers
     result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     error_code: Mapped[str | None] = mapped_column(Text)
     error_message: Mapped[str | None] = mapped_column(Text)
     error_details: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     created_at: Mapped[Instant]
     updated_at: Mapped[Instant]
+    started_at: Mapped[Instant | None]
     finished_at: Mapped[Instant | None]
+    media_seconds: Mapped[float | None] = mapped_column(REAL)  # length of the video
+    # Seconds after which each tenth of the progress was reached; null if the run is not measured.
+    reached_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
+    expected_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))  # the same, as expected at the start

@@ -1,5 +1,6 @@
 """API schemas of jobs."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
@@ -31,7 +32,8 @@ class Job(ApiModel):
                     "status": "processing",
                     "videoId": "01j9z3k4m5n6p7q8r9s0t1v2w3",
                     "progress": 40,
-                    "stage": "reading",
+                    "stage": "encoding video",
+                    "estimatedReadyAt": "2026-05-04T12:03:25Z",
                 }
             ]
         }
@@ -46,8 +48,18 @@ class Job(ApiModel):
     )
     product: Annotated[Omittable[DubProduct], Field(description="The quality tier of a dub.")] = None
     automation_type: Annotated[Omittable[AutomationType], Field(description="The output of a packaging job.")] = None
-    progress: Annotated[Omittable[Percent], Field(description="Present while the job is processing.")] = None
+    progress: Annotated[
+        Omittable[Percent],
+        Field(description="Whole percent, which never decreases; present while the job is processing."),
+    ] = None
     stage: Annotated[Omittable[str], Field(description="The current step; present while the job is processing.")] = None
+    estimated_ready_at: Annotated[
+        Omittable[datetime],
+        Field(
+            description="When the job will probably be ready, estimated from its progress and from earlier jobs. "
+            "Present while the job is processing, once there is something to go by; absent while it waits for a person."
+        ),
+    ] = None
     result: Annotated[Omittable[dict[str, Any]], Field(description="The job's output; present once it is ready.")] = (
         None
     )

@@ -12,6 +12,7 @@ from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs.estimates import RunState, estimate_ready_at, whole_percent
 from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.states import JobState
@@ -22,7 +23,8 @@ MAX_LISTED = 1_000
 RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
 
 _COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
-    error_code, error_message, error_details"""
+    error_code, error_message, error_details, updated_at, started_at, media_seconds, expected_seconds,
+    reached_seconds IS NOT NULL AS is_measured, now() AS read_at"""
 GET_JOB = f"SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_JOBS = f"""SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND video_id = $2
     ORDER BY created_at DESC, id DESC LIMIT $3"""  # noqa: S608
@@ -135,7 +137,8 @@ async def _insert(
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
                plan = excluded.plan, depends_on = excluded.depends_on, charge = excluded.charge, stage = NULL,
                progress = 0, result = NULL,
-               error_code = NULL, error_message = NULL, error_details = NULL, finished_at = NULL,
+               error_code = NULL, error_message = NULL, error_details = NULL, started_at = NULL, finished_at = NULL,
+               media_seconds = NULL, reached_seconds = NULL, expected_seconds = NULL,
                updated_at = excluded.updated_at
                WHERE jobs.status = 'failed' OR ($14 AND jobs.status = 'ready')
            RETURNING true""",
@@ -229,11 +232,25 @@ def job_from_row(row: asyncpg.Record) -> Job:
         language=row["language"],
         product=row["product"],
         automation_type=row["automation_type"],
-        progress=row["progress"] if processing else None,
+        progress=whole_percent(row["progress"]) if processing else None,
         stage=row["stage"] if processing else None,
+        estimated_ready_at=_estimated_ready_at(row) if processing else None,
         result=row["result"],
         error=error,
     )
+
+
+def _estimated_ready_at(row: asyncpg.Record) -> datetime | None:
+    if row["started_at"] is None or not row["is_measured"]:
+        return None
+    run = RunState(
+        progress=row["progress"],
+        started_at=row["started_at"],
+        reported_at=row["updated_at"],
+        expected_seconds=row["expected_seconds"],
+        has_known_length=row["media_seconds"] is not None,
+    )
+    return estimate_ready_at(run, now=row["read_at"])
 
 
 async def extend_deadline(connection: Connection, library_id: str, job_id: str, *, now: datetime) -> bool:

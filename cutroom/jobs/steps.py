@@ -2,22 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.step_progress import ReportProgress, StepProgress
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-
-ReportProgress = Callable[[int], Awaitable[None]]  # takes the progress in percent
 
 _log = logging.getLogger(__name__)
 
@@ -30,18 +27,19 @@ PROGRAMMING_ERRORS = (ArithmeticError, AssertionError, AttributeError, LookupErr
 
 @asynccontextmanager
 async def job_step(
-    database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: int
+    database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: float, share: float | None = None
 ) -> AsyncIterator[ReportProgress]:
-    """Report the stage, heartbeat while the body runs, and report `progress` when it completes.
+    """Report the stage, heartbeat and report progress while the body runs, and report `progress` when it completes.
 
-    Yields a function to report intermediate progress, on the same scale as `progress`. Media and engine errors are
-    translated to job failures.
+    Yields a function to report the completed fraction of this step; between such reports, the fraction is estimated.
+    Of several concurrent steps, each adds its `share` in percent of the job, up to `progress`. Media and engine errors
+    are translated to job failures.
     """
-    report_progress = partial(_report_progress, database, clock, ref, stage)
-    await report_progress(0)
-    async with heartbeating():
-        yield report_progress
-    await report_progress(progress)
+    step = StepProgress(database, clock, ref, stage, until=progress, share=share)
+    await step.start()
+    async with heartbeating(), step.reporting():
+        yield step.pace.report
+    await step.finish()
 
 
 @asynccontextmanager
@@ -62,11 +60,6 @@ async def heartbeating() -> AsyncIterator[None]:
         raise failure(Code.INTERNAL, message, reason="UNFORESEEN", retry=True) from error
     finally:
         heartbeats.cancel()
-
-
-async def _report_progress(database: Database, clock: Clock, ref: JobRef, stage: str, progress: int) -> None:
-    async with database.transaction(ref.library_id) as connection:
-        await lifecycle.report_progress(connection, ref, stage=stage, progress=progress, now=clock())
 
 
 async def _send_heartbeats() -> None:

@@ -58,7 +58,7 @@ def chunk_progress(
         return None
     total = sum(each.count for each in chunks)
 
-    async def report(fraction: float) -> None:
-        await on_fraction((chunk.start + fraction * chunk.count) / total)
+    def report(fraction: float) -> None:
+        on_fraction((chunk.start + fraction * chunk.count) / total)
 
     return report

@@ -66,7 +66,7 @@ async def extract_stills(
         if await _extract_frame(video, info, seconds, into=path, size=(width, height), sandbox=sandbox):
             extracted.append((path, seconds))
         if on_fraction is not None:
-            await on_fraction((number + 1) / len(timestamps))
+            on_fraction((number + 1) / len(timestamps))
     if not extracted:
         raise MediaError(Reason.UNREADABLE, "No frame of the video can be decoded.")
     return Stills(tuple(path for path, _ in extracted), tuple(seconds for _, seconds in extracted), width, height)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cutroom.media.formats import Container
 from cutroom.media.probe import MediaInfo, input_options
+from cutroom.media.process import FfmpegProgress, OnFraction
 from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg, input_url
 from cutroom.media.video import UNKNOWN_RATE, fit_size
 from cutroom.text.language_tags import alpha3
@@ -47,7 +48,14 @@ class MediaTracks:
 
 
 async def make_language_video(
-    source: Path, info: MediaInfo, *, tracks: MediaTracks, cap_seconds: float | None, output: Path, sandbox: Sandbox
+    source: Path,
+    info: MediaInfo,
+    *,
+    tracks: MediaTracks,
+    cap_seconds: float | None,
+    output: Path,
+    sandbox: Sandbox,
+    on_fraction: OnFraction | None = None,
 ) -> Path:
     """Writes an MP4. Streams are copied, unless `cap_seconds` cuts them: only re-encoding can end on an exact frame."""
     has_video = info.media_type == "video"
@@ -70,7 +78,9 @@ async def make_language_video(
     cap = ["-t", f"{cap_seconds:.6f}"] if cap_seconds is not None else []
     # faststart moves the index to the front, so that playback can start before the download ends.
     muxer = [*_REPRODUCIBLE, "-movflags", "+faststart", "-f", "mp4", "joined.part"]
-    await ffmpeg(sandbox, [*arguments, *maps, *options, *cap, *muxer], inputs=inputs, output=output, limits=LIMITS)
+    command = [*arguments, *maps, *options, *cap, *muxer]
+    progress = FfmpegProgress(min(cap_seconds or info.duration_seconds, info.duration_seconds), on_fraction)
+    await ffmpeg(sandbox, command, inputs=inputs, output=output, progress=progress, limits=LIMITS)
     joined = output / ("joined.mp4" if has_video else "joined.m4a")
     (output / "joined.part").replace(joined)
     return joined

@@ -26,7 +26,7 @@ PROGRESS_KEYS_LIMIT = 100
 DAMAGED = "The file is damaged, or is not what it claims to be."
 
 OnLine = Callable[[str], Awaitable[None]]
-OnFraction = Callable[[float], Awaitable[None]]
+OnFraction = Callable[[float], None]
 
 _tracer = trace.get_tracer(__name__)
 
@@ -123,7 +123,7 @@ class FfmpegProgress:
         if equals and (key in self.values or len(self.values) < PROGRESS_KEYS_LIMIT):
             self.values[key.strip()] = value.strip()
         if key == "progress" and self._on_fraction is not None:
-            await self._on_fraction(self.fraction)
+            self._on_fraction(self.fraction)
 
     def _integer(self, key: str) -> int:
         try:

@@ -13,14 +13,18 @@ CREATE TABLE jobs (
     plan jsonb NOT NULL,
     depends_on text[] NOT NULL,
     stage text,
-    progress smallint NOT NULL CONSTRAINT jobs_progress_check CHECK (progress BETWEEN 0 AND 100),
+    progress real NOT NULL CONSTRAINT jobs_progress_check CHECK (progress BETWEEN 0 AND 100),
     result jsonb,
     error_code text,
     error_message text,
     error_details jsonb,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
+    started_at timestamptz,
     finished_at timestamptz,
+    media_seconds real,
+    reached_seconds real[],
+    expected_seconds real[],
     charge jsonb,
     CONSTRAINT jobs_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT jobs_error_check CHECK ((status = 'failed') = (error_code IS NOT NULL)),
@@ -34,6 +38,8 @@ CREATE INDEX jobs_unfinished_idx ON jobs (library_id, status) WHERE status IN ('
 CREATE INDEX jobs_principal_idx ON jobs (library_id, principal_id) WHERE status IN ('queued', 'processing');
 
 CREATE INDEX jobs_stale_idx ON jobs (updated_at) WHERE status IN ('queued', 'processing');
+
+CREATE INDEX jobs_measured_idx ON jobs (type, finished_at DESC) WHERE status = 'ready' AND reached_seconds IS NOT NULL;
 
 -- Oldest workflow starts, with each library's running jobs kept under the cap; rows stay locked until commit.
 CREATE FUNCTION claim_outbox_rows(at_most integer, running_cap integer)
@@ -64,6 +70,25 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     UPDATE jobs j SET status = 'processing', updated_at = now() FROM gone
      WHERE gone.is_job AND j.library_id = gone.library_id AND j.id = gone.argument ->> 'job_id'
        AND j.attempt = (gone.argument ->> 'attempt')::smallint AND j.status = 'queued'
+$$;
+
+-- Records the seconds after which each tenth of the progress was reached; null stays null, for runs that are not measured.
+CREATE FUNCTION with_marks(reached real[], progress real, seconds double precision) RETURNS real[]
+LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT reached || array_fill(seconds::real, ARRAY[greatest(0, floor(progress / 10)::integer - cardinality(reached))])
+$$;
+
+-- Durations of finished jobs like a given one, the latest first, across libraries.
+CREATE FUNCTION measured_runs(like_type text, like_product text, like_automation_type text, at_most integer)
+RETURNS TABLE (media_seconds real, reached_seconds real[])
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT recent.media_seconds, recent.reached_seconds
+      FROM (SELECT * FROM jobs j
+             WHERE j.type = like_type AND j.status = 'ready' AND j.reached_seconds IS NOT NULL
+             ORDER BY j.finished_at DESC LIMIT 10 * at_most) recent
+     WHERE recent.product IS NOT DISTINCT FROM like_product
+       AND recent.automation_type IS NOT DISTINCT FROM like_automation_type
+     ORDER BY recent.finished_at DESC LIMIT at_most
 $$;
 
 -- Jobs with unmet dependencies use a longer threshold, so that they do not crowd out the others.

@@ -8,7 +8,7 @@ import pytest
 
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs import lifecycle, service
+from cutroom.jobs import lifecycle, progress, service
 from cutroom.jobs.ids import DubProduct, JobKey, JobType
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.schemas import Job
@@ -37,6 +37,8 @@ async def transition(runtime: Runtime, context: JobContext, step: str, job_id: s
     attempt = named.pop("attempt", 1)
     async with runtime.database.transaction(context.library_id) as connection:
         ref = JobRef(context.library_id, job_id, attempt)
+        if step == "report_progress":
+            return await progress.report_progress(connection, ref, now=system_clock(), **named)
         if step == "start":
             named["prices"] = load_prices()
         return await getattr(lifecycle, step)(connection, ref, now=system_clock(), **named)

@@ -25,14 +25,11 @@ def test_chunk_boundaries_are_multiples() -> None:
     assert all(chunk.start % 3072 == 0 for chunk in chunks)
 
 
-async def test_chunk_progress_maps_to_overall_progress() -> None:
+def test_chunk_progress_maps_to_overall_progress() -> None:
     reported: list[float] = []
 
-    async def report(fraction: float) -> None:
-        reported.append(fraction)
-
     chunks = [MediaChunk(0, 0, 30, Fraction(1)), MediaChunk(1, 30, 10, Fraction(1))]
-    on_chunk_fraction = chunk_progress(chunks[1], chunks, report)
+    on_chunk_fraction = chunk_progress(chunks[1], chunks, reported.append)
     assert on_chunk_fraction is not None
-    await on_chunk_fraction(0.5)
+    on_chunk_fraction(0.5)
     assert reported == [35 / 40]

@@ -86,11 +86,8 @@ async def test_existing_chunks_are_kept(sample_video: Path, tmp_path: Path, sand
     info = await probe(sample_video, sandbox=sandbox)
     reported: list[float] = []
 
-    async def report(fraction: float) -> None:
-        reported.append(fraction)
-
     await make_proxy(
-        sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=12, on_fraction=report
+        sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=12, on_fraction=reported.append
     )
     assert reported == sorted(reported)
     assert reported[-1] == pytest.approx(1, abs=0.01)

@@ -28,11 +28,8 @@ async def test_stills_come_from_the_requested_times(tmp_path: Path, sandbox: San
     info = await probe_header(sample_video, sandbox=sandbox)
     fractions: list[float] = []
 
-    async def on_fraction(fraction: float) -> None:
-        fractions.append(fraction)
-
     stills = await extract_stills(
-        sample_video, info, output=tmp_path, sandbox=sandbox, times=[1.5, 9.5, 17.5], on_fraction=on_fraction
+        sample_video, info, output=tmp_path, sandbox=sandbox, times=[1.5, 9.5, 17.5], on_fraction=fractions.append
     )
     assert (stills.width, stills.height) == (640, 360)
     brightness = [float(stills.image(number).mean()) for number in range(3)]

@@ -132,10 +132,7 @@ def test_exit_code_maps_to_reason(code: int, text: str, reason: Reason) -> None:
 async def test_progress_is_a_fraction_of_the_duration() -> None:
     reported: list[float] = []
 
-    async def report(fraction: float) -> None:
-        reported.append(fraction)
-
-    progress = FfmpegProgress(10.0, report)
+    progress = FfmpegProgress(10.0, reported.append)
     blocks = "out_time_us=N/A|progress=continue|frame=12|out_time_us=2500000|progress=continue"
     for line in f"{blocks}|out_time_us=11000000|progress=end".split("|"):
         await progress.read_line(line)

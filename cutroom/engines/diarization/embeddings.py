@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.models.onnx import encode_protobuf, open_session
-from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,13 +70,18 @@ class WeSpeakerEmbedder:
         dummy = self._mel[: self._SHRINK]  # the weights are constants, independent of the input
         self._weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: dummy[None]})
 
-    def embed(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> list[SpeakerEmbedding]:
+    def embed(
+        self, samples: "Samples", *, speech: Sequence[TimeSpan], on_progress: OnProgress | None = None
+    ) -> list[SpeakerEmbedding]:
         """One embedding per window; independent of the audio level."""
-        return [
-            SpeakerEmbedding(window, vector)
-            for chunk in window_chunks(samples, speech)
-            for window, vector in zip(chunk, self._embed_windows(samples, chunk), strict=True)
-        ]
+        embeddings: list[SpeakerEmbedding] = []
+        chunks = list(window_chunks(samples, speech))
+        for done, chunk in enumerate(chunks, start=1):
+            vectors = self._embed_windows(samples, chunk)
+            embeddings += [SpeakerEmbedding(window, vector) for window, vector in zip(chunk, vectors, strict=True)]
+            if on_progress:
+                on_progress(done / len(chunks))
+        return embeddings
 
     def _embed_windows(self, samples: "Samples", chunk: Sequence[TimeSpan]) -> "Floats":
         import numpy as np  # noqa: PLC0415 - the API process imports this module without it

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples, Vector
@@ -27,6 +27,8 @@ class SpeakerEmbedder(Protocol):
     name: str
     same_speaker_threshold: float  # mean cosine similarity from which two clusters are one speaker
 
-    def embed(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> list[SpeakerEmbedding]:
+    def embed(
+        self, samples: "Samples", *, speech: Sequence[TimeSpan], on_progress: OnProgress | None = None
+    ) -> list[SpeakerEmbedding]:
         """One embedding per short window of the given speech, in order."""
         ...

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.recognition.port import SpeechRecognizer, Transcription
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -23,12 +23,19 @@ class FallbackRecognizer:
         self._factories = factories
         self.name = "none yet"  # name of the engine that served the last call
 
-    def transcribe(self, samples: "Samples", *, language: str | None, speech: Sequence[TimeSpan]) -> Transcription:
+    def transcribe(
+        self,
+        samples: "Samples",
+        *,
+        language: str | None,
+        speech: Sequence[TimeSpan],
+        on_progress: OnProgress | None = None,
+    ) -> Transcription:
         unavailable: EngineUnavailableError | None = None
         for build in self._factories:
             try:
                 engine = build()
-                transcription = engine.transcribe(samples, language=language, speech=speech)
+                transcription = engine.transcribe(samples, language=language, speech=speech, on_progress=on_progress)
             except EngineUnavailableError as error:
                 _log.warning("speech recognizer unavailable", extra={"reason": str(error)})
                 unavailable = error

@@ -4,7 +4,7 @@ import io
 import math
 import time
 import wave
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
@@ -21,12 +21,10 @@ from cutroom.engines.recognition.word_timestamps import (
     interpolate_words,
     uses_spaces,
 )
-from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
-
-OnProgress = Callable[[float], None]
 
 # 19 MB as WAV; many servers accept up to 25 MB.
 WINDOW_SECONDS = 600.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -37,7 +37,14 @@ class SpeechRecognizer(Protocol):
 
     name: str
 
-    def transcribe(self, samples: "Samples", *, language: str | None, speech: Sequence[TimeSpan]) -> Transcription:
+    def transcribe(
+        self,
+        samples: "Samples",
+        *,
+        language: str | None,
+        speech: Sequence[TimeSpan],
+        on_progress: OnProgress | None = None,
+    ) -> Transcription:
         """Transcribes the given speech spans; detects the language if it is None.
 
         Word times are relative to the start of `samples`, ordered, and lie inside the speech spans.

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,15 +16,13 @@ from cutroom.engines.recognition.port import Transcription
 from cutroom.engines.recognition.speech_windows import DecodingWindow, plan_windows
 from cutroom.engines.recognition.whisper_languages import language_code, whisper_code
 from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uncovered_speech, uses_spaces
-from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
 if TYPE_CHECKING:
     from faster_whisper import BatchedInferencePipeline, WhisperModel  # type: ignore[import-untyped]
     from faster_whisper.transcribe import Segment  # type: ignore[import-untyped]
 
     from cutroom.engines.types import Samples
-
-OnProgress = Callable[[float], None]
 
 WINDOW_SECONDS = 30.0  # input length of the model
 BEAM_SIZE = 5
@@ -60,7 +58,7 @@ class WhisperRecognizer:
         speech: Sequence[TimeSpan],
         on_progress: OnProgress | None = None,
     ) -> Transcription:
-        """Transcribes all windows; `on_progress` receives the completed share and may raise to cancel."""
+        """Transcribes all windows, and reports progress after each."""
         requested = self._whisper_code(language) if language else None
         windows = plan_windows(samples, speech, max_seconds=WINDOW_SECONDS)
         if not windows:

@@ -109,7 +109,8 @@ class DownloadActivities:
             audio = []
             if info.audio_streams:
                 audio.append(AudioTrack(source, info.container, assets.language, title="Original"))
-            return await self._store(download, f"{assets.stem}-sample", source, info, MediaTracks(audio), report_progress)
+            tracks = MediaTracks(audio)
+            return await self._store(download, f"{assets.stem}-sample", source, info, tracks, report_progress)
 
     async def _language_video(
         self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
@@ -214,7 +215,12 @@ class DownloadActivities:
         return path, f"{assets.stem}.zip"
 
     async def _sample_entries(
-        self, download: DownloadRef, assets: VideoAssets, entries: list[ArchiveEntry], *, report_progress: ReportProgress
+        self,
+        download: DownloadRef,
+        assets: VideoAssets,
+        entries: list[ArchiveEntry],
+        *,
+        report_progress: ReportProgress,
     ) -> list[ArchiveEntry]:
         """Entries of a sample: the clipped source, clipped subtitles, texts and images."""
         path, name = await self._store_sample(download, assets, report_progress)

@@ -12,7 +12,8 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import ReportProgress, job_step
+from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database

@@ -12,7 +12,8 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import ReportProgress, failure, job_step
+from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.captions import captions_filter
 from cutroom.media.framing import framing_filter

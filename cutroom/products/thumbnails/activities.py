@@ -14,7 +14,8 @@ from cutroom.engines.thumbnails.port import CharacterSpec, RenderedThumbnail, Th
 from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import ReportProgress, failure, job_step
+from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.steps import failure, job_step
 from cutroom.library.branding import character_image_paths, load_brand
 from cutroom.library.videos import set_poster
 from cutroom.media.images import decode_image, encode_jpeg, encode_png

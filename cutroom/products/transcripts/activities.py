@@ -3,10 +3,10 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 
@@ -15,9 +15,10 @@ from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.recognition.port import Transcription, Word
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import ReportProgress, job_step
+from cutroom.jobs.step_progress import ReportProgress, portion
+from cutroom.jobs.steps import job_step
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
 from cutroom.media.local_cache import LocalMediaCache
@@ -36,14 +37,20 @@ from cutroom.products.transcripts.alignment import (
 )
 from cutroom.products.transcripts.chunks import (
     DETECTION_PROGRESS,
+    TRANSCRIPTION_PROGRESS,
     TranscriptChunk,
     plan_chunks,
     speech_within,
-    transcription_progress,
+    transcription_share,
 )
 from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.service import StoredTranscript
 from cutroom.products.transcripts.subtitles import store_subtitles
+
+if TYPE_CHECKING:
+    from cutroom.engines.types import Samples
+
+RECOGNITION_FRACTION = 0.8  # of the time that a chunk takes; the rest is spent on speaker embeddings
 
 _log = logging.getLogger(__name__)
 
@@ -83,14 +90,15 @@ class TranscriptActivities:
         if await self.storage.size(path) is None:
             return SpeechPlan(0.0, [])
         async with (
-            self._step(job, "detecting speech", progress=DETECTION_PROGRESS),
+            self._step(job, "detecting speech", progress=DETECTION_PROGRESS) as report_progress,
             self.media_cache.fetch(path) as copy,
         ):
             with self.media_cache.temp_dir() as temp_dir:
                 raw = await decode_speech(copy.path, output=temp_dir, sandbox=self.sandbox)
                 detector = await asyncio.to_thread(self.engines.voice_activity_detector)
-                speech = await asyncio.to_thread(lambda: list(detector.detect(read_blocks(raw))))
                 duration = duration_of(raw)
+                blocks = _with_progress(read_blocks(raw), report_progress, duration_seconds=duration)
+                speech = await asyncio.to_thread(lambda: list(detector.detect(blocks)))
             document = [[span.start_seconds, span.end_seconds] for span in speech]
             await self.storage.put(_work_path(job, video_id, "speech.json"), json.dumps(document).encode())
         return SpeechPlan(duration, plan_chunks(speech, duration_seconds=duration))
@@ -101,15 +109,16 @@ class TranscriptActivities:
         stored = _work_path(job, video_id, f"chunk-{task.chunk.index:05}.json")
         if await self.storage.size(stored) is not None:  # stored by an interrupted attempt
             return read_chunk(await self._read(stored)).language
-        async with self._step(job, "transcribing", progress=DETECTION_PROGRESS) as report_progress:
+        share = transcription_share(task.total_chunks)
+        async with self._step(job, "transcribing", progress=TRANSCRIPTION_PROGRESS, share=share) as report_progress:
             _log.info("transcribing chunk", extra={"job_id": job.job_id, "chunk": task.chunk.index})
-            chunk = await self._transcribe(job, video_id, task)
+            chunk = await self._transcribe(job, video_id, task, report_progress=report_progress)
             await self.storage.put(stored, await asyncio.to_thread(write_chunk, chunk))
-            done = [name for name in await self.storage.names(_work_path(job, video_id, "")) if "chunk-" in name]
-            await report_progress(transcription_progress(len(done), total=task.total_chunks))
         return chunk.language
 
-    async def _transcribe(self, job: JobRef, video_id: str, task: TranscriptChunkTask) -> TranscribedChunk:
+    async def _transcribe(
+        self, job: JobRef, video_id: str, task: TranscriptChunkTask, *, report_progress: ReportProgress
+    ) -> TranscribedChunk:
         chunk = task.chunk
         spans = json.loads(await self._read(_work_path(job, video_id, "speech.json")))
         speech = speech_within([TimeSpan(start, end) for start, end in spans], chunk)
@@ -126,8 +135,14 @@ class TranscriptActivities:
 
         def transcribe() -> tuple[Transcription, list[SpeakerEmbedding], str]:
             recognizer, speaker_embedder = self.engines.recognizer(), self.engines.speaker_embedder()
-            transcription = recognizer.transcribe(samples, language=task.language, speech=speech)
-            embeddings = speaker_embedder.embed(samples, speech=speech) if speaker_embedder else []
+            recognized = portion(report_progress, 0.0, RECOGNITION_FRACTION if speaker_embedder else 1.0)
+            transcription = recognizer.transcribe(
+                samples, language=task.language, speech=speech, on_progress=recognized
+            )
+            if speaker_embedder is None:
+                return transcription, [], recognizer.name
+            embedded = portion(report_progress, RECOGNITION_FRACTION, 1.0)
+            embeddings = speaker_embedder.embed(samples, speech=speech, on_progress=embedded)
             return transcription, embeddings, recognizer.name
 
         transcription, embeddings, engine = await asyncio.to_thread(transcribe)
@@ -194,8 +209,21 @@ class TranscriptActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _step(self, job: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, job, stage, progress=progress)
+    def _step(
+        self, job: JobRef, stage: str, *, progress: float, share: float | None = None
+    ) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, job, stage, progress=progress, share=share)
+
+
+def _with_progress(
+    blocks: "Iterable[Samples]", report_progress: ReportProgress, *, duration_seconds: float
+) -> "Iterator[Samples]":
+    """Passes blocks of a recording through, and reports how much of it they cover."""
+    seconds = 0.0
+    for block in blocks:
+        yield block
+        seconds += len(block) / SAMPLE_RATE
+        report_progress(seconds / duration_seconds)
 
 
 def _work_path(job: JobRef, video_id: str, name: str) -> str:

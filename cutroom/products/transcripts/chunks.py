@@ -52,9 +52,9 @@ def language_probe(chunks: Sequence[TranscriptChunk], *, among: int = 3) -> Tran
     return max(chunks[:among], key=lambda chunk: chunk.speech_seconds)
 
 
-def transcription_progress(done: int, *, total: int) -> int:
-    """Job progress by number of transcribed chunks, which finish in any order."""
-    return DETECTION_PROGRESS + (TRANSCRIPTION_PROGRESS - DETECTION_PROGRESS) * done // total
+def transcription_share(total_chunks: int) -> float:
+    """Job progress in percent that each chunk adds; chunks finish in any order."""
+    return (TRANSCRIPTION_PROGRESS - DETECTION_PROGRESS) / total_chunks
 
 
 def _best_split(speech: Sequence[TimeSpan], start: float) -> float:

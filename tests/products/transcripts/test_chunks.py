@@ -14,7 +14,7 @@ from cutroom.products.transcripts.chunks import (
     language_probe,
     plan_chunks,
     speech_within,
-    transcription_progress,
+    transcription_share,
 )
 
 
@@ -105,18 +105,6 @@ def test_language_probe_is_the_early_chunk_with_most_speech() -> None:
     assert language_probe(chunks) is chunks[1]
 
 
-def test_progress_counts_finished_chunks() -> None:
-    progress = [transcription_progress(done, total=5) for done in range(6)]
-    assert progress == [8, 24, 40, 57, 73, 90]
-    assert (progress[0], progress[-1]) == (DETECTION_PROGRESS, TRANSCRIPTION_PROGRESS)
-
-
-@given(total=st.integers(1, 500), data=st.data())
-def test_progress_is_monotonic_and_bounded(total: int, data: st.DataObject) -> None:
-    done = data.draw(st.integers(1, total))
-    assert (
-        DETECTION_PROGRESS
-        <= transcription_progress(done - 1, total=total)
-        <= transcription_progress(done, total=total)
-        <= TRANSCRIPTION_PROGRESS
-    )
+@given(total=st.integers(1, 500))
+def test_shares_of_all_chunks_are_the_progress_of_transcription(total: int) -> None:
+    assert DETECTION_PROGRESS + total * transcription_share(total) == pytest.approx(TRANSCRIPTION_PROGRESS)

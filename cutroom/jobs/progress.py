@@ -1,0 +1,97 @@
+"""Records the progress of a running job, and measures its run for the estimates of later ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cutroom.jobs.estimates import MeasuredRun, expect_run
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.library.service import get_duration
+from cutroom.platform.db import Connection
+
+MAX_PROGRESS = 99.0  # of an unfinished job
+MEASURED_RUNS = 20  # finished jobs that an expectation is based on
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """The progress of a running job in percent, and what is known about its length."""
+
+    progress: float
+    expected_seconds: Sequence[float] | None
+    media_seconds: float | None
+
+
+async def start_measuring(connection: Connection, ref: JobRef) -> None:
+    """Begin to measure the run, and record how long each tenth of it should take by earlier runs of such jobs."""
+    job = await connection.fetchrow(
+        "SELECT type, product, automation_type, video_id FROM jobs WHERE library_id = $1 AND id = $2",
+        ref.library_id,
+        ref.job_id,
+    )
+    assert job is not None
+    media_seconds = None
+    if job["video_id"] is not None:
+        media_seconds = await get_duration(connection, ref.library_id, job["video_id"])
+    found = await connection.fetch(
+        "SELECT * FROM measured_runs($1, $2, $3, $4)",
+        job["type"],
+        job["product"],
+        job["automation_type"],
+        MEASURED_RUNS,
+    )
+    runs = [MeasuredRun(each["media_seconds"], each["reached_seconds"]) for each in found]
+    await connection.execute(
+        """UPDATE jobs SET media_seconds = $4, expected_seconds = $5, reached_seconds = coalesce(reached_seconds, '{}')
+           WHERE library_id = $1 AND id = $2 AND attempt = $3""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        media_seconds,
+        expect_run(runs, media_seconds=media_seconds),
+    )
+
+
+async def stop_measuring(connection: Connection, ref: JobRef) -> None:
+    """Give up the measurement and the estimate of a run that waits for a person."""
+    await connection.execute(
+        """UPDATE jobs SET reached_seconds = NULL, expected_seconds = NULL
+           WHERE library_id = $1 AND id = $2 AND attempt = $3""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+    )
+
+
+async def report_progress(
+    connection: Connection,
+    ref: JobRef,
+    *,
+    stage: str,
+    now: datetime,
+    progress: float = 0.0,
+    added: float = 0.0,
+    limit: float = MAX_PROGRESS,
+) -> JobProgress | None:
+    """Record the stage and raise the progress: to at least `progress`, and by `added`, but not above the limit.
+
+    Progress never decreases. Returns None if the attempt is superseded or finished.
+    """
+    row = await connection.fetchrow(
+        """WITH raised AS (
+               SELECT greatest(progress, least(greatest($5::real, progress + $6::real), $7::real)) AS progress
+               FROM jobs WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' FOR UPDATE)
+           UPDATE jobs j SET stage = $4, progress = raised.progress, updated_at = $8,
+               reached_seconds = with_marks(reached_seconds, raised.progress, extract(epoch FROM $8 - started_at))
+           FROM raised WHERE library_id = $1 AND id = $2
+           RETURNING j.progress, expected_seconds, media_seconds""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        stage,
+        progress,
+        added,
+        min(limit, MAX_PROGRESS),
+        now,
+    )
+    return None if row is None else JobProgress(row["progress"], row["expected_seconds"], row["media_seconds"])

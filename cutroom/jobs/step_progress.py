@@ -1,0 +1,136 @@
+"""Reports the progress of one step of a job: throttled, and estimated between the reports of the step itself."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import asyncpg
+
+from cutroom.jobs.estimates import seconds_until, whole_percent
+from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.progress import JobProgress, report_progress
+from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
+
+ReportProgress = Callable[[float], None]  # takes the completed fraction of a step; can be called from any thread
+
+REPORT_SECONDS = 1.0  # between two writes of a step
+UNKNOWN_JOB_SECONDS = 60.0  # assumed for the first job of a kind if the length of its media is not known
+MIN_STEP_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class StepPace:
+    """The completed fraction of a step: as last reported, and from there at the pace so far, but never to the end."""
+
+    def __init__(self, expected_seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._expected_seconds = expected_seconds
+        self._reported = (0.0, self._started)  # fraction and time, assigned together because threads report
+
+    def report(self, fraction: float) -> None:
+        if fraction > self._reported[0]:
+            self._reported = (min(fraction, 1.0), self._clock())
+
+    def fraction(self) -> float:
+        done, at = self._reported
+        left = 1.0 - done
+        seconds = self._expected_seconds if done == 0 else (at - self._started) / done
+        ahead = (self._clock() - at) / max(seconds, MIN_STEP_SECONDS)
+        # Slows down as it nears the end, so that a step that takes many times longer than expected still moves.
+        return done + left * ahead / (left + ahead) if left > 0 else 1.0
+
+
+class StepProgress:
+    """Writes the progress of a step to its job, at most once per REPORT_SECONDS and only if the percentage changes."""
+
+    def __init__(
+        self, database: Database, clock: Clock, ref: JobRef, stage: str, *, until: float, share: float | None
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._ref = ref
+        self._stage = stage
+        self._until = until
+        self._share = share
+        self._start = 0.0
+        self._stored = 0.0  # progress of the job after the last write
+        self._written = 0.0  # points of this step in it
+        self._points = 0.0  # that this step adds
+        self.pace = StepPace(MIN_STEP_SECONDS)
+
+    async def start(self) -> None:
+        """Report the stage, and continue from the stored progress: a retried step never sets it back."""
+        job = await self._write(0.0)
+        if job is None:
+            return
+        self._start = self._stored = job.progress
+        left = max(0.0, self._until - self._start)
+        self._points = left if self._share is None else min(self._share, left)
+        self.pace = StepPace(_expected_seconds(job, self._points))
+
+    @asynccontextmanager
+    async def reporting(self) -> AsyncIterator[None]:
+        stopped = asyncio.Event()
+        task = asyncio.create_task(self._report_until(stopped))
+        try:
+            yield
+        finally:
+            stopped.set()  # instead of cancelling: a write is not interrupted
+            await task
+
+    async def finish(self) -> None:
+        await self._write(self._points)
+
+    async def _report_until(self, stopped: asyncio.Event) -> None:
+        while True:
+            try:
+                await asyncio.wait_for(stopped.wait(), REPORT_SECONDS)
+            except TimeoutError:
+                await self._report()
+            else:
+                return
+
+    async def _report(self) -> None:
+        points = self._points * self.pace.fraction()
+        if whole_percent(self._stored + points - self._written) <= whole_percent(self._stored):
+            return
+        try:
+            await self._write(points)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+            _log.warning("progress not stored", extra={"job_id": self._ref.job_id, "error": str(error)})
+
+    async def _write(self, points: float) -> JobProgress | None:
+        """Raise the job's progress to what this step has reached, or by its share if other steps run concurrently."""
+        is_shared = self._share is not None
+        async with self._database.transaction(self._ref.library_id) as connection:
+            job = await report_progress(
+                connection,
+                self._ref,
+                stage=self._stage,
+                now=self._clock(),
+                progress=0.0 if is_shared else self._start + points,
+                added=points - self._written if is_shared else 0.0,
+                limit=self._until,
+            )
+        if job is not None:
+            self._stored, self._written = job.progress, points
+        return job
+
+
+def portion(report: ReportProgress, start: float, end: float) -> ReportProgress:
+    """Maps the completed fraction of a portion of a step to that of the step."""
+    return lambda fraction: report(start + (end - start) * fraction)
+
+
+def _expected_seconds(job: JobProgress, points: float) -> float:
+    """How long the next points of a job should take: as long as before, or else as long as the media plays."""
+    if job.expected_seconds is not None:
+        return seconds_until(job.expected_seconds, job.progress + points) - seconds_until(
+            job.expected_seconds, job.progress
+        )
+    return (job.media_seconds or UNKNOWN_JOB_SECONDS) * points / 100
