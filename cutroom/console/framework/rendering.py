@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from cutroom.console.framework.states import job_label, job_name, plain_label
 from cutroom.text.language_tags import display_name
 
 _CONSOLE = Path(__file__).parents[1]
@@ -24,6 +25,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(clock=clock, credits=format_credits, ago=format_time, language=language_name, iso=iso)
+    made.filters.update(state_label=job_label, job_name=job_name, plain_label=plain_label)
     made.globals["asset"] = asset
     return made
 

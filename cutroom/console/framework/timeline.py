@@ -7,8 +7,8 @@ from typing import Any
 from cutroom.products.transcripts.schemas import Segment
 
 WEAK_SCORE = 0.6  # lines with a lower intelligibility score are flagged
-MAX_STRETCH = 1.2
-MIN_STRETCH = 0.8
+MAX_TEMPO = 1.2
+MIN_TEMPO = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,24 @@ def dub_timeline(sync: Mapping[str, Any] | None) -> DubTimeline:
 def is_weak(line: Mapping[str, Any]) -> bool:
     score = line.get("score")
     is_unclear = score is not None and score < WEAK_SCORE
-    return is_unclear or not line["withinSlot"] or not MIN_STRETCH <= line["stretch"] <= MAX_STRETCH
+    return is_unclear or not line["withinSlot"] or not MIN_TEMPO <= line["stretch"] <= MAX_TEMPO
 
 
 def describe_line(line: Mapping[str, Any]) -> str:
     """One line of the sync report in words."""
     details = [f"line {line['line']}: {line['spokenSeconds']:.1f} s in a slot of {line['slotSeconds']:.1f} s"]
-    if line["stretch"] != 1:
-        details.append(f"spoken {line['stretch']:.2f} times as long")
+    if tempo := describe_tempo(line["stretch"]):
+        details.append(tempo)
     if line["startErrorMs"]:
-        details.append(f"{line['startErrorMs']} ms off its start time")
+        details.append(f"starts {abs(line['startErrorMs'])} ms {'late' if line['startErrorMs'] > 0 else 'early'}")
     if line.get("score") is not None:
         details.append(f"{line['score']:.0%} of words recognized")
     if line.get("shortened"):
         details.append("shortened to fit")
     return ", ".join(details)
+
+
+def describe_tempo(tempo: float) -> str:
+    """`1.2 times as fast`; nothing at the natural tempo."""
+    shown = f"{tempo:.2f}".rstrip("0").rstrip(".")
+    return "" if shown == "1" else f"{shown} times as fast"

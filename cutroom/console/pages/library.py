@@ -9,12 +9,11 @@ from cutroom.capabilities.service import dub_languages
 from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.console.framework.recipes import may_produce, parse_bundle, parse_recipes
+from cutroom.console.framework.states import StateLabel, video_labels
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs import routes as jobs
-from cutroom.jobs.schemas import Job
-from cutroom.jobs.states import JobState
 from cutroom.library import routes
 from cutroom.library.schemas import Video
 from cutroom.library.search import MAX_TEXT, VideoQuery, find_videos
@@ -36,7 +35,7 @@ class Tile:
     """A video in the grid."""
 
     video: Video
-    job: Job | None  # the running job
+    states: list[StateLabel]
     match: TranscriptMatch | None
 
 
@@ -53,7 +52,7 @@ async def show_library(context: PageContext) -> Response:
         "folder": folder_id,
         "may_add": may_produce(context.me.principal),
         "may_edit": context.me.principal.may_write,
-        "busy": any(tile.video.status in {"queued", "processing"} or tile.job for tile in tiles),
+        "busy": any(_is_unfinished(tile.video) for tile in tiles),
         "here": f"{path}?{query_string}" if query_string else path,
     }
     if context.request.headers.get("hx-request"):
@@ -81,18 +80,24 @@ async def _tiles(
     videos, more = await find_videos(
         call.connection, call.principal, video_query, before=before, limit=PAGE_SIZE, storage=context.runtime.storage
     )
-    tiles = [Tile(video, await _running_job(context, video), by_video.get(video.id)) for video in videos]
+    tiles = [Tile(video, await _states(context, video), by_video.get(video.id)) for video in videos]
     return tiles, tokens.after(videos[-1].id, listing=_LISTING, library_id=library_id) if more else None
 
 
-async def _running_job(context: PageContext, video: Video) -> Job | None:
-    """The most recent running job; finished videos need no query."""
-    transcript = video.transcript.status if video.transcript else "ready"
-    if video.status in {"ready", "failed"} and transcript in {"ready", "failed"}:
-        return None
-    found = (await context.call_operation(jobs.list_video_jobs, video.id)).jobs
-    running = [job for job in found if job.status is JobState.PROCESSING]
-    return running[0] if running else None
+def _is_unfinished(video: Video) -> bool:
+    current = _transcript_status(video) if video.status == "ready" else video.status
+    return current in {"queued", "processing"}
+
+
+def _transcript_status(video: Video) -> str:
+    return video.transcript.status if video.transcript else "ready"
+
+
+async def _states(context: PageContext, video: Video) -> list[StateLabel]:
+    """A ready video with its transcript needs no query."""
+    is_complete = video.status == "ready" and _transcript_status(video) == "ready"
+    found = [] if is_complete else (await context.call_operation(jobs.list_video_jobs, video.id)).jobs
+    return video_labels(video, found, context.call.now)
 
 
 async def show_price(context: PageContext) -> Response:

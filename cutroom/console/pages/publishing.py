@@ -8,13 +8,15 @@ from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.console.framework.recipes import parse_characters, parse_languages
+from cutroom.console.pages.orders import tab_of
 from cutroom.errors import CutroomError, invalid_field
-from cutroom.jobs.ids import JobType, parse_job_id
+from cutroom.jobs.ids import AutomationType, JobType, parse_job_id
 from cutroom.jobs.schemas import Job
+from cutroom.jobs.states import JobState
+from cutroom.products.declaration import VideoTab
 from cutroom.products.downloads import routes as downloads
 from cutroom.products.downloads.schemas import Download, NewDownload
 from cutroom.products.hosting import routes as hosting
-from cutroom.products.hosting.schemas import Hosting
 from cutroom.products.packaging import routes as packaging
 from cutroom.products.packaging.schemas import NewPackaging, PackagingState, ReviewDecision
 from cutroom.products.thumbnails import routes as thumbnails
@@ -25,26 +27,41 @@ MAX_DOWNLOADS = 5  # the newest
 
 
 @dataclass(frozen=True, slots=True)
-class Publishing:
-    """Publishing outputs of a video in their current state."""
+class DownloadView:
+    """A download with its job."""
 
-    packaging: PackagingState
-    thumbnails: list[ThumbnailImage]
-    downloads: list[Download]
-    hosting: Hosting
-
-    @property
-    def in_review(self) -> bool:
-        return any(each.status == "review" for each in self.packaging.automations)
+    download: Download
+    job: Job
 
 
-async def load_publishing(context: PageContext, video_id: str, found: list[Job]) -> Publishing:
-    return Publishing(
-        packaging=await context.call_operation(packaging.get_packaging, video_id),
-        thumbnails=await _thumbnails(context, video_id),
-        downloads=await _downloads(context, found),
-        hosting=await context.call_operation(hosting.get_hosting, video_id),
-    )
+async def waits_for_review(context: PageContext, video_id: str) -> bool:
+    """Whether detected images wait for approval."""
+    return _in_review(await context.call_operation(packaging.get_packaging, video_id))
+
+
+def _in_review(state: PackagingState) -> bool:
+    return any(each.status == "review" for each in state.automations)
+
+
+async def load_thumbnails(context: PageContext, video_id: str, jobs: list[Job]) -> dict[str, Any]:
+    state = await context.call_operation(packaging.get_packaging, video_id)
+    types = {JobType.THUMBNAIL, AutomationType.THUMBNAIL}
+    return {
+        "in_review": _in_review(state),
+        "detected": (state.thumbnail.detected if state.thumbnail else None) or [],
+        "thumbnails": await _thumbnails(context, video_id),
+        "current": [job for job in jobs if {job.type, job.automation_type} & types and job.status != JobState.READY],
+    }
+
+
+async def load_publishing(context: PageContext, video_id: str, jobs: list[Job]) -> dict[str, Any]:
+    types = {AutomationType.TITLE, AutomationType.DESCRIPTION}
+    return {
+        "packaging": await context.call_operation(packaging.get_packaging, video_id),
+        "downloads": await _downloads(context, jobs),
+        "hosting": await context.call_operation(hosting.get_hosting, video_id),
+        "current": [job for job in jobs if job.automation_type in types and job.status != JobState.READY],
+    }
 
 
 async def _thumbnails(context: PageContext, video_id: str) -> list[ThumbnailImage]:
@@ -52,13 +69,13 @@ async def _thumbnails(context: PageContext, video_id: str) -> list[ThumbnailImag
     return await list_images(context.call.connection, context.me.principal, video_id, storage=context.runtime.storage)
 
 
-async def _downloads(context: PageContext, found: list[Job]) -> list[Download]:
-    keys = [parse_job_id(job.id) for job in found if job.type is JobType.DOWNLOAD]
-    request_ids = [key.subject for key in keys if key is not None][:MAX_DOWNLOADS]
+async def _downloads(context: PageContext, jobs: list[Job]) -> list[DownloadView]:
     made = []
-    for request_id in request_ids:
+    for job in [each for each in jobs if each.type is JobType.DOWNLOAD][:MAX_DOWNLOADS]:
+        key = parse_job_id(job.id)
+        assert key is not None
         try:
-            made.append(await context.call_operation(downloads.get_download, request_id))
+            made.append(DownloadView(await context.call_operation(downloads.get_download, key.subject), job))
         except CutroomError:  # viewers can see the job but not download the file
             continue
     return made
@@ -126,7 +143,7 @@ async def publish(context: PageContext) -> Response:
     if handler is None:
         raise invalid_field("kind", "Unknown product.")
     await handler(context, video_id)
-    return redirect(f"/videos/{video_id}")
+    return redirect(f"/videos/{video_id}", tab=tab_of(context.form.text("kind")))
 
 
 async def review(context: PageContext) -> Response:
@@ -137,7 +154,7 @@ async def review(context: PageContext) -> Response:
     if chosen:
         document["detectedIds"] = chosen
     await context.call_operation(packaging.review_packaging, video_id, parse(ReviewDecision, document))
-    return redirect(f"/videos/{video_id}")
+    return redirect(f"/videos/{video_id}", tab=VideoTab.THUMBNAILS)
 
 
 async def set_thumbnail(context: PageContext) -> Response:
@@ -146,7 +163,7 @@ async def set_thumbnail(context: PageContext) -> Response:
     video_id = context.request.path_params["video_id"]
     thumbnail_id = context.form.text("thumbnail")
     await set_primary(context.call.connection, context.me.principal, video_id, thumbnail_id=thumbnail_id)
-    return redirect(f"/videos/{video_id}", notice="thumbnail")
+    return redirect(f"/videos/{video_id}", tab=VideoTab.THUMBNAILS, notice="thumbnail")
 
 
 ROUTES = [

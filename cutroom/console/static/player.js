@@ -4,9 +4,9 @@
 (() => {
   const player = document.getElementById("player");
   const stage = document.querySelector(".stage");
-  const transcript = document.getElementById("transcript");
   const duration = Number(stage.dataset.duration);
-  const lines = [...transcript.querySelectorAll("button[data-start]")];
+  const starts = stage.dataset.starts.split(",").filter(Boolean).map(Number); // of the lines of the transcript
+  let lines = []; // their buttons, while the transcript is shown
   let chosen = ""; // id of the selected dub; empty for the original audio
 
   const clock = (seconds) => {
@@ -15,24 +15,22 @@
     return whole >= 3600 ? `${Math.floor(whole / 3600)}:${rest.padStart(5, "0")}` : rest;
   };
 
-  function offsets() {
-    const spans = document.querySelector("#tracks .spans")?.getBoundingClientRect();
-    const frame = document.getElementById("tracks")?.getBoundingClientRect();
-    return spans && frame ? { left: spans.left - frame.left, width: spans.width } : { left: 0, width: 1 };
+  function movePlayhead(tracks, at) {
+    const spans = tracks.querySelector(".spans").getBoundingClientRect();
+    const left = spans.left - tracks.getBoundingClientRect().left;
+    tracks.querySelector(".playhead").style.left = `${left + (spans.width * Math.min(at, duration)) / duration}px`;
   }
 
   function follow() {
     if (!player) return;
     const at = player.currentTime;
-    const playhead = document.getElementById("playhead");
-    const track = offsets();
-    if (playhead) playhead.style.left = `${track.left + (track.width * Math.min(at, duration)) / duration}px`;
-    const now = document.getElementById("now");
-    if (now) now.textContent = clock(at);
+    for (const tracks of document.querySelectorAll(".tracks")) movePlayhead(tracks, at);
+    for (const now of document.querySelectorAll(".now")) now.textContent = clock(at);
     const line = lines.findLast((each) => Number(each.dataset.start) <= at + 0.05);
     for (const each of lines) {
       if (each === line && !each.hasAttribute("aria-current")) {
         each.setAttribute("aria-current", "true");
+        const transcript = document.getElementById("transcript");
         const top = each.parentNode.offsetTop - transcript.offsetTop;
         if (!player.paused) transcript.scrollTo({ top: top - transcript.clientHeight / 3, behavior: "smooth" });
       } else if (each !== line) each.removeAttribute("aria-current");
@@ -50,7 +48,7 @@
     if (jump) return seek(Number(jump.dataset.start));
     const choice = event.target.closest("[data-choice]");
     if (choice) return selectAudio(choice);
-    const track = event.target.closest("#tracks .spans");
+    const track = event.target.closest(".tracks .spans");
     if (track) {
       const box = track.getBoundingClientRect();
       seek(((event.clientX - box.left) / box.width) * duration);
@@ -145,11 +143,17 @@
       event.preventDefault();
       if (player.paused) player.play(); else player.pause();
     }
-    const starts = lines.map((each) => Number(each.dataset.start));
     if (event.key === "ArrowRight") seek(starts.find((start) => start > player.currentTime + 0.1) ?? player.currentTime + 5);
     if (event.key === "ArrowLeft") seek(starts.findLast((start) => start < player.currentTime - 0.6) ?? 0);
   });
+  function showTab() {
+    lines = [...document.querySelectorAll("#transcript button[data-start]")];
+    const current = document.querySelector(".tabs [aria-current]");
+    if (current) current.parentNode.scrollLeft = current.offsetLeft - current.parentNode.offsetLeft - 16;
+  }
+  showTab();
   document.addEventListener("htmx:afterSwap", () => {
+    showTab();
     mark();
     follow();
     // Add text tracks for captions that became ready.

@@ -97,7 +97,7 @@
           return;
         }
         const wait = RETRY_DELAYS[Math.min(tries, RETRY_DELAYS.length - 1)];
-        line.setStatus(`Connection lost. Retrying in ${wait / 1000} s.`, "failed");
+        line.setStatus(`Connection lost. Retrying in ${wait / 1000} s.`, "queued");
         await sleep(wait);
       }
     }
@@ -110,7 +110,7 @@
 
   async function start(file) {
     const line = show({ videoId: "", name: file.name, size: file.size });
-    line.setStatus("starting", "processing");
+    line.setStatus("Starting", "processing");
     const form = new URLSearchParams(new FormData(document.getElementById("import")));
     form.delete("url");
     form.set("name", file.name);

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cutroom.console.framework.timeline import describe_line, dub_timeline, is_weak, speech_spans
+from cutroom.console.framework.timeline import describe_line, describe_tempo, dub_timeline, is_weak, speech_spans
 from cutroom.products.transcripts.schemas import Segment
 
 FINE = {
@@ -45,9 +45,18 @@ def test_dub_timeline_places_slots_and_spoken_lines() -> None:
 def test_line_description() -> None:
     text = describe_line({**FINE, "stretch": 1.1, "shortened": True})
     assert text == (
-        "line 1: 1.9 s in a slot of 2.0 s, spoken 1.10 times as long, 100 ms off its start time, "
+        "line 1: 1.9 s in a slot of 2.0 s, 1.1 times as fast, starts 100 ms late, "
         "90% of words recognized, shortened to fit"
     )
+    assert "starts 40 ms early" in describe_line({**FINE, "startErrorMs": -40})
+
+
+@pytest.mark.parametrize(
+    ("tempo", "text"),
+    [(1.2, "1.2 times as fast"), (1.25, "1.25 times as fast"), (0.85, "0.85 times as fast"), (1.0, ""), (1.001, "")],
+)
+def test_tempo_above_one_is_faster(tempo: float, text: str) -> None:
+    assert describe_tempo(tempo) == text
 
 
 def test_deleted_segments_are_omitted() -> None:

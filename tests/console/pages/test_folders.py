@@ -91,13 +91,13 @@ async def test_thumbnail_of_the_video_can_be_set(
         drawn = {"request_id": request_id, "number": number, "layout": "plain", "score": 1.0, "engine": "none"}
         row = {**here, **drawn, "id": each, "headline": MARKUP, "path": f"libraries/picture-{each}.jpg"}
         await insert(accounts.connection, "thumbnails", row)
-    page = (await browser.get(f"/videos/{video_id}")).text
+    page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
     assert MARKUP not in page
     assert page.count("Set as thumbnail") == 2
     assert (await browser.post(f"/videos/{video_id}/thumbnail", {"thumbnail": ids[1]})).status_code == 303
     poster = await accounts.connection.fetchval("SELECT poster_path FROM videos WHERE id = $1", video_id)
     assert poster == f"libraries/picture-{ids[1]}.jpg"
-    page = (await browser.get(f"/videos/{video_id}")).text
+    page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
     assert page.count("Set as thumbnail") == 1
     assert "Current thumbnail" in page
     outsider = await sign_in(await accounts.person())

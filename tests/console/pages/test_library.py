@@ -59,7 +59,7 @@ async def test_titles_transcripts_and_folder_names_are_escaped(
 ) -> None:
     video_id = await put_video(accounts, person.library_id, title=MARKUP, spoken=MARKUP)
     await browser.post("/library/folders", {"name": MARKUP})
-    for path in ("/library", "/library?q=script", f"/videos/{video_id}"):
+    for path in ("/library", "/library?q=script", f"/videos/{video_id}", f"/videos/{video_id}?tab=transcript"):
         page = (await browser.get(path)).text
         assert MARKUP not in page, path
         assert SHOWN in page, path
@@ -147,7 +147,8 @@ async def test_viewer_can_look_but_not_create(sign_in: SignIn, accounts: Account
     page = (await browser.get("/library")).text
     assert "Ours" in page
     assert 'id="drop"' not in page
-    assert "make-dub" not in (await browser.get(f"/videos/{video_id}")).text
+    assert "make-dub" not in (await browser.get(f"/videos/{video_id}?tab=dubs")).text
+    assert 'class="offer"' not in (await browser.get(f"/videos/{video_id}")).text
     for path, fields in {
         "/library/uploads": {"name": "video.mp4"},
         "/library/imports": {"url": "https://example.com/video.mp4"},
@@ -184,7 +185,8 @@ async def test_suspended_library_has_no_player(browser: Browser, accounts: Accou
     await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", person.library_id)
     page = (await browser.get(f"/videos/{video_id}")).text
     assert '<video id="player"' not in page
-    assert "make-dub" not in page
+    assert 'class="offer"' not in page
+    assert "make-dub" not in (await browser.get(f"/videos/{video_id}?tab=dubs")).text
 
 
 def test_search_text_is_escaped_for_like() -> None:

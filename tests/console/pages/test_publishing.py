@@ -18,22 +18,24 @@ async def video_id(accounts: Accounts, person: Person) -> str:
 
 
 @pytest.mark.parametrize(
-    ("fields", "job_type"),
+    ("fields", "tab", "name"),
     [
-        ({"kind": "title", "style": "informational"}, "packaging"),
-        ({"kind": "description", "style": "social-post"}, "packaging"),
-        ({"kind": "thumbnail"}, "packaging"),
-        ({"kind": "thumbnail", "review": "on", "poster": "on"}, "packaging"),
+        ({"kind": "title", "style": "informational"}, "publish", "Title"),
+        ({"kind": "description", "style": "social-post"}, "publish", "Description"),
+        ({"kind": "thumbnail"}, "thumbnails", "Thumbnail"),
+        ({"kind": "thumbnail", "review": "on", "poster": "on"}, "thumbnails", "Thumbnail"),
     ],
 )
-async def test_publishing_form_creates_a_job(
-    browser: Browser, accounts: Accounts, video_id: str, fields: dict[str, str], job_type: str
+async def test_publishing_form_creates_a_job_and_shows_its_tab(
+    browser: Browser, accounts: Accounts, video_id: str, fields: dict[str, str], tab: str, name: str
 ) -> None:
-    assert (await browser.post(f"/videos/{video_id}/publish", fields)).status_code == 303
-    sql = "SELECT count(*) FROM jobs WHERE video_id = $1 AND type = $2"
-    assert await accounts.connection.fetchval(sql, video_id, job_type) == 1
-    page = (await browser.get(f"/videos/{video_id}")).text
-    assert "<strong>Packaging</strong>" in page
+    made = await browser.post(f"/videos/{video_id}/publish", fields)
+    assert (made.status_code, made.headers["location"]) == (303, f"/videos/{video_id}?tab={tab}")
+    sql = "SELECT count(*) FROM jobs WHERE video_id = $1 AND type = 'packaging'"
+    assert await accounts.connection.fetchval(sql, video_id) == 1
+    page = (await browser.get(made.headers["location"])).text
+    assert f"<strong>{name}</strong>" in page
+    assert "Queued" in page
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,9 @@ async def test_brand_voice_is_selected_from_the_own_library_only(
     await browser.post("/brand-voices", {"name": "Calm", "guidelines": "Whisper.", "colors": ""})
     sql = "SELECT id FROM brand_voices WHERE library_id = $1"
     brand_id = await accounts.connection.fetchval(sql, person.library_id)
-    page = (await browser.get(f"/videos/{video_id}")).text
-    assert page.count(f'<option value="{brand_id}">Calm</option>') == 2  # for the description and the thumbnail
+    for tab in ("publish", "thumbnails"):  # for the description and the thumbnail
+        page = (await browser.get(f"/videos/{video_id}?tab={tab}")).text
+        assert page.count(f'<option value="{brand_id}">Calm</option>') == 1
     fields = {"kind": "description", "style": "social-post"}
     unknown = await browser.post(f"/videos/{video_id}/publish", {**fields, "brand": video_id})
     assert unknown.status_code == 404
@@ -90,7 +93,7 @@ async def test_characters_are_priced_and_selected_from_the_own_library_only(
         for name in ("Ada", "Bo", "Cy", "Di")
     ]
     await add_character(connection, person.library_id, name="Unseen", images=[], now=now)
-    page = (await browser.get(f"/videos/{video_id}")).text
+    page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
     assert page.count('name="character"') == 4  # one without a picture cannot be drawn
     price = f"/videos/{video_id}/price"
     both = await browser.get(price, params={"kind": "thumbnail", "character": [ada, bo]})

@@ -1,0 +1,134 @@
+"""Puts states into words, each with the color of its dot and, if something failed, the one thing to do about it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from urllib.parse import urlencode
+
+from cutroom.errors import Code
+from cutroom.jobs.estimates import describe_remaining
+from cutroom.jobs.ids import AutomationType, JobType
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.states import JobState
+from cutroom.library.schemas import Video
+from cutroom.products.declaration import VideoTab
+
+Dot = Literal["queued", "processing", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """The one thing to do about a failure."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateLabel:
+    """A state in words."""
+
+    dot: Dot
+    text: str
+    next_step: NextStep | None = None
+
+
+_JOB_NAMES = {
+    JobType.IMPORT: "Import",
+    JobType.TRANSCRIPT: "Transcript",
+    JobType.DUB: "Dub",
+    JobType.CAPTIONS: "Captions",
+    JobType.SHORTS: "Shorts",
+    JobType.THUMBNAIL: "Thumbnail",
+    JobType.DOWNLOAD: "Download",
+    AutomationType.TITLE: "Title",
+    AutomationType.DESCRIPTION: "Description",
+    AutomationType.THUMBNAIL: "Thumbnail",
+}
+_TABS = {
+    JobType.CAPTIONS: VideoTab.TRANSCRIPT,
+    JobType.DUB: VideoTab.DUBS,
+    JobType.SHORTS: VideoTab.SHORTS,
+    JobType.THUMBNAIL: VideoTab.THUMBNAILS,
+    JobType.DOWNLOAD: VideoTab.PUBLISH,
+    AutomationType.THUMBNAIL: VideoTab.THUMBNAILS,
+    AutomationType.TITLE: VideoTab.PUBLISH,
+    AutomationType.DESCRIPTION: VideoTab.PUBLISH,
+}
+_LANGUAGE_FIELDS = {JobType.DUB: "dub", JobType.CAPTIONS: "captions"}  # of their forms
+_INPUT_FAULTS = frozenset({Code.INVALID_ARGUMENT, Code.FAILED_PRECONDITION, Code.UNSUPPORTED_SOURCE})
+
+
+def job_name(job: Job) -> str:
+    return _JOB_NAMES[job.automation_type or job.type]
+
+
+def job_label(job: Job, now: datetime) -> StateLabel:
+    match job.status:
+        case JobState.QUEUED:
+            return StateLabel("queued", "Queued")
+        case JobState.PROCESSING:
+            return StateLabel("processing", _progress(job, now))
+        case JobState.READY:
+            return StateLabel("ready", "Ready")
+        case JobState.FAILED:
+            reason = f"Failed: {job.error.message}" if job.error else "Failed"
+            return StateLabel("failed", reason, next_step(job))
+
+
+def _progress(job: Job, now: datetime) -> str:
+    remaining = describe_remaining(job.estimated_ready_at, now=now)
+    return " · ".join(part for part in (f"Processing {job.progress or 0} %", remaining) if part)
+
+
+def next_step(job: Job) -> NextStep | None:
+    """Leads to the form with the same choices, so that the price is seen before it is paid again."""
+    if job.error is not None and job.error.code == Code.INSUFFICIENT_CREDITS:
+        return NextStep("See credits", "/credits")
+    if job.type in {JobType.IMPORT, JobType.TRANSCRIPT}:
+        return NextStep("Upload another file", "/library")
+    tab = _TABS[job.automation_type or job.type]
+    fields = {"tab": tab.value}
+    is_language_fault = job.language is not None and job.error is not None and job.error.code in _INPUT_FAULTS
+    if job.language is not None and not is_language_fault:
+        fields[_LANGUAGE_FIELDS[job.type]] = job.language
+    if job.product is not None:
+        fields["product"] = job.product.value
+    text = "Choose another language" if is_language_fault else "Retry"
+    return NextStep(text, f"/videos/{job.video_id}?{urlencode(fields)}")
+
+
+def video_labels(video: Video, jobs: Iterable[Job], now: datetime) -> list[StateLabel]:
+    """The import, and the transcript unless it is ready: a video can be ready without one."""
+    by_type = {job.type: job for job in jobs if job.type in {JobType.IMPORT, JobType.TRANSCRIPT}}
+    labels = [_import_label(video, by_type.get(JobType.IMPORT), now)]
+    if video.status == "ready" and video.transcript is not None and video.transcript.status != "ready":
+        labels.append(_transcript_label(video.transcript.status, by_type.get(JobType.TRANSCRIPT), now))
+    return labels
+
+
+def _import_label(video: Video, job: Job | None, now: datetime) -> StateLabel:
+    if video.status == "queued" and video.provider == "upload":
+        return StateLabel("queued", "Waiting for the upload")
+    if job is not None and job.status == video.status:
+        return job_label(job, now)
+    return plain_label(video.status)
+
+
+def _transcript_label(status: str, job: Job | None, now: datetime) -> StateLabel:
+    label = job_label(job, now) if job is not None and job.status == status else plain_label(status)
+    return StateLabel(label.dot, f"Transcript: {label.text}", label.next_step)
+
+
+_PLAIN: dict[str, StateLabel] = {
+    "queued": StateLabel("queued", "Queued"),
+    "processing": StateLabel("processing", "Processing"),
+    "ready": StateLabel("ready", "Ready"),
+    "failed": StateLabel("failed", "Failed"),
+}
+
+
+def plain_label(status: str) -> StateLabel:
+    """A state of which nothing more is known than its name."""
+    return _PLAIN[status]
