@@ -9,21 +9,25 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 
 from temporalio.worker import Worker
+from temporalio.workflow import _Definition  # the SDK has no public way to read the name of a workflow
 
 from cutroom.capabilities.publisher import publish_capabilities
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.jobs.activities import JobActivities
+from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import SweepJobsWorkflow
+from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
-from cutroom.platform.telemetry import configure_logging
-from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules
+from cutroom.platform.telemetry import configure_logging, configure_tracing
+from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
+from cutroom.platform.worker_metrics import ActivityMetrics
 from cutroom.products.catalog import PRODUCTS
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
@@ -48,6 +52,13 @@ WORKFLOWS: Mapping[TaskQueue, Sequence[type]] = {
     TaskQueue.CONTROL: [*CORE_WORKFLOWS, *(each for product in PRODUCTS for each in product.all_workflows)],
     TaskQueue.EGRESS: [DeliverWebhookWorkflow],  # one per event and endpoint: kept off the control queue
 }
+# The workflow of a job is named after its type, so this also says which product a job belongs to.
+PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
+    str(_Definition.must_from_class(workflow).name): product.name
+    for product in PRODUCTS
+    for workflow in product.all_workflows
+}
+SERVICE = "cutroom-worker"
 SHUTDOWN_GRACE = timedelta(seconds=30)
 
 _log = logging.getLogger(__name__)
@@ -65,6 +76,7 @@ def core_activities(context: WorkerContext) -> Activities:
         client=context.client,
         prices=load_prices(context.settings.prices_file),
         clock=context.clock,
+        metrics=JobMetrics(PRODUCTS_BY_WORKFLOW),
     )
     return {
         TaskQueue.CONTROL: [
@@ -100,6 +112,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=SHUTDOWN_GRACE,
+            interceptors=[ActivityMetrics(PRODUCTS_BY_WORKFLOW)],
         )
         for queue in TaskQueue
         if queue in settings.worker_queues and activities[queue]
@@ -119,6 +132,8 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    asyncio.get_running_loop().set_default_executor(MeasuringThreadPool())
+    tracing = configure_tracing(settings, SERVICE)
     client = await connect(settings)
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
@@ -126,8 +141,15 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     guarded = egress or Egress(denied=settings.egress_denied_networks)
     context = WorkerContext.of(settings, client, database, egress=guarded)
     await ensure_schedules(client, RECURRING)
-    relay = Relay(database, client, running_jobs_per_library=settings.running_jobs_per_library)
+    relay = Relay(
+        database,
+        client,
+        running_jobs_per_library=settings.running_jobs_per_library,
+        meter=metric_meter(settings),
+    )
     async with AsyncExitStack() as stack:
+        if tracing is not None:
+            stack.callback(tracing.shutdown)
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
         publishing = publish_capabilities(
@@ -136,7 +158,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             synthesizer=context.engines.synthesizer if TaskQueue.VOICE in settings.worker_queues else None,
             clock=context.clock,
         )
-        tasks = [asyncio.create_task(relay.run()), asyncio.create_task(publishing)]
+        tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing)]
         for worker in build_workers(context):
             await stack.enter_async_context(worker)
         _log.info("worker ready", extra={"queues": settings.worker_queues})

@@ -1,8 +1,10 @@
 """Activities that start, complete and fail jobs, and the sweep that recovers stuck ones."""
 
 import logging
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -15,16 +17,18 @@ from cutroom.errors import Code
 from cutroom.jobs import lifecycle
 from cutroom.jobs.ids import JobKind, parse_job_kind
 from cutroom.jobs.lifecycle import Failure, JobRef
+from cutroom.jobs.metrics import JobMetrics, changed_jobs
 from cutroom.jobs.progress import start_measuring
 from cutroom.jobs.service import job_start, workflow_id
 from cutroom.platform.clock import Clock
-from cutroom.platform.db import Database
+from cutroom.platform.db import Connection, Database
 from cutroom.platform.outbox import enqueue
 
 STALE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(hours=24)  # a running workflow that has not reported progress for this long
 MAX_DEPENDENCY_WAIT = timedelta(days=8)  # longer than the lifetime of an upload session
 SWEEP_BATCH = 200
+GET_TRACE_CONTEXT = "SELECT trace_context FROM jobs WHERE library_id = $1 AND id = $2"
 
 _log = logging.getLogger(__name__)
 
@@ -37,24 +41,25 @@ class JobActivities:
     client: Client
     prices: PriceList
     clock: Clock
+    metrics: JobMetrics
 
     @activity.defn(name="start_job")
     async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
-        async with self.database.transaction(ref.library_id) as connection:
-            plan = await lifecycle.start(connection, ref, prices=self.prices, now=self.clock())
+        async with self._transition(ref) as (connection, now):
+            plan = await lifecycle.start(connection, ref, prices=self.prices, now=now)
             if plan is not None:
                 await start_measuring(connection, ref)
             return plan
 
     @activity.defn(name="complete_job")
     async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:
-        async with self.database.transaction(ref.library_id) as connection:
-            await lifecycle.complete(connection, ref, result=result, now=self.clock())
+        async with self._transition(ref) as (connection, now):
+            await lifecycle.complete(connection, ref, result=result, now=now)
 
     @activity.defn(name="fail_job")
     async def fail_job(self, ref: JobRef, failure: Failure) -> None:
-        async with self.database.transaction(ref.library_id) as connection:
-            await lifecycle.fail(connection, ref, failure=failure, now=self.clock())
+        async with self._transition(ref) as (connection, now):
+            await lifecycle.fail(connection, ref, failure=failure, now=now)
 
     @activity.defn(name="sweep_jobs")
     async def sweep_jobs(self) -> int:
@@ -90,7 +95,9 @@ class JobActivities:
     async def _restart(self, ref: JobRef, job_type: JobKind) -> bool:
         _log.warning("job workflow missing, restarted", extra={"job_id": ref.job_id})
         async with self.database.transaction(ref.library_id) as connection:
-            await enqueue(connection, job_start(ref.library_id, ref.job_id, job_type=job_type, attempt=ref.attempt))
+            start = job_start(ref.library_id, ref.job_id, job_type=job_type, attempt=ref.attempt)
+            trace_context = await connection.fetchval(GET_TRACE_CONTEXT, ref.library_id, ref.job_id)
+            await enqueue(connection, replace(start, trace_context=trace_context))
         return True
 
     async def _workflow_status(self, ref: JobRef) -> WorkflowExecutionStatus | None:
@@ -104,5 +111,14 @@ class JobActivities:
 
     async def _fail(self, ref: JobRef, code: Code, message: str) -> bool:
         _log.error("stuck job failed", extra={"job_id": ref.job_id, "reason": message})
+        async with self._transition(ref) as (connection, now):
+            return await lifecycle.fail(connection, ref, failure=Failure(code, message), now=now)
+
+    @asynccontextmanager
+    async def _transition(self, ref: JobRef) -> AsyncIterator[tuple[Connection, datetime]]:
+        """Opens a transaction, and records the jobs that it started or finished once it is committed."""
+        now = self.clock()
         async with self.database.transaction(ref.library_id) as connection:
-            return await lifecycle.fail(connection, ref, failure=Failure(code, message), now=self.clock())
+            yield connection, now
+            changed = await changed_jobs(connection, ref, now=now)
+        self.metrics.record(changed, now=now)

@@ -41,6 +41,7 @@ class JobRow(Table):
     plan: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the workflow's input
     depends_on: Mapped[list[str]] = mapped_column(ARRAY(Text))  # ids of jobs that must be ready first
     charge: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # null for free jobs
+    trace_context: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # W3C headers of the request's trace
     stage: Mapped[str | None] = mapped_column(Text)
     progress: Mapped[float] = mapped_column(REAL)  # in percent; the API shows whole numbers
     result: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
@@ -49,6 +50,8 @@ class JobRow(Table):
     error_details: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     created_at: Mapped[Instant]
     updated_at: Mapped[Instant]
+    # When this attempt became ready to run: created, or released by its last dependency.
+    queued_at: Mapped[Instant] = mapped_column(server_default=text("now()"))
     started_at: Mapped[Instant | None]
     finished_at: Mapped[Instant | None]
     media_seconds: Mapped[float | None] = mapped_column(REAL)  # length of the video

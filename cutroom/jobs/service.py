@@ -1,7 +1,7 @@
 """Creates and reads jobs, and releases jobs whose dependencies have finished."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
+from cutroom.platform.telemetry import current_trace_context
 
 MAX_LISTED = 1_000
 RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
@@ -131,15 +132,17 @@ async def _insert(
     """Insert or reset the job; return False if a concurrent request already did."""
     inserted = await connection.fetchval(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
-               principal_id, attempt, plan, depends_on, charge, progress, created_at, updated_at)
-           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12)
+               principal_id, attempt, plan, depends_on, charge, progress, created_at, updated_at, queued_at,
+               trace_context)
+           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12, $12, $15)
            ON CONFLICT (library_id, id) DO UPDATE SET
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
                plan = excluded.plan, depends_on = excluded.depends_on, charge = excluded.charge, stage = NULL,
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, started_at = NULL, finished_at = NULL,
                media_seconds = NULL, reached_seconds = NULL, expected_seconds = NULL,
-               updated_at = excluded.updated_at
+               updated_at = excluded.updated_at, queued_at = excluded.queued_at,
+               trace_context = excluded.trace_context
                WHERE jobs.status = 'failed' OR ($14 AND jobs.status = 'ready')
            RETURNING true""",
         principal.library_id,
@@ -156,12 +159,21 @@ async def _insert(
         now,
         new_job.charge.as_json() if new_job.charge is not None else None,
         new_job.rerun,
+        current_trace_context(),
     )
     return inserted is not None
 
 
-async def _start(connection: Connection, library_id: str, key: JobKey, *, attempt: int) -> None:
-    await enqueue(connection, job_start(library_id, key.id, job_type=key.type, attempt=attempt))
+async def _start(
+    connection: Connection,
+    library_id: str,
+    key: JobKey,
+    *,
+    attempt: int,
+    trace_context: Mapping[str, str] | None = None,
+) -> None:
+    start = job_start(library_id, key.id, job_type=key.type, attempt=attempt)
+    await enqueue(connection, replace(start, trace_context=trace_context))
 
 
 def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) -> WorkflowStart:
@@ -191,9 +203,10 @@ async def release_dependents(
                SELECT id FROM jobs
                WHERE library_id = $1 AND video_id = $2 AND status = 'queued' AND depends_on @> ARRAY[$3]
                ORDER BY id FOR UPDATE)
-           UPDATE jobs j SET depends_on = array_remove(j.depends_on, $3), updated_at = $4 FROM dependents
+           UPDATE jobs j SET depends_on = array_remove(j.depends_on, $3), updated_at = $4, queued_at = $4
+           FROM dependents
            WHERE j.library_id = $1 AND j.id = dependents.id
-           RETURNING j.id, j.attempt, j.depends_on""",
+           RETURNING j.id, j.attempt, j.depends_on, j.trace_context""",
         library_id,
         video_id,
         prerequisite,
@@ -202,7 +215,8 @@ async def release_dependents(
     for row in rows:
         key = parse_job_id(row["id"])
         if key is not None and not row["depends_on"]:
-            await _start(connection, library_id, key, attempt=row["attempt"])
+            # In the trace of its own request, not in that of the job it waited for.
+            await _start(connection, library_id, key, attempt=row["attempt"], trace_context=row["trace_context"])
 
 
 async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:

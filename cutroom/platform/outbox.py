@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.tables import Id, Instant, Table
 from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.telemetry import current_trace_context
 
 CHANNEL = "outbox"
 
@@ -27,6 +28,7 @@ class OutboxRow(Table):
     queue: Mapped[str] = mapped_column(Text)
     argument: Mapped[dict[str, Any]] = mapped_column(JSONB)
     is_job: Mapped[bool]  # counts against the library's running jobs
+    trace_context: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # W3C headers of the trace to continue
     created_at: Mapped[Instant] = mapped_column(server_default=text("now()"))
 
 
@@ -40,6 +42,7 @@ class WorkflowStart:
     argument: Mapping[str, Any]
     queue: TaskQueue = TaskQueue.CONTROL
     is_job: bool = False
+    trace_context: Mapping[str, str] | None = None  # defaults to the current trace
 
 
 async def enqueue(connection: Connection, start: WorkflowStart) -> None:
@@ -51,6 +54,7 @@ async def enqueue(connection: Connection, start: WorkflowStart) -> None:
         "queue": start.queue.value,
         "argument": dict(start.argument),
         "is_job": start.is_job,
+        "trace_context": start.trace_context or current_trace_context(),
     }
     await insert(connection, "outbox", row)
     await connection.execute(f"NOTIFY {CHANNEL}")

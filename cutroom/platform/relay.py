@@ -6,16 +6,19 @@ from contextlib import suppress
 
 import asyncpg
 from temporalio.client import Client
-from temporalio.common import Priority, WorkflowIDReusePolicy
+from temporalio.common import MetricMeter, Priority, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
 from cutroom.platform.db import Database
 from cutroom.platform.outbox import CHANNEL
+from cutroom.platform.telemetry import continued_trace
+from cutroom.platform.worker_metrics import OutboxMetrics
 
 BATCH = 50
 POLL_SECONDS = 1.0  # fallback for lost notifications, and for libraries that are below their cap again
 RETRY_SECONDS = 2.0
+MEASURE_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -23,8 +26,16 @@ _log = logging.getLogger(__name__)
 class Relay:
     """Safe to run concurrently: rows are claimed with SKIP LOCKED."""
 
-    def __init__(self, database: Database, client: Client, *, running_jobs_per_library: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        client: Client,
+        *,
+        running_jobs_per_library: int,
+        meter: MetricMeter = MetricMeter.noop,
+    ) -> None:
         self._database = database
+        self._metrics = OutboxMetrics(meter)
         self._client = client
         self._cap = running_jobs_per_library
         self._notified = asyncio.Event()
@@ -55,6 +66,17 @@ class Relay:
     def _notify(self, *_notification: object) -> None:
         self._notified.set()
 
+    async def measure_backlog(self) -> None:
+        """Records how much is waiting until cancelled, also while nothing can be relayed."""
+        while True:
+            try:
+                async with self._database.connection() as connection:
+                    [row] = await connection.fetch("SELECT * FROM outbox_backlog($1)", self._cap)
+                self._metrics.observe(waiting=row["waiting"], oldest_seconds=row["oldest_seconds"])
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                _log.warning("outbox backlog not measured", extra={"error": repr(error)})
+            await asyncio.sleep(MEASURE_SECONDS)
+
     async def relay_once(self) -> int:
         """Starts one batch and returns its size; after a crash, Temporal rejects repeated starts by workflow id."""
         async with self._database.connection() as connection, connection.transaction():
@@ -64,7 +86,7 @@ class Relay:
         return len(rows)
 
     async def _start(self, row: asyncpg.Record) -> None:
-        with suppress(WorkflowAlreadyStartedError):
+        with suppress(WorkflowAlreadyStartedError), continued_trace(row["trace_context"]):
             await self._client.start_workflow(
                 row["workflow"],
                 row["argument"],

@@ -4,15 +4,18 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from opentelemetry import trace
+from opentelemetry import context, propagate, trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace import Event, ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace import Status
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
 
 from cutroom.platform.settings import Settings
@@ -43,6 +46,8 @@ class JsonFormatter(logging.Formatter):
         }
         if (current := request_id.get()) is not None:
             line["request_id"] = current
+        if (span := trace.get_current_span().get_span_context()).is_valid:
+            line["trace_id"] = trace.format_trace_id(span.trace_id)
         line.update((name, value) for name, value in vars(record).items() if name not in _STANDARD)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
@@ -75,9 +80,73 @@ def configure_tracing(settings: Settings, service: str) -> TracerProvider | None
     if settings.otlp_endpoint is None:
         return None
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.otlp_endpoint)))
+    exporter = RedactingExporter(OTLPSpanExporter(endpoint=settings.otlp_endpoint))
+    provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     return provider
+
+
+class RedactingExporter(SpanExporter):
+    """Redacts messages and stack traces of exceptions, as in logs."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._exporter = exporter
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return self._exporter.export([_redacted(span) for span in spans])
+
+    def shutdown(self) -> None:
+        self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        return self._exporter.force_flush(timeout_millis)
+
+
+def _redacted(span: ReadableSpan) -> ReadableSpan:
+    if not span.events and span.status.description is None:
+        return span
+    events = [
+        Event(
+            event.name,
+            {
+                key: redact(value) if isinstance(value, str) else value
+                for key, value in (event.attributes or {}).items()
+            },
+            event.timestamp,
+        )
+        for event in span.events
+    ]
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=span.attributes,
+        events=events,
+        links=span.links,
+        kind=span.kind,
+        status=Status(span.status.status_code, redact(span.status.description or "") or None),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
+def current_trace_context() -> dict[str, str] | None:
+    """Return the current trace as W3C headers, so that a later process can continue it."""
+    carrier: dict[str, str] = {}
+    propagate.inject(carrier)
+    return carrier or None
+
+
+@contextmanager
+def continued_trace(trace_context: Mapping[str, str] | None) -> Iterator[None]:
+    """Continues the trace of `current_trace_context` in the body; without one, the body belongs to no trace."""
+    token = context.attach(propagate.extract(trace_context or {}, context=context.Context()))
+    try:
+        yield
+    finally:
+        context.detach(token)
 
 
 def serve_metrics(registry: CollectorRegistry, port: int | None, *, host: str) -> None:

@@ -18,6 +18,8 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.common import MetricMeter
+from temporalio.contrib.opentelemetry import TracingInterceptor
 from temporalio.runtime import (
     LogForwardingConfig,
     LoggingConfig,
@@ -29,6 +31,7 @@ from temporalio.runtime import (
 
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.worker_metrics import HISTOGRAM_BUCKETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ async def connect(settings: Settings) -> Client:
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
+        interceptors=_interceptors(settings),
         runtime=_runtime(settings.metrics_host, settings.worker_metrics_port),
     )
 
@@ -54,9 +58,20 @@ async def connect_lazily(settings: Settings) -> Client:
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
+        interceptors=_interceptors(settings),
         runtime=_runtime(settings.metrics_host, None),
         lazy=True,
     )
+
+
+def metric_meter(settings: Settings) -> MetricMeter:
+    """Return the meter of metrics that are recorded outside activities; they are served with the SDK's own."""
+    return _runtime(settings.metrics_host, settings.worker_metrics_port).metric_meter
+
+
+def _interceptors(settings: Settings) -> list[TracingInterceptor]:
+    """Traces workflows and activities, if traces are exported."""
+    return [TracingInterceptor()] if settings.otlp_endpoint is not None else []
 
 
 @cache
@@ -67,7 +82,13 @@ def _runtime(metrics_host: str, metrics_port: int | None) -> Runtime:
         filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
         forwarding=LogForwardingConfig(core, append_target_to_name=False),
     )
-    metrics = PrometheusConfig(bind_address=f"{metrics_host}:{metrics_port}") if metrics_port is not None else None
+    metrics = None
+    if metrics_port is not None:
+        metrics = PrometheusConfig(
+            bind_address=f"{metrics_host}:{metrics_port}",
+            durations_as_seconds=True,
+            histogram_bucket_overrides=HISTOGRAM_BUCKETS,
+        )
     return Runtime(telemetry=TelemetryConfig(logging=logs, metrics=metrics))
 
 

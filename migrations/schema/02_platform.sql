@@ -6,5 +6,6 @@ CREATE TABLE outbox (
     queue text NOT NULL,
     argument jsonb NOT NULL,
     is_job boolean NOT NULL,
+    trace_context jsonb,
     created_at timestamptz NOT NULL DEFAULT now()
 );

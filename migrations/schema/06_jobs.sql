@@ -20,12 +20,14 @@ CREATE TABLE jobs (
     error_details jsonb,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
+    queued_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
     media_seconds real,
     reached_seconds real[],
     expected_seconds real[],
     charge jsonb,
+    trace_context jsonb,
     CONSTRAINT jobs_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT jobs_error_check CHECK ((status = 'failed') = (error_code IS NOT NULL)),
     CONSTRAINT jobs_finished_check CHECK ((status IN ('ready', 'failed')) = (finished_at IS NOT NULL))
@@ -44,7 +46,7 @@ CREATE INDEX jobs_measured_idx ON jobs (type, finished_at DESC) WHERE status = '
 -- Oldest workflow starts, with each library's running jobs kept under the cap; rows stay locked until commit.
 CREATE FUNCTION claim_outbox_rows(at_most integer, running_cap integer)
 RETURNS TABLE (id bigint, library_id text, workflow text, workflow_id text, queue text, argument jsonb,
-               is_job boolean)
+               is_job boolean, trace_context jsonb)
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH ranked AS (
         SELECT o.id, o.library_id, o.is_job,
@@ -59,8 +61,22 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
          WHERE NOT r.is_job OR r.place <= running_cap - coalesce(running.jobs, 0)
          ORDER BY r.place, r.id LIMIT at_most
     )
-    SELECT o.id, o.library_id, o.workflow, o.workflow_id, o.queue, o.argument, o.is_job
+    SELECT o.id, o.library_id, o.workflow, o.workflow_id, o.queue, o.argument, o.is_job, o.trace_context
       FROM outbox o JOIN allowed USING (id) FOR UPDATE OF o SKIP LOCKED
+$$;
+
+-- Workflow starts that wait to be relayed, and the age of the oldest that no cap holds back.
+CREATE FUNCTION outbox_backlog(running_cap integer) RETURNS TABLE (waiting bigint, oldest_seconds double precision)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH running AS (
+        SELECT j.library_id, count(*) AS jobs FROM jobs j
+         WHERE j.status = 'processing' AND j.library_id IN (SELECT o.library_id FROM outbox o WHERE o.is_job)
+         GROUP BY j.library_id
+    )
+    SELECT count(*),
+           coalesce(extract(epoch FROM now() - min(o.created_at)
+               FILTER (WHERE NOT o.is_job OR coalesce(running.jobs, 0) < running_cap)), 0)::double precision
+      FROM outbox o LEFT JOIN running ON running.library_id = o.library_id
 $$;
 
 -- Marks the jobs as processing in the same statement, so that the concurrency cap counts them immediately.

@@ -71,6 +71,7 @@ APPLICATION_FUNCTIONS = (
     "purge_idempotency_records(timestamptz, integer)",
     "claim_outbox_rows(integer, integer)",
     "delete_outbox_rows(bigint[])",
+    "outbox_backlog(integer)",
     "measured_runs(text, text, text, integer)",
     "stale_jobs(timestamptz, timestamptz, integer)",
     "stale_uploads(timestamptz, integer)",

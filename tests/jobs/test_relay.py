@@ -12,6 +12,7 @@ from cutroom.jobs import lifecycle, service
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.service import NewJob
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
@@ -103,7 +104,9 @@ async def test_sweep_restarts_lost_jobs_and_fails_stopped_ones(
     await accounts.connection.execute("UPDATE jobs SET attempt = 7 WHERE id = $1", lost)  # unknown to Temporal
     for job_id in (lost, stopped):
         await _age(accounts, job_id, timedelta(minutes=3))
-    activities = JobActivities(database=runtime.database, client=client, prices=load_prices(), clock=system_clock)
+    activities = JobActivities(
+        database=runtime.database, client=client, prices=load_prices(), clock=system_clock, metrics=JobMetrics({})
+    )
     assert await ActivityEnvironment().run(activities.sweep_jobs) >= 2
     async with runtime.database.transaction(job_context.library_id) as connection:
         jobs = {

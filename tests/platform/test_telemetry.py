@@ -7,9 +7,20 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, generate_credential
-from cutroom.platform.telemetry import AccessLog, JsonFormatter, redact, request_id
+from cutroom.platform.telemetry import (
+    AccessLog,
+    JsonFormatter,
+    RedactingExporter,
+    continued_trace,
+    current_trace_context,
+    redact,
+    request_id,
+)
 
 KEY = generate_credential(KEY_PREFIX)
 TOKEN = generate_credential(TOKEN_PREFIX)
@@ -171,3 +182,32 @@ def test_access_log_respects_the_log_level(level: str, lines: int, capsys: pytes
 def test_unknown_log_level_is_rejected() -> None:
     with pytest.raises(KeyError):
         AccessLog("CHATTY")
+
+
+def test_trace_is_continued_from_stored_headers() -> None:
+    tracer = TracerProvider().get_tracer("test")
+    with tracer.start_as_current_span("request") as request:
+        stored = current_trace_context()
+    assert current_trace_context() is None
+    with continued_trace(stored), tracer.start_as_current_span("later") as later:
+        assert later.get_span_context().trace_id == request.get_span_context().trace_id
+        assert line_of(record("working"))["trace_id"] == f"{request.get_span_context().trace_id:032x}"
+
+
+def test_work_without_a_stored_trace_does_not_join_the_current_one() -> None:
+    tracer = TracerProvider().get_tracer("test")
+    with tracer.start_as_current_span("relay"), continued_trace(None):
+        assert current_trace_context() is None
+
+
+def test_exceptions_in_spans_are_redacted() -> None:
+    exported = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(RedactingExporter(exported)))
+    with pytest.raises(ValueError, match="refused"), provider.get_tracer("test").start_as_current_span("work"):
+        raise ValueError(f"https://storage.example.com/a?{SIGNED} refused {KEY}")
+    [span] = exported.get_finished_spans()
+    text = span.to_json()
+    assert "storage.example.com" in text
+    assert SIGNED not in text
+    assert KEY not in text
