@@ -1,7 +1,8 @@
 """What a product declares about itself; the worker, API, console and price checks are built from the declarations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from fastapi import APIRouter
 
@@ -29,12 +30,32 @@ class Ownership:
     object_prefixes: tuple[str, ...] = ()
 
 
+class VideoTab(StrEnum):
+    """Tabs of the console's video page, in their order."""
+
+    OVERVIEW = "overview"
+    TRANSCRIPT = "transcript"
+    DUBS = "dubs"
+    SHORTS = "shorts"
+    THUMBNAILS = "thumbnails"
+    PUBLISH = "publish"
+    ACTIVITY = "activity"
+
+
 @dataclass(frozen=True, slots=True)
 class ConsolePanel:
-    """The product's form on the console's video page."""
+    """The product's form on one tab of the console's video page.
+
+    `order` holds the form fields of the simplest order, whose price the overview shows; without it, the overview does
+    not offer the product. The console adds a language where the product needs one. `unit` says what the price buys.
+    """
 
     title: str
+    tab: VideoTab
     template: str
+    order: Mapping[str, str] | None = None
+    unit: str = ""
+    needs_transcript: bool = True
 
 
 @dataclass(frozen=True, slots=True)

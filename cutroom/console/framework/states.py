@@ -57,7 +57,6 @@ _TABS = {
     AutomationType.DESCRIPTION: VideoTab.PUBLISH,
 }
 _LANGUAGE_FIELDS = {JobType.DUB: "dub", JobType.CAPTIONS: "captions"}  # of their forms
-_INPUT_FAULTS = frozenset({Code.INVALID_ARGUMENT, Code.FAILED_PRECONDITION, Code.UNSUPPORTED_SOURCE})
 
 
 def job_name(job: Job) -> str:
@@ -82,15 +81,15 @@ def _progress(job: Job, now: datetime) -> str:
     return " · ".join(part for part in (f"Processing {job.progress or 0} %", remaining) if part)
 
 
-def next_step(job: Job) -> NextStep | None:
+def next_step(job: Job) -> NextStep:
     """Leads to the form with the same choices, so that the price is seen before it is paid again."""
+    details = job.error.details if job.error else {}
     if job.error is not None and job.error.code == Code.INSUFFICIENT_CREDITS:
         return NextStep("See credits", "/credits")
-    if job.type in {JobType.IMPORT, JobType.TRANSCRIPT}:
-        return NextStep("Upload another file", "/library")
-    tab = _TABS[job.automation_type or job.type]
-    fields = {"tab": tab.value}
-    is_language_fault = job.language is not None and job.error is not None and job.error.code in _INPUT_FAULTS
+    if job.type in {JobType.IMPORT, JobType.TRANSCRIPT} or details.get("reason") == "no_speech":
+        return NextStep("Upload another file", "/library#add")
+    fields = {"tab": _TABS[job.automation_type or job.type].value}
+    is_language_fault = job.language is not None and "available" in details
     if job.language is not None and not is_language_fault:
         fields[_LANGUAGE_FIELDS[job.type]] = job.language
     if job.product is not None:

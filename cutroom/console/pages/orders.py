@@ -13,6 +13,7 @@ from cutroom.console.framework.rendering import language_name
 from cutroom.credits import routes as credit
 from cutroom.credits.schemas import Quote
 from cutroom.errors import CutroomError, invalid_field
+from cutroom.library.schemas import Video
 from cutroom.products.captions import routes as captions
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.catalog import PRODUCTS
@@ -59,26 +60,36 @@ class Offer:
 
 
 async def load_offers(
-    context: PageContext, video_id: str, panels: Iterable[ConsolePanel], *, choices: Mapping[str, Sequence[str]]
+    context: PageContext,
+    video: Video,
+    panels: Iterable[ConsolePanel],
+    *,
+    choices: Mapping[str, Sequence[str]],
 ) -> list[Offer]:
     """Prices the simplest order of each panel, and the order that the page's query has filled in."""
     query = Form(tuple(context.request.query_params.multi_items()))
+    has_failed_transcript = video.transcript is not None and video.transcript.status == "failed"
     offers = []
     for panel in panels:
         order = dict(panel.order or {})
         form = _initial_form(order, query)
+        languages = choices.get(order.get("kind", ""))
         if not order:
             offers.append(Offer(panel, form))
-            continue
-        languages = choices.get(order["kind"])
-        if languages == []:
-            offers.append(Offer(panel, form, PriceTag(panel.title, error=_NO_LANGUAGES[order["kind"]])))
-            continue
-        if languages:
-            order[order["kind"]] = languages[0]
-        simplest = await _price(context, video_id, Form(tuple(order.items())))
-        offers.append(Offer(panel, form, simplest, await _price(context, video_id, form)))
+        elif panel.needs_transcript and has_failed_transcript:
+            offers.append(_unavailable(panel, form, "Needs a transcript, which failed."))
+        elif languages == []:
+            offers.append(_unavailable(panel, form, _NO_LANGUAGES[order["kind"]]))
+        else:
+            if languages:
+                order[order["kind"]] = languages[0]
+            simplest = await _price(context, video.id, Form(tuple(order.items())))
+            offers.append(Offer(panel, form, simplest, await _price(context, video.id, form)))
     return offers
+
+
+def _unavailable(panel: ConsolePanel, form: Form, reason: str) -> Offer:
+    return Offer(panel, form, PriceTag(panel.title, error=reason), PriceTag(panel.title, error=reason))
 
 
 def _initial_form(order: Mapping[str, str], query: Form) -> Form:

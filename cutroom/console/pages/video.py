@@ -83,12 +83,12 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
 
 async def _forms(context: PageContext, view: VideoView, tab: VideoTab) -> dict[str, Any]:
     """The forms of a tab; the overview offers those of all tabs."""
-    if not may_produce(context.me.principal):
+    if not may_produce(context.me.principal) or view.video.status == "failed":
         return {"offers": []}
     panels = [each for each in PANELS if (each.order is not None if tab is VideoTab.OVERVIEW else each.tab is tab)]
     choices = await _choices(context, view)
     return {
-        "offers": await load_offers(context, view.video.id, panels, choices=choices),
+        "offers": await load_offers(context, view.video, panels, choices=choices),
         "choices": choices,
         "brand_voices": (await context.call_operation(routes.list_brand_voices)).brand_voices,
         "characters": [

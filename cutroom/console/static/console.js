@@ -79,5 +79,12 @@ document.addEventListener("htmx:afterSwap", () => {
   for (const each of document.querySelectorAll("[data-keep]")) if (opened.has(each.dataset.keep)) each.open = true;
 });
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.detail.target.parentNode || document));
+
+// Narrow screens scroll navigation sideways: start at the current entry.
+function showCurrent() {
+  for (const each of document.querySelectorAll("nav [aria-current]")) each.parentNode.scrollLeft = each.offsetLeft - each.parentNode.offsetLeft - 16;
+}
+document.addEventListener("htmx:afterSwap", showCurrent);
+showCurrent();
 localTimes(document);
 if (window.location.hash === "#search") document.querySelector("input[type=search]")?.focus();

@@ -148,8 +148,6 @@
   });
   function showTab() {
     lines = [...document.querySelectorAll("#transcript button[data-start]")];
-    const current = document.querySelector(".tabs [aria-current]");
-    if (current) current.parentNode.scrollLeft = current.offsetLeft - current.parentNode.offsetLeft - 16;
   }
   showTab();
   document.addEventListener("htmx:afterSwap", () => {

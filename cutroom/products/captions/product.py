@@ -4,7 +4,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.captions import routes, service, worker
 from cutroom.products.captions.workflow import CaptionsWorkflow
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
 PRODUCT = Product(
@@ -15,5 +15,13 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     owns=Ownership(tables=("captions",)),
     depends_on=(TRANSCRIPTS,),
-    panels=(ConsolePanel("Captions", template="products/captions.html"),),
+    panels=(
+        ConsolePanel(
+            "Captions",
+            tab=VideoTab.TRANSCRIPT,
+            template="products/captions.html",
+            order={"kind": "captions"},
+            unit="per language",
+        ),
+    ),
 )

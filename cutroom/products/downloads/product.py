@@ -1,7 +1,7 @@
 """Declares the downloads product."""
 
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.downloads import routes, worker
 from cutroom.products.downloads.workflow import DownloadWorkflow
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
@@ -14,5 +14,13 @@ PRODUCT = Product(
     routers=(routes.router,),
     owns=Ownership(object_prefixes=("downloads/",)),
     depends_on=(THUMBNAILS, TRANSCRIPTS),
-    panels=(ConsolePanel("Download", template="products/download.html"),),
+    panels=(
+        ConsolePanel(
+            "Download",
+            tab=VideoTab.PUBLISH,
+            template="products/download.html",
+            order={"kind": "download"},
+            needs_transcript=False,
+        ),
+    ),
 )

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType, JobType
 from cutroom.products.captions.product import PRODUCT as CAPTIONS
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.dubs import routes, service, worker
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
@@ -20,5 +20,9 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     owns=Ownership(tables=("dubs",), object_prefixes=("dubs/",)),
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
-    panels=(ConsolePanel("Dub", template="products/dubs.html"),),
+    panels=(
+        ConsolePanel(
+            "Dub", tab=VideoTab.DUBS, template="products/dubs.html", order={"kind": "dub"}, unit="per language"
+        ),
+    ),
 )

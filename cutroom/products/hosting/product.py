@@ -1,7 +1,7 @@
 """Declares the hosting product."""
 
 from cutroom.jobs.ids import InternalJobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.hosting import routes, worker
 from cutroom.products.hosting.workflow import HostingWorkflow
 
@@ -11,5 +11,5 @@ PRODUCT = Product(
     jobs=(JobSpec(InternalJobType.HOSTING, workflow=HostingWorkflow),),
     routers=(routes.router,),
     owns=Ownership(tables=("hostings",)),
-    panels=(ConsolePanel("Hosting", template="products/hosting.html"),),
+    panels=(ConsolePanel("Hosting", tab=VideoTab.PUBLISH, template="products/hosting.html", needs_transcript=False),),
 )

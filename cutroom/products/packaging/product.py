@@ -1,7 +1,7 @@
 """Declares the packaging product."""
 
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Product, VideoTab
 from cutroom.products.packaging import routes, worker
 from cutroom.products.packaging.workflow import PackagingWorkflow, ResumePackagingWorkflow
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
@@ -15,7 +15,9 @@ PRODUCT = Product(
     routers=(routes.router,),
     depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(
-        ConsolePanel("Title", template="products/title.html"),
-        ConsolePanel("Description", template="products/description.html"),
+        ConsolePanel("Title", tab=VideoTab.PUBLISH, template="products/title.html", order={"kind": "title"}),
+        ConsolePanel(
+            "Description", tab=VideoTab.PUBLISH, template="products/description.html", order={"kind": "description"}
+        ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.shorts import routes, service, worker
 from cutroom.products.shorts.workflow import ShortsWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -21,5 +21,13 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
     depends_on=(TRANSCRIPTS,),
-    panels=(ConsolePanel("Shorts and clips", template="products/shorts.html"),),
+    panels=(
+        ConsolePanel(
+            "Shorts and clips",
+            tab=VideoTab.SHORTS,
+            template="products/shorts.html",
+            order={"kind": "shorts", "shorts": "shorts", "clips": "3"},
+            unit="for 3 shorts",
+        ),
+    ),
 )

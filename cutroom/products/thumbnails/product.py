@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.thumbnails import routes, service, worker
 from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -28,5 +28,13 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     owns=Ownership(tables=("thumbnail_requests", "thumbnails"), object_prefixes=("thumbnails/",)),
     depends_on=(TRANSCRIPTS,),
-    panels=(ConsolePanel("Thumbnail", template="products/thumbnail.html"),),
+    panels=(
+        ConsolePanel(
+            "Thumbnail",
+            tab=VideoTab.THUMBNAILS,
+            template="products/thumbnail.html",
+            order={"kind": "thumbnail"},
+            unit="for 3 images",
+        ),
+    ),
 )

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cutroom.console.framework.states import job_label, job_name, video_labels
-from cutroom.jobs.ids import AutomationType, JobType
+from cutroom.console.framework.states import NextStep, job_label, job_name, next_step, video_labels
+from cutroom.jobs.ids import AutomationType, DubProduct, JobType
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.states import JobState
 from cutroom.library.schemas import Video
@@ -47,6 +47,27 @@ def test_every_job_has_a_name_and_something_to_do_when_it_fails(type_: JobType) 
     failed = job(type_, JobState.FAILED, error=JobError(code="INTERNAL", message="Out of memory."))
     assert job_name(failed)
     assert job_label(failed, NOW).next_step is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "text", "href"),
+    [
+        ("INTERNAL", {}, "Retry", "/videos/video?tab=dubs&dub=es&product=plus"),
+        ("CANCELLED", {}, "Retry", "/videos/video?tab=dubs&dub=es&product=plus"),
+        ("INSUFFICIENT_CREDITS", {}, "See credits", "/credits"),
+        (
+            "FAILED_PRECONDITION",
+            {"reason": "no_translation", "available": ["fr"]},
+            "Choose another language",
+            "/videos/video?tab=dubs&product=plus",
+        ),
+        ("FAILED_PRECONDITION", {"reason": "no_speech"}, "Upload another file", "/library#add"),
+    ],
+)
+def test_failure_names_one_thing_to_do(code: str, details: dict[str, Any], text: str, href: str) -> None:
+    error = JobError(code=code, message="It broke.", details=details)
+    made = job(JobType.DUB, JobState.FAILED, language="es", product=DubProduct.PLUS, error=error)
+    assert next_step(made) == NextStep(text, href)
 
 
 @pytest.mark.parametrize("automation", AutomationType)

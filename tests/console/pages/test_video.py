@@ -121,46 +121,32 @@ async def test_running_job_shows_its_progress(
         assert "stock voices Processing 43 %" in page, tab
 
 
-@pytest.mark.parametrize(
-    ("code", "step", "selected"),
-    [
-        ("INTERNAL", "Retry", True),
-        ("INSUFFICIENT_CREDITS", "See credits", None),
-        ("INVALID_ARGUMENT", "Choose another language", False),
-    ],
-)
 @pytest.mark.usefixtures("languages")
-async def test_failure_names_the_reason_and_one_thing_to_do(
-    browser: Browser,
-    accounts: Accounts,
-    person: Person,
-    video_id: str,
-    code: str,
-    step: str,
-    selected: bool | None,  # noqa: FBT001
+async def test_retry_fills_in_the_form_and_shows_the_price_first(
+    browser: Browser, accounts: Accounts, person: Person, video_id: str
 ) -> None:
-    failed = {"status": "failed", "error_code": code, "error_message": "It broke.", "finished_at": system_clock()}
-    await put_job(
-        accounts,
-        person,
-        video_id,
-        id=f"dub_{video_id}_es_premium",
-        type="dub",
-        language="es",
-        product="premium",
-        **failed,
-    )
+    key = {"id": f"dub_{video_id}_es_premium", "type": "dub", "language": "es", "product": "premium"}
+    failed = {"status": "failed", "error_code": "INTERNAL", "error_message": "It broke.", "finished_at": system_clock()}
+    await put_job(accounts, person, video_id, **key, **failed)
     page = (await browser.get(f"/videos/{video_id}?tab=activity")).text
-    assert f"Failed: It broke. {step}" in text_of(page)
-    link = re.search(rf'<a href="([^"]+)">{step}</a>', page)
+    assert "cloned voices Failed: It broke. Retry" in text_of(page)
+    link = re.search(r'<a href="([^"]+)">Retry</a>', page)
     assert link is not None
-    target = link[1].replace("&amp;", "&")
-    if selected is None:
-        assert target == "/credits"
-        return
-    form = (await browser.get(target)).text
-    assert ('value="es" checked' in form) is selected
-    assert ("Dub into Spanish · 4 credits" in form) is selected  # the price of trying again, before it is paid
+    form = (await browser.get(link[1].replace("&amp;", "&"))).text
+    assert 'value="es" checked' in form
+    assert "Dub into Spanish · 4 credits" in form
+
+
+@pytest.mark.parametrize(("import_status", "offers"), [("ready", ["Download"]), ("failed", [])])
+async def test_nothing_is_offered_that_cannot_be_made(
+    browser: Browser, accounts: Accounts, video_id: str, import_status: str, offers: list[str]
+) -> None:
+    sql = "UPDATE videos SET status = $2, import_status = $2, transcript_status = 'failed' WHERE id = $1"
+    await accounts.connection.execute(sql, video_id, import_status)
+    page = (await browser.get(f"/videos/{video_id}")).text
+    assert re.findall(r'<a class="offer"[^>]*><strong>([^<]+)', page) == offers
+    publish = (await browser.get(f"/videos/{video_id}?tab=publish")).text
+    assert '<button class="main">Generate title' not in publish
 
 
 async def test_stock_voice_dub_plays_separately_if_the_stream_has_the_cloned_one(
