@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cutroom.engines.translation.port import Route, Translator
 from cutroom.engines.translation.routing import reachable_languages
+from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import language_of
 
 VOICE_ID_LENGTH = 20  # what clients of the speech API accept as an id
@@ -23,7 +24,9 @@ class AdvertisedTranslator:
     def routes(self) -> Sequence[Route]:
         return self.advertised
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         raise NotImplementedError("only workers run translation engines")
 
 

@@ -40,6 +40,14 @@ class RawFrames:
     height: int
     rate: Fraction
 
+    @property
+    def frame_bytes(self) -> int:
+        return self.width * self.height * 3
+
+    @property
+    def count(self) -> int:
+        return max(1, self.path.stat().st_size // self.frame_bytes)
+
 
 def display_size(info: MediaInfo) -> tuple[int, int]:
     """The display size: upright, square pixels, both sides even."""

@@ -5,6 +5,8 @@ Calls block, so activities run them in threads; every adapter passes the conform
 
 from typing import TYPE_CHECKING, Protocol
 
+from cutroom.engines.types import OnProgress
+
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples, Stereo
 
@@ -25,6 +27,6 @@ class SourceSeparator(Protocol):
     name: str
     sample_rate: int  # of its input and output
 
-    def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
+    def separate(self, stereo: "Stereo", *, on_progress: OnProgress | None = None) -> "tuple[Stereo, Stereo]":
         """Returns speech and background, each as long as the input; their sum is the input."""
         ...

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
 from cutroom.engines.models.onnx import open_session_with_weights
+from cutroom.engines.types import OnProgress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +49,7 @@ class SpleeterSeparator:
         self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads)
         self._lock = threading.Lock()
 
-    def separate(self, stereo: "Stereo") -> "tuple[Stereo, Stereo]":
+    def separate(self, stereo: "Stereo", *, on_progress: OnProgress | None = None) -> "tuple[Stereo, Stereo]":
         """Processes window by window; extra memory is one window."""
         import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
@@ -64,6 +65,8 @@ class SpleeterSeparator:
         for start, end in plan_windows(frames):
             samples = slice(start * HOP, (end - 1) * HOP + FRAME)
             speech[:, samples] += self._speech(padded[:, samples])
+            if on_progress:
+                on_progress(end / frames)
         speech = speech[:, FRAME - HOP : FRAME - HOP + length]
         return speech, stereo - speech
 

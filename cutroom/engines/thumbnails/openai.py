@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.remote_client import RemoteClient
 from cutroom.engines.thumbnails.port import CharacterSpec, Pipeline, RenderedThumbnail, ThumbnailSpec
+from cutroom.engines.types import OnProgress
 from cutroom.engines.vision.port import FaceDetector
 from cutroom.media.images import check_size, encode_png, sniff_image
 from cutroom.media.process import MediaError
@@ -63,7 +64,9 @@ class OpenAiThumbnailRenderer:
     def close(self) -> None:
         self._server.close()
 
-    def render(self, spec: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
+    def render(
+        self, spec: ThumbnailSpec, *, count: int, on_progress: OnProgress | None = None
+    ) -> list[RenderedThumbnail]:
         try:
             from cutroom.engines.thumbnails.compositor.renderer import (  # noqa: PLC0415 - it loads numpy and OpenCV
                 render_best,
@@ -75,7 +78,8 @@ class OpenAiThumbnailRenderer:
         validate_spec(spec, count)
         spec = without_unreadable_headline(spec)
         generated = self._generate(spec, count)
-        return render_best(_layouts(generated, spec, self._detector), spec, self._detector, count=count)
+        layouts = _layouts(generated, spec, self._detector)
+        return render_best(layouts, spec, self._detector, count=count, on_progress=on_progress)
 
     def _generate(self, spec: ThumbnailSpec, count: int) -> "list[Image]":
         fields: dict[str, str | int] = {

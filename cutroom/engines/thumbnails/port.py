@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from cutroom.engines.types import Box
+from cutroom.engines.types import Box, OnProgress
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
@@ -80,6 +80,8 @@ class ThumbnailRenderer(Protocol):
     @property
     def name(self) -> str: ...
 
-    def render(self, spec: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
+    def render(
+        self, spec: ThumbnailSpec, *, count: int, on_progress: OnProgress | None = None
+    ) -> list[RenderedThumbnail]:
         """Up to `count` distinct thumbnails, best first; at least one, or EngineError."""
         ...

@@ -11,6 +11,7 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
 from cutroom.engines.translation.port import Quality, Route
 from cutroom.engines.translation.routing import find_route
+from cutroom.engines.types import OnProgress
 from cutroom.media.process import FinishedProcess, MediaError, Reason, run
 from cutroom.text.passages import batches
 from cutroom.text.placeholders import clean_sentence, find_protected_spans, has_words, text_between
@@ -70,7 +71,9 @@ class ApertiumTranslator:
         """The installed modes that are listed; empty if Apertium is missing."""
         return tuple(Route(*_PAIRS[mode]) for mode in self._installed().values())
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         check_sentences(sentences)
         route = find_route(self.routes(), source=source, target=target)
         mode = self._installed()[route.source, route.target]
@@ -80,6 +83,8 @@ class ApertiumTranslator:
             translations = self._translate_batch([cleaned[at] for at in batch], mode)
             for at, translation in zip(batch, translations, strict=True):
                 translated[at] = translation
+            if on_progress:
+                on_progress((batch[-1] + 1) / len(cleaned))
         check_translations(cleaned, translated)
         return translated
 

@@ -10,6 +10,7 @@ from cutroom.engines.errors import EngineError
 from cutroom.engines.translation.output_checks import check_sentences, translation_fault
 from cutroom.engines.translation.port import Route
 from cutroom.engines.translation.routing import find_route
+from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import canonical_tag
 from cutroom.text.passages import batches
 from cutroom.text.placeholders import clean_sentence
@@ -55,7 +56,9 @@ class ChatTranslator:
     def routes(self) -> Sequence[Route]:
         return self._routes
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         check_sentences(sentences)
         find_route(self._routes, source=source, target=target)
         rules = RULES.format(source=canonical_tag(source), target=canonical_tag(target))
@@ -64,6 +67,8 @@ class ChatTranslator:
         for batch in batches(cleaned, sentences=BATCH_SENTENCES, characters=BATCH_CHARACTERS):
             for at, translation in zip(batch, self._translate_batch(cleaned, batch, rules), strict=True):
                 translated[at] = translation
+            if on_progress:
+                on_progress((batch[-1] + 1) / len(cleaned))
         return translated
 
     def close(self) -> None:

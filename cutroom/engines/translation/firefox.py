@@ -14,6 +14,7 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
 from cutroom.engines.translation.port import Quality, Route
 from cutroom.engines.translation.routing import find_route
+from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import canonical_tag
 from cutroom.text.passages import join_passages, match_case, scaled_limit, split_at_pauses, translate_preserving
 from cutroom.text.placeholders import clean_sentence, has_words
@@ -50,14 +51,19 @@ class FirefoxTranslator:
     def routes(self) -> Sequence[Route]:
         return self._routes
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         check_sentences(sentences)
         route = find_route(self._routes, source=source, target=target)
         stops = [route.source, *route.via, route.target]
         translated = [clean_sentence(sentence) for sentence in sentences]
-        for pair in pairwise(stops):
-            source_sentences = translated
-            translated = [self._translate_one(sentence, pair) for sentence in source_sentences]
+        for leg, pair in enumerate(pairwise(stops)):
+            source_sentences, translated = translated, []
+            for sentence in source_sentences:
+                translated.append(self._translate_one(sentence, pair))
+                if on_progress:
+                    on_progress((leg + len(translated) / len(source_sentences)) / (len(stops) - 1))
             check_translations(source_sentences, translated)
         return translated
 

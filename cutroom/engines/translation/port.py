@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from cutroom.engines.types import OnProgress
+
 
 @dataclass(frozen=True, slots=True)
 class LanguageGuess:
@@ -54,7 +56,9 @@ class Translator(Protocol):
         """Every language pair supported by the installed models."""
         ...
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         """Returns one translation per sentence; consecutive sentences are context for each other.
 
         Raises EngineError rather than return an empty translation for a sentence that has words.

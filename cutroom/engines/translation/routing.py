@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cutroom.engines.errors import NoRouteError
 from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import canonical_tag, language_of, serves
 
 LISTED_LANGUAGES = 60  # in an error message
@@ -63,11 +64,20 @@ def reachable_languages(translators: Sequence[Translator], *, source: str) -> li
     return sorted(code for code in reached if language_of(code) != language_of(source))
 
 
-def translate_along(plan: TranslationPlan, sentences: Sequence[str]) -> list[str]:
+def translate_along(
+    plan: TranslationPlan, sentences: Sequence[str], *, on_progress: OnProgress | None = None
+) -> list[str]:
     """Runs the plan's legs in order."""
     translated = list(sentences)
-    for leg in plan.legs:
-        translated = leg.translator.translate(translated, source=leg.route.source, target=leg.route.target)
+    for number, leg in enumerate(plan.legs):
+
+        def report(share: float, done: int = number) -> None:
+            if on_progress:
+                on_progress((done + share) / len(plan.legs))
+
+        translated = leg.translator.translate(
+            translated, source=leg.route.source, target=leg.route.target, on_progress=report
+        )
     return translated
 
 

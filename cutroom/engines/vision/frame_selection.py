@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.types import Box
+from cutroom.engines.types import Box, OnProgress
 from cutroom.engines.vision.port import FaceDetector
 from cutroom.engines.vision.saliency import is_screen
 
@@ -63,11 +63,17 @@ class SelectedFrame:
     quality: FrameQuality
 
 
-def select_frames(frames: Sequence["Image"], detector: FaceDetector, *, count: int) -> list[SelectedFrame]:
+def select_frames(
+    frames: Sequence["Image"], detector: FaceDetector, *, count: int, on_progress: OnProgress | None = None
+) -> list[SelectedFrame]:
     """Best first, without near duplicates; fewer than `count` if the video has fewer distinct views."""
     if len(frames) > MAX_FRAMES:
         raise EngineError(f"At most {MAX_FRAMES} frames can be compared.")
-    qualities = [assess_frame(frame, detector) for frame in frames]
+    qualities = []
+    for frame in frames:
+        qualities.append(assess_frame(frame, detector))
+        if on_progress:
+            on_progress(len(qualities) / len(frames))
     candidates = [SelectedFrame(index, quality.score, quality) for index, quality in enumerate(qualities)]
     kept: list[tuple[int, SelectedFrame]] = []
     for each in sorted(candidates, key=lambda one: -one.score):

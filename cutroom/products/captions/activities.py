@@ -12,6 +12,7 @@ from cutroom.engines.translation.fidelity import missing_entities
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration
 from cutroom.media.subtitles import MAX_SECONDS
@@ -54,8 +55,10 @@ class CaptionActivities:
             duration = await get_duration(connection, job.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
         segments = attach_words(transcript.segments, read_words(data))
-        async with job_step(self.database, self.clock, job, "translating", progress=90):
-            translated = await asyncio.to_thread(self._translate, segments, transcript.language, language)
+        async with job_step(self.database, self.clock, job, "translating", progress=90) as report_progress:
+            translated = await asyncio.to_thread(
+                self._translate, segments, transcript.language, language, report_progress=report_progress
+            )
         exceptions = await store_subtitles(
             self.storage,
             translated.segments,
@@ -87,12 +90,14 @@ class CaptionActivities:
             "readingSpeedExceptions": sum(each.rule is CueRule.READING_SPEED for each in exceptions),
         }
 
-    def _translate(self, segments: Sequence[TranscriptSegment], source: str, target: str) -> TranslatedSegments:
+    def _translate(
+        self, segments: Sequence[TranscriptSegment], source: str, target: str, *, report_progress: ReportProgress
+    ) -> TranslatedSegments:
         """Translate all sentences in order, so that neighbors provide context; timing is kept."""
         if not segments:
             return TranslatedSegments([], None, [])
         plan = plan_translation(self.engines.translators(), source=source, target=target)
-        texts = translate_along(plan, [segment.text for segment in segments])
+        texts = translate_along(plan, [segment.text for segment in segments], on_progress=report_progress)
         flagged = []
         for number, (segment, text) in enumerate(zip(segments, texts, strict=True)):
             missing = missing_entities(segment.text, text, source=source, target=target)

@@ -12,12 +12,12 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
-from cutroom.products.dubs import mixdown, service, source_separation, synthesis
+from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts
 from cutroom.products.dubs.mixing import matching_gain, speech_level
@@ -41,6 +41,8 @@ from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import load_transcript
+
+TRANSLATION_FRACTION = 0.6  # of the time that planning takes; the rest is spent on shorter variants of long lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,14 @@ class DubActivities:
             transcript = await load_transcript(connection, job.library_id, dub.video_id)
             duration = await get_duration(connection, job.library_id, dub.video_id)
             edits = await service.load_edits(connection, job.library_id, dub.video_id, dub.language, dub.product)
-        async with self._step(job, "translating", progress=5):
+        async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
             words = read_words(await self.artifacts.read(transcript.alignment_path))
             segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
             until = duration or max((each.end_seconds for each in segments), default=0.0)
             plan = await asyncio.to_thread(self._plan_translation, segments, transcript.language, dub.language)
-            lines = await asyncio.to_thread(_make_lines, segments, plan, until, edits) if plan is not None else []
+            lines = []
+            if plan is not None:
+                lines = await asyncio.to_thread(_make_lines, segments, plan, until, edits, on_progress=report_progress)
             separator = await asyncio.to_thread(self.engines.source_separator)
             spans = [(line.start_seconds, line.end_seconds) for line in lines]
             script = DubScript(
@@ -94,24 +98,27 @@ class DubActivities:
         return plan_translation(self.engines.translators(), source=source, target=target) if segments else None
 
     @activity.defn(name="separate_dub_chunk")
-    async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, progress: int) -> None:
+    async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int) -> None:
         """Separate speech and background in one chunk; the result is shared by all dubs of the video."""
         script = await self.artifacts.script(dub)
         if await self.artifacts.exists(dub.levels_path(script, chunk)):  # written last
             return
-        async with self._step(job, "synthesizing", progress=progress):
-            await source_separation.separate_chunk(self.artifacts, self.engines, dub=dub, script=script, index=chunk)
+        share = progress.separation_share(script)
+        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share) as report_progress:
+            await source_separation.separate_chunk(
+                self.artifacts, self.engines, dub=dub, script=script, index=chunk, on_progress=report_progress
+            )
 
     @activity.defn(name="assign_voices")
     async def assign_voices(self, job: JobRef, dub: DubRef) -> None:
         """Choose or clone a voice for each speaker."""
         script = await self.artifacts.script(dub)
-        async with self._step(job, "synthesizing", progress=12):
+        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=progress.VOICES):
             voices = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=script)
             await self.artifacts.put(dub.path("voices.json"), to_json(voices))
 
     @activity.defn(name="synthesize_line")
-    async def synthesize_line(self, job: JobRef, dub: DubRef, number: int, progress: int) -> SynthesizedLine:
+    async def synthesize_line(self, job: JobRef, dub: DubRef, number: int) -> SynthesizedLine:
         """Synthesize one line in its speaker's voice, fitted to its slot."""
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
         line = script.lines[number]
@@ -119,7 +126,8 @@ class DubActivities:
         path = dub.shared_path(f"lines/{synthesis.line_key(dub, line, voice)}.json")
         if await self.artifacts.exists(path):
             return SynthesizedLine(**{**json.loads(await self.artifacts.read(path)), "number": number})
-        async with self._step(job, "synthesizing", progress=progress):
+        share = progress.line_share(script)
+        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share):
             synthesized = await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
             await self.artifacts.put(path, json.dumps(asdict(synthesized)).encode())
         return synthesized
@@ -128,7 +136,7 @@ class DubActivities:
     async def schedule_lines(self, job: JobRef, dub: DubRef, lines: list[SynthesizedLine], schedule: str) -> None:
         """Compute the start time and gain of each line, and store the schedule under the given name."""
         script = await self.artifacts.script(dub)
-        async with self._step(job, "mixing", progress=80):
+        async with self._step(job, "mixing", progress=progress.SCHEDULED, share=progress.SCHEDULE):
             starts = line_starts([(script.lines[each.number].slot, each.seconds) for each in lines])
             levels: dict[str, float] = {}
             for chunk in sorted({script.lines[each.number].chunk for each in lines}):
@@ -151,7 +159,7 @@ class DubActivities:
             await self.artifacts.put(dub.path(f"{schedule}.json"), to_json(LineSchedule(tuple(placed))))
 
     @activity.defn(name="mix_dub_chunk")
-    async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str, progress: int) -> str:
+    async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
         """Mix one chunk of the track, and return its storage path."""
         script, start = await self.artifacts.script(dub), chunk * CHUNK_SECONDS
         lines = (await self.artifacts.schedule(dub, schedule)).between(start, start + CHUNK_SECONDS)
@@ -162,14 +170,16 @@ class DubActivities:
         }
         path = dub.shared_path(f"mixed/{fingerprint(inputs)}.flac")
         if not await self.artifacts.exists(path):
-            async with self._step(job, "mixing", progress=progress):
+            share = progress.mixing_share(script)
+            async with self._step(job, "mixing", progress=progress.MIXED, share=share):
                 await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
         return path
 
     @activity.defn(name="transcribe_dub_chunk")
-    async def transcribe_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str, progress: int) -> str:
+    async def transcribe_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
         """Transcribe the lines that start in a chunk, to score intelligibility, and return the storage path."""
-        bounds = DubChunk.of(await self.artifacts.script(dub), chunk)
+        script = await self.artifacts.script(dub)
+        bounds = DubChunk.of(script, chunk)
         scheduled = (await self.artifacts.schedule(dub, schedule)).lines
         lines = [each for each in scheduled if bounds.contains(each.start_seconds)]
         inputs = {
@@ -178,9 +188,10 @@ class DubActivities:
         }
         path = dub.shared_path(f"transcribed/{fingerprint(inputs)}.json")
         if not await self.artifacts.exists(path):
-            async with self._step(job, "mixing", progress=progress):
+            share, start = progress.verification_share(script), bounds.start_seconds
+            async with self._step(job, "mixing", progress=progress.VERIFIED, share=share) as report_progress:
                 texts = await mixdown.transcribe_lines(
-                    self.artifacts, self.engines, dub=dub, lines=lines, start_seconds=bounds.start_seconds
+                    self.artifacts, self.engines, dub=dub, lines=lines, start_seconds=start, on_progress=report_progress
                 )
                 await self.artifacts.put(path, json.dumps(texts, ensure_ascii=False).encode())
         return path
@@ -188,7 +199,7 @@ class DubActivities:
     @activity.defn(name="publish_dub_preview")
     async def publish_dub_preview(self, job: JobRef, dub: DubRef, chunk_path: str) -> None:
         """Publish the first chunk while the rest is still being made."""
-        async with self._step(job, "synthesizing", progress=30):
+        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=progress.PREVIEW):
             path = await mixdown.publish_track(
                 self.artifacts, dub=dub, chunks=[chunk_path], name="preview.m4a", seconds=CHUNK_SECONDS
             )
@@ -203,7 +214,7 @@ class DubActivities:
         voices = await self.artifacts.voices(dub) if script.lines else {}
         async with self.database.transaction(job.library_id) as connection:
             transcript = await load_transcript(connection, job.library_id, dub.video_id)
-        async with self._step(job, "mixing", progress=98):
+        async with self._step(job, "mixing", progress=progress.PUBLISHED):
             path = await mixdown.publish_track(self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None)
             recognized: dict[str, str] = {}
             for each in transcribed:
@@ -238,16 +249,26 @@ class DubActivities:
                 columns={**columns, "updated_at": self.clock()},
             )
 
-    def _step(self, job: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, job, stage, progress=progress)
+    def _step(
+        self, job: JobRef, stage: str, *, progress: float, share: float | None = None
+    ) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, job, stage, progress=progress, share=share)
 
 
 def _make_lines(
-    segments: Sequence[TranscriptSegment], plan: TranslationPlan, until_seconds: float, edits: Mapping[int, str]
+    segments: Sequence[TranscriptSegment],
+    plan: TranslationPlan,
+    until_seconds: float,
+    edits: Mapping[int, str],
+    *,
+    on_progress: ReportProgress,
 ) -> list[DubLine]:
     """Translate segments and turn them into lines with slots and candidate texts."""
     ordered = sorted(segments, key=lambda each: (each.start_seconds, each.end_seconds))
-    translated = translate_along(plan, [each.text for each in ordered])
+    translated = translate_along(
+        plan, [each.text for each in ordered], on_progress=portion(on_progress, 0.0, TRANSLATION_FRACTION)
+    )
+    shortened = portion(on_progress, TRANSLATION_FRACTION, 1.0)
     phrases = merge_phrases(
         [
             DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
@@ -259,6 +280,7 @@ def _make_lines(
     lines = []
     for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
         texts = [edits[number]] if number in edits else _candidate_texts(phrase, slot, plan)
+        shortened((number + 1) / len(phrases))
         times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
         lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
     return lines

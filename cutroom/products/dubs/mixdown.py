@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
-from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange, join_flac, measure_loudness, write_track
 from cutroom.media.formats import Container
@@ -45,15 +45,26 @@ async def mix_chunk(
 
 
 async def transcribe_lines(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, lines: Sequence[PlacedLine], start_seconds: float
+    artifacts: DubArtifacts,
+    engines: Engines,
+    *,
+    dub: DubRef,
+    lines: Sequence[PlacedLine],
+    start_seconds: float,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, str]:
     """The ASR text of each line, by line number."""
     speech = await _read_lines(artifacts, dub, lines, gain=1.0)
-    return await asyncio.to_thread(_transcribe, engines, speech, start_seconds, dub.language)
+    return await asyncio.to_thread(_transcribe, engines, speech, start_seconds, dub.language, on_progress=on_progress)
 
 
 def _transcribe(
-    engines: Engines, speech: "Sequence[tuple[PlacedLine, Samples]]", start: float, language: str
+    engines: Engines,
+    speech: "Sequence[tuple[PlacedLine, Samples]]",
+    start: float,
+    language: str,
+    *,
+    on_progress: OnProgress | None,
 ) -> dict[str, str]:
     if not speech:
         return {}
@@ -62,7 +73,8 @@ def _transcribe(
     recording = resample_speech(SynthesizedSpeech(rendered, LINE_RATE), SAMPLE_RATE)
     spans = [TimeSpan(line.start_seconds - start, line.start_seconds + line.seconds - start) for line, _ in speech]
     try:
-        words = engines.recognizer().transcribe(recording, language=language, speech=spans).words
+        recognizer = engines.recognizer()
+        words = recognizer.transcribe(recording, language=language, speech=spans, on_progress=on_progress).words
     except EngineUnavailableError:
         raise  # retried by the activity
     except EngineError as error:  # for example, the recognizer does not support the language

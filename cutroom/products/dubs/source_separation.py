@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import resample
-from cutroom.engines.types import SAMPLE_RATE
+from cutroom.engines.types import SAMPLE_RATE, OnProgress
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 async def separate_chunk(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, script: DubScript, index: int
+    artifacts: DubArtifacts,
+    engines: Engines,
+    *,
+    dub: DubRef,
+    script: DubScript,
+    index: int,
+    on_progress: OnProgress | None = None,
 ) -> None:
     """Store the background, the speech and the line levels of a chunk, shared by all dubs of the video."""
     chunk = DubChunk.of(script, index)
@@ -32,14 +38,16 @@ async def separate_chunk(
     )
     source = video_path(dub.library_id, dub.video_id, "mix.mka")
     mix = await artifacts.read_audio(source, Container.MATROSKA, audio_range)
-    background, speech = await asyncio.to_thread(_separate, engines, mix, script, chunk)
+    background, speech = await asyncio.to_thread(_separate, engines, mix, script, chunk, on_progress=on_progress)
     await artifacts.put_audio(dub.background_path(script, index), background, rate=MIX_RATE)
     await artifacts.put_audio(dub.speech_path(script, index), speech, rate=REFERENCE_RATE)
     levels = {str(line.number): round(speech_level(_cut(speech, chunk, line)), 6) for line in chunk.lines(script)}
     await artifacts.put(dub.levels_path(script, index), json.dumps(levels).encode())
 
 
-def _separate(engines: Engines, mix: "Stereo", script: DubScript, chunk: DubChunk) -> "tuple[Stereo, Samples]":
+def _separate(
+    engines: Engines, mix: "Stereo", script: DubScript, chunk: DubChunk, *, on_progress: OnProgress | None
+) -> "tuple[Stereo, Samples]":
     """The background at MIX_RATE and the speech, mono, at REFERENCE_RATE."""
     import numpy as np  # noqa: PLC0415 - numpy is absent on workers without engines
 
@@ -56,7 +64,7 @@ def _separate(engines: Engines, mix: "Stereo", script: DubScript, chunk: DubChun
     if not spans:
         return mix[:, inner], np.zeros(round(chunk.seconds * REFERENCE_RATE), np.float32)
     separator = engines.source_separator()
-    speech, _ = separator.separate(resample(mix, MIX_RATE, separator.sample_rate))
+    speech, _ = separator.separate(resample(mix, MIX_RATE, separator.sample_rate), on_progress=on_progress)
     speech = _fit_length(resample(speech, separator.sample_rate, MIX_RATE), mix.shape[-1])
     mono: Samples = speech.mean(axis=0)
     # Include speech outside of the lines, such as overlapping speakers and words that ASR missed.

@@ -53,32 +53,27 @@ class RedubWorkflow:
 
 async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
     plan = await speech.run(DubActivities.plan_dub, job, dub)
-    await speech.run(DubActivities.separate_dub_chunk, job, dub, chunk=0, progress=8)
+    await speech.run(DubActivities.separate_dub_chunk, job, dub, chunk=0)
     if dub.product == "premium":  # cloning needs the isolated speech of every chunk
-        await _separate_remaining(job, dub, plan, progress=10)
+        await _separate_remaining(job, dub, plan)
     if plan.line_chunks:
         await speech.run(DubActivities.assign_voices, job, dub)
     first = [number for number, chunk in enumerate(plan.line_chunks) if chunk == 0]
     rest = [number for number, chunk in enumerate(plan.line_chunks) if chunk > 0]
-    lines = await _synthesize(job, dub, plan, first)
+    lines = await _synthesize(job, dub, first)
     if plan.chunk_count > 1:
         await _publish_preview(job, dub, lines)
-        await _separate_remaining(job, dub, plan, progress=35)
-        lines += await _synthesize(job, dub, plan, rest)
+        await _separate_remaining(job, dub, plan)
+        lines += await _synthesize(job, dub, rest)
     lines.sort(key=lambda line: line.number)
     await speech.run(DubActivities.schedule_lines, job, dub, lines, FULL_SCHEDULE)
     chunks = range(plan.chunk_count)
     mixed = await _run_all(
-        [
-            partial(speech.run, DubActivities.mix_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE, progress=88)
-            for chunk in chunks
-        ]
+        [partial(speech.run, DubActivities.mix_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE) for chunk in chunks]
     )
     transcribed = await _run_all(
         [
-            partial(
-                speech.run, DubActivities.transcribe_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE, progress=93
-            )
+            partial(speech.run, DubActivities.transcribe_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE)
             for chunk in chunks
         ]
     )
@@ -87,29 +82,17 @@ async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
 
 async def _publish_preview(job: JobRef, dub: DubRef, lines: list[SynthesizedLine]) -> None:
     await speech.run(DubActivities.schedule_lines, job, dub, lines, PREVIEW_SCHEDULE)
-    mixed = await speech.run(DubActivities.mix_dub_chunk, job, dub, chunk=0, schedule=PREVIEW_SCHEDULE, progress=29)
+    mixed = await speech.run(DubActivities.mix_dub_chunk, job, dub, chunk=0, schedule=PREVIEW_SCHEDULE)
     await speech.run(DubActivities.publish_dub_preview, job, dub, mixed)
 
 
-async def _separate_remaining(job: JobRef, dub: DubRef, plan: DubPlan, *, progress: int) -> None:
-    await _run_all(
-        [
-            partial(speech.run, DubActivities.separate_dub_chunk, job, dub, chunk, progress=progress)
-            for chunk in range(1, plan.chunk_count)
-        ]
-    )
+async def _separate_remaining(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
+    chunks = range(1, plan.chunk_count)
+    await _run_all([partial(speech.run, DubActivities.separate_dub_chunk, job, dub, chunk) for chunk in chunks])
 
 
-async def _synthesize(job: JobRef, dub: DubRef, plan: DubPlan, numbers: Sequence[int]) -> list[SynthesizedLine]:
-    count = len(plan.line_chunks)
-    return await _run_all(
-        [
-            partial(
-                speech.run, DubActivities.synthesize_line, job, dub, number, progress=12 + 66 * (number + 1) // count
-            )
-            for number in numbers
-        ]
-    )
+async def _synthesize(job: JobRef, dub: DubRef, numbers: Sequence[int]) -> list[SynthesizedLine]:
+    return await _run_all([partial(speech.run, DubActivities.synthesize_line, job, dub, number) for number in numbers])
 
 
 async def _run_all(calls: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from temporalio import activity
 
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.library.videos import set_poster
@@ -18,7 +19,7 @@ from cutroom.media import audio, video
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
-from cutroom.media.process import MediaError, Reason
+from cutroom.media.process import MediaError, OnFraction, Reason
 from cutroom.media.remux import remux_tracks
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
@@ -31,6 +32,9 @@ from cutroom.products.ingest.sources import ImportSource, SourceError, SourceInf
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
 MAX_SOURCE_BYTES = 100 * 1024**3
+# Progress of an import after each step; uploads begin with the inspection.
+DOWNLOADED_PERCENT, INSPECTED_PERCENT, POSTER_PERCENT, ENCODED_PERCENT = 20, 26, 28, 90
+AUDIO_JOINED_PERCENT, JOINED_PERCENT = 93, 97
 
 ChunkKind = Literal["audio", "video"]
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
@@ -68,7 +72,7 @@ class ChunkTask:
     kind: ChunkKind
     index: int
     info: dict[str, Any]
-    progress: int  # of the import, once this chunk is encoded
+    share: float  # of the import's progress in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +108,22 @@ class IngestActivities:
         if source.type is SourceType.UPLOAD:
             return
         url = self.secret_box.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
-        async with self._step(ref, "downloading", progress=2):
+        async with self._step(ref, "downloading", progress=DOWNLOADED_PERCENT) as report_progress:
             with self.media_cache.temp_dir() as temp_dir:
-                info, path = await self._download(source.type, url, temp_dir)
+                info, path = await self._download(source.type, url, temp_dir, report_progress=report_progress)
                 await self.storage.put(source.storage_path, path)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_title(connection, ref.library_id, video_id, title=info.title or info.file_name)
 
-    async def _download(self, kind: SourceType, url: str, temp_dir: Path) -> tuple[SourceInfo, Path]:
+    async def _download(
+        self, kind: SourceType, url: str, temp_dir: Path, *, report_progress: ReportProgress
+    ) -> tuple[SourceInfo, Path]:
         """Downloads the source as one file; separate YouTube video and audio tracks are remuxed in the sandbox."""
+
+        async def on_progress(received: int, total: int | None) -> None:
+            if total:
+                report_progress(received / total)
+
         video_file, audio_file = temp_dir / "source", temp_dir / "audio"
         with FileSink(video_file) as to, FileSink(audio_file) as audio_to:
             if kind is SourceType.YOUTUBE:
@@ -122,12 +133,12 @@ class IngestActivities:
                     to,
                     audio_to=audio_to,
                     max_bytes=MAX_SOURCE_BYTES,
-                    on_progress=_ignore_progress,
+                    on_progress=on_progress,
                     scratch=temp_dir,
                 )
             else:
                 source = self.sources[kind]
-                info = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=_ignore_progress)
+                info = await source.download(url, to, max_bytes=MAX_SOURCE_BYTES, on_progress=on_progress)
         if not audio_file.stat().st_size:
             return info, video_file
         return info, await remux_tracks(video_file, audio_file, output=temp_dir, sandbox=self.sandbox)
@@ -137,7 +148,10 @@ class IngestActivities:
         """Probes the file in the sandbox and records its properties."""
         async with self.database.transaction(ref.library_id) as connection:
             source = await service.get_source(connection, ref.library_id, video_id)
-        async with self._step(ref, "inspecting", progress=8), self.media_cache.fetch(source.storage_path) as copy:
+        async with (
+            self._step(ref, "inspecting", progress=INSPECTED_PERCENT),
+            self.media_cache.fetch(source.storage_path) as copy,
+        ):
             info = await probe(copy.path, sandbox=self.sandbox)
             if source.media_kind is MediaKind.AUDIO:
                 info = as_audio(info)
@@ -154,7 +168,7 @@ class IngestActivities:
     @activity.defn(name="make_poster")
     async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         path = service.source_path(ref.library_id, video_id)
-        async with self._step(ref, "creating poster", progress=12), self.media_cache.fetch(path) as copy:
+        async with self._step(ref, "creating poster", progress=POSTER_PERCENT), self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
@@ -168,25 +182,32 @@ class IngestActivities:
     async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
         """Encodes one chunk, at most about a minute of work, into its own objects."""
         info, path = INFO.validate_python(task.info), service.source_path(ref.library_id, video_id)
-        stage = f"encoding {task.kind}"
-        async with self._step(ref, stage, progress=task.progress), self.media_cache.fetch(path) as copy:
+        step = self._step(ref, f"encoding {task.kind}", progress=ENCODED_PERCENT, share=task.share)
+        async with step as report_progress, self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
-                for file in await self._encode(task, info, copy.path, temp_dir):
+                for file in await self._encode(task, info, copy.path, temp_dir, on_fraction=report_progress):
                     await self.storage.put(_chunk_path(ref, video_id, file.name), file)
 
-    async def _encode(self, task: ChunkTask, info: MediaInfo, source: Path, temp_dir: Path) -> list[Path]:
+    async def _encode(
+        self, task: ChunkTask, info: MediaInfo, source: Path, temp_dir: Path, *, on_fraction: OnFraction
+    ) -> list[Path]:
         if task.kind == "audio":
             chunk = audio.plan_audio(info)[task.index]
-            files = await audio.make_audio_chunk(source, info, chunk, output=temp_dir, sandbox=self.sandbox)
+            files = await audio.make_audio_chunk(
+                source, info, chunk, output=temp_dir, sandbox=self.sandbox, on_fraction=on_fraction
+            )
             return [files.speech, files.mix, files.proxy]
         chunk = video.plan_proxy(info)[task.index]
-        return [await video.make_proxy_chunk(source, info, chunk, output=temp_dir, sandbox=self.sandbox)]
+        proxy = await video.make_proxy_chunk(
+            source, info, chunk, output=temp_dir, sandbox=self.sandbox, on_fraction=on_fraction
+        )
+        return [proxy]
 
     @activity.defn(name="join_audio_chunks")
     async def join_audio_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         """Joins the audio chunks into one file each for recognition, dubbing and the proxy."""
         chunks = audio.plan_audio(INFO.validate_python(info))
-        async with self._step(ref, "joining audio", progress=92):
+        async with self._step(ref, "joining audio", progress=AUDIO_JOINED_PERCENT):
             with self.media_cache.temp_dir() as temp_dir:
                 chunk_files = [audio.audio_chunk_files(chunk, temp_dir) for chunk in chunks]
                 for files in chunk_files:
@@ -199,7 +220,7 @@ class IngestActivities:
     async def join_video_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
         """Joins the video chunks into the seekable proxy, with audio if the source has any."""
         media_info = INFO.validate_python(info)
-        async with self._step(ref, "joining video", progress=96):
+        async with self._step(ref, "joining video", progress=JOINED_PERCENT):
             with self.media_cache.temp_dir() as temp_dir:
                 chunks = [video.proxy_chunk_file(chunk, temp_dir) for chunk in video.plan_proxy(media_info)]
                 await self._fetch_chunks(ref, video_id, chunks)
@@ -225,11 +246,13 @@ class IngestActivities:
                 file.write(chunk)
 
     @asynccontextmanager
-    async def _step(self, ref: JobRef, stage: str, *, progress: int) -> AsyncIterator[None]:
+    async def _step(
+        self, ref: JobRef, stage: str, *, progress: float, share: float | None = None
+    ) -> AsyncIterator[ReportProgress]:
         """A job step that reports source errors as job failures."""
         try:
-            async with job_step(self.database, self.clock, ref, stage, progress=progress):
-                yield
+            async with job_step(self.database, self.clock, ref, stage, progress=progress, share=share) as report:
+                yield report
         except SourceError as error:
             raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
 
@@ -255,10 +278,6 @@ def as_audio(info: MediaInfo) -> MediaInfo:
     if not info.audio_streams:
         raise MediaError(Reason.NO_STREAMS, "The file was sent as audio, but has no audio stream.")
     return replace(info, media_type="audio")
-
-
-async def _ignore_progress(_received: int, _total: int | None) -> None:
-    """Progress is reported by the step's heartbeat instead."""
 
 
 def _chunk_path(ref: JobRef, video_id: str, name: str) -> str:

@@ -13,6 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.ingest.activities import (
+        ENCODED_PERCENT,
+        POSTER_PERCENT,
         ChunkKind,
         ChunkTask,
         IngestActivities,
@@ -23,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
 
 PREFLIGHT_TIMEOUT = timedelta(seconds=10)
 MAX_PARALLEL_CHUNKS = 4
+CHUNK_WEIGHTS: dict[ChunkKind, int] = {"audio": 1, "video": 2}  # time that they take, relative to each other
 
 media = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=30))
 download = ActivityRunner(TaskQueue.DOWNLOAD, start_to_close=timedelta(hours=8))
@@ -72,10 +75,11 @@ class PreflightWorkflow:
 
 
 def _chunk_tasks(source: SourceInspection) -> list[ChunkTask]:
-    """Audio first, because it is quick and other products need it; progress runs from 12 to 90 percent."""
+    """Audio first, because it is quick and other products need it."""
     chunks: list[tuple[ChunkKind, int]] = [("audio", index) for index in range(source.audio_chunks)]
     chunks += [("video", index) for index in range(source.video_chunks)]
+    points = (ENCODED_PERCENT - POSTER_PERCENT) / sum(CHUNK_WEIGHTS[kind] for kind, _ in chunks) if chunks else 0.0
     return [
-        ChunkTask(kind=kind, index=index, info=source.info, progress=12 + 78 * (number + 1) // len(chunks))
-        for number, (kind, index) in enumerate(chunks)
+        ChunkTask(kind=kind, index=index, info=source.info, share=points * CHUNK_WEIGHTS[kind])
+        for kind, index in chunks
     ]

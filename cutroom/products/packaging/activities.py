@@ -10,6 +10,7 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType, parse_job_id
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.progress import stop_measuring
 from cutroom.jobs.steps import job_step
 from cutroom.library.branding import load_brand
 from cutroom.library.videos import get_text, set_text
@@ -67,4 +68,6 @@ class PackagingActivities:
             self.database.transaction(ref.library_id) as connection,
         ):
             _, decision = await thumbnails.load_detections(connection, ref.library_id, thumbnail.request_id)
+            if decision is None:
+                await stop_measuring(connection, ref)
         return None if decision is None else bool(decision["approved"])

@@ -12,7 +12,7 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
 from cutroom.media.captions import captions_filter
@@ -37,6 +37,9 @@ from cutroom.products.shorts.transcript_view import TranscriptView, load_transcr
 from cutroom.products.shorts.visual_analysis import VisualAnalysis, analyze_frames
 
 CAPTIONS_NAME = "captions.ass"
+
+CHOSEN_PERCENT, RENDERED_PERCENT = 10.0, 97.0  # progress after the moments are chosen, and after the last output
+MIXED_FRACTION, ENCODED_FRACTION = 0.2, 0.95  # of the time that rendering takes; a thumbnail follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class ShortsActivities:
     @activity.defn(name="choose_moments")
     async def choose_moments(self, job: JobRef, shorts: ShortsRef) -> int:
         """Selects the moments of all outputs; returns the number of outputs."""
-        async with self._job_step(job, "choosing moments", progress=10):
+        async with self._job_step(job, "choosing moments", progress=CHOSEN_PERCENT):
             transcript = await self._transcript(shorts)
             energy = await self._energy(shorts, transcript)
             outputs = await asyncio.to_thread(
@@ -89,25 +92,25 @@ class ShortsActivities:
         return len(outputs)
 
     @activity.defn(name="plan_short")
-    async def plan_short(self, job: JobRef, shorts: ShortsRef, number: int, progress: int) -> None:
+    async def plan_short(self, job: JobRef, shorts: ShortsRef, number: int, share: float) -> None:
         """Analyzes the frames of an output and plans its crops and captions."""
-        async with self._job_step(job, "framing", progress=progress):
+        async with self._job_step(job, "framing", progress=RENDERED_PERCENT, share=share) as report_progress:
             transcript, selection, info = (
                 await self._transcript(shorts),
                 await self._selection(shorts, number),
                 await self._info(shorts),
             )
             timeline = make_timeline(selection, info)
-            visuals = await self._analyze(shorts, info, timeline)
+            visuals = await self._analyze(shorts, info, timeline, report_progress=report_progress)
             edit = await asyncio.to_thread(
                 plan_edit, transcript, timeline, info, visuals=visuals, options=shorts.options
             )
             await self.storage.put(shorts.path(f"edit-{number}.json"), edit.to_json(selection))
 
     @activity.defn(name="render_short")
-    async def render_short(self, job: JobRef, shorts: ShortsRef, number: int, progress: int) -> None:
+    async def render_short(self, job: JobRef, shorts: ShortsRef, number: int, share: float) -> None:
         """Encodes an output and its thumbnail, and saves it."""
-        async with self._job_step(job, "rendering", progress=progress):
+        async with self._job_step(job, "rendering", progress=RENDERED_PERCENT, share=share) as report_progress:
             selection = await self._selection(shorts, number)
             plan_path = shorts.path(f"edit-{number}.json")
             edit = Edit.from_json(await self._read(plan_path))
@@ -115,7 +118,7 @@ class ShortsActivities:
             timeline = make_timeline(selection, info)
             paths = shorts.path(f"output-{number}.mp4"), shorts.path(f"thumbnail-{number}.jpg")
             with self.media_cache.temp_dir() as temp_dir:
-                encoded = await self._encode(shorts, info, timeline, edit, temp_dir)
+                encoded = await self._encode(shorts, info, timeline, edit, temp_dir, report_progress=report_progress)
                 await self.storage.put(paths[0], encoded)
                 await self.storage.put(paths[1], await self._thumbnail(shorts, selection, edit, encoded, temp_dir))
             output = service.NewShortsOutput(
@@ -157,7 +160,16 @@ class ShortsActivities:
             engines=self.engines,
         )
 
-    async def _encode(self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline, edit: Edit, temp_dir: Path) -> Path:
+    async def _encode(
+        self,
+        shorts: ShortsRef,
+        info: MediaInfo,
+        timeline: Timeline,
+        edit: Edit,
+        temp_dir: Path,
+        *,
+        report_progress: ReportProgress,
+    ) -> Path:
         options = shorts.options
         width, height = OUTPUT_SIZES[options.aspect_ratio]
         audio = None
@@ -176,9 +188,19 @@ class ShortsActivities:
             timeline.ranges, filters, display_frame_rate(info), edit.crop.source_width, edit.crop.source_height
         )
         async with self.media_cache.fetch(shorts.media_path("source")) as source:
-            return await encode_output(source.path, info, encode, audio=audio, output=temp_dir, sandbox=self.sandbox)
+            return await encode_output(
+                source.path,
+                info,
+                encode,
+                audio=audio,
+                output=temp_dir,
+                sandbox=self.sandbox,
+                on_fraction=portion(report_progress, MIXED_FRACTION, ENCODED_FRACTION),
+            )
 
-    async def _analyze(self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline) -> VisualAnalysis:
+    async def _analyze(
+        self, shorts: ShortsRef, info: MediaInfo, timeline: Timeline, *, report_progress: ReportProgress
+    ) -> VisualAnalysis:
         """Frame analysis for cropping; empty for clips, which are not cropped, and for audio."""
         if shorts.options.kind is ShortsKind.CLIPS or info.media_type == "audio":
             return VisualAnalysis((), ())
@@ -190,7 +212,11 @@ class ShortsActivities:
                     faces, shots = await extract_frames(
                         proxy.path, info, source_range, output=temp_dir, sandbox=self.sandbox
                     )
-                    analysis = await asyncio.to_thread(analyze_frames, faces, shots, self.engines, offset_seconds=start)
+                    end = start + source_range.seconds
+                    analyzed = portion(report_progress, start / timeline.seconds, end / timeline.seconds)
+                    analysis = await asyncio.to_thread(
+                        analyze_frames, faces, shots, self.engines, offset_seconds=start, on_progress=analyzed
+                    )
                 frames += [each for each in analysis.frames if each.seconds < start + source_range.seconds]
                 cuts += [cut for cut in analysis.cuts if cut < start + source_range.seconds]
         return VisualAnalysis(tuple(frames), tuple(sorted(cuts)))
@@ -218,5 +244,7 @@ class ShortsActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _job_step(self, job: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, job, stage, progress=progress)
+    def _job_step(
+        self, job: JobRef, stage: str, *, progress: float, share: float | None = None
+    ) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, job, stage, progress=progress, share=share)

@@ -12,12 +12,11 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import FAILED_ITEMS, JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job, to_failure
     from cutroom.platform.task_queues import TaskQueue
-    from cutroom.products.shorts.activities import ShortsActivities, ShortsRef
+    from cutroom.products.shorts.activities import CHOSEN_PERCENT, RENDERED_PERCENT, ShortsActivities, ShortsRef
     from cutroom.products.shorts.rules import parse_options
     from cutroom.products.shorts.service import FAILURES
 
-MOMENTS_PERCENT = 10
-FRAMING_PERCENT = 40
+FRAMING_WEIGHT, RENDERING_WEIGHT = 0.35, 0.65  # of the time that an output takes
 
 media = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=90))
 speech = media.with_options(queue=TaskQueue.SPEECH)
@@ -48,10 +47,10 @@ class ShortsWorkflow:
         return result | ({FAILED_ITEMS: failed_items} if failed_items else {})
 
     async def _make_output(self, job: JobRef, shorts: ShortsRef, number: int, count: int) -> FailureError | None:
-        progress = MOMENTS_PERCENT + (100 - MOMENTS_PERCENT) * (number + 1) // count
+        share = (RENDERED_PERCENT - CHOSEN_PERCENT) / count
         try:
-            await vision.run(ShortsActivities.plan_short, job, shorts, number, min(progress, FRAMING_PERCENT))
-            await media.run(ShortsActivities.render_short, job, shorts, number, progress)
+            await vision.run(ShortsActivities.plan_short, job, shorts, number, FRAMING_WEIGHT * share)
+            await media.run(ShortsActivities.render_short, job, shorts, number, RENDERING_WEIGHT * share)
         except FailureError as error:
             return error
         return None

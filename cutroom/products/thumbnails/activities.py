@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
 BEST = "best.json"  # layout and headline of the best candidate, for its translations
 FRAMES = "frames.json"
+SELECTED_PERCENT, DETECTED_PERCENT, RENDERED_PERCENT = 35.0, 40.0, 97.0  # progress after each step
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,19 @@ class ThumbnailActivities:
     @activity.defn(name="select_thumbnail_frames")
     async def select_frames(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         """Stores the best frames of the video; audio has none."""
-        async with self._step(ref, "selecting frames", progress=30):
+        async with self._step(ref, "selecting frames", progress=SELECTED_PERCENT) as report_progress:
             frames: list[VideoFrame] = []
             if await self.storage.size(thumbnail.video_file("proxy.mp4")) is not None:
                 async with self.media_cache.fetch(thumbnail.video_file("source")) as source:
                     info = await probe_header(source.path, sandbox=self.sandbox)
                     with self.media_cache.temp_dir() as temp_dir:
                         frames = await select_best_frames(
-                            source.path, info, output=temp_dir, sandbox=self.sandbox, engines=self.engines
+                            source.path,
+                            info,
+                            output=temp_dir,
+                            sandbox=self.sandbox,
+                            engines=self.engines,
+                            report_progress=report_progress,
                         )
             for number, each in enumerate(frames):
                 await self.storage.put(thumbnail.path(f"frame-{number}.png"), encode_png(each.image))
@@ -85,7 +91,7 @@ class ThumbnailActivities:
     async def detect_subjects(self, ref: JobRef, thumbnail: ThumbnailRef) -> None:
         """Finds people or content in the video that the thumbnail could show, and stores them for review."""
         options = thumbnail.options
-        async with self._step(ref, "detecting", progress=45):
+        async with self._step(ref, "detecting", progress=DETECTED_PERCENT):
             frames = await self._frames(thumbnail)
             if options.detects_characters:
                 count = int(thumbnail.plan.get("characterCount") or 1)
@@ -111,11 +117,12 @@ class ThumbnailActivities:
     @activity.defn(name="render_thumbnails")
     async def render_candidates(self, ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
         """Renders the candidates, and sets the best one as poster if requested."""
-        async with self._step(ref, "rendering", progress=85):
+        share = _image_share(thumbnail)
+        async with self._step(ref, "rendering", progress=RENDERED_PERCENT, share=share) as report_progress:
             headline, language, note = await self._headline(thumbnail)
             spec = replace(await self._spec(thumbnail), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
-            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES)
+            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             await self._store(thumbnail, rendered, engine=renderer.name)
             best = {"layout": rendered[0].layout, "headline": headline, "language": language}
             await self.storage.put(thumbnail.path(BEST), json.dumps(best).encode())
@@ -125,14 +132,15 @@ class ThumbnailActivities:
     @activity.defn(name="translate_thumbnail")
     async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
         """Renders the best candidate again with a translated headline."""
-        async with self._step(ref, "translating", progress=95):
+        share = _image_share(thumbnail)
+        async with self._step(ref, "translating", progress=RENDERED_PERCENT, share=share) as report_progress:
             best = json.loads(await self._read(thumbnail.path(BEST)))
             headline = best["headline"]
             if headline is not None and language != best["language"]:
                 headline = await asyncio.to_thread(self._translate, headline, best["language"], language)
             spec = replace(await self._spec(thumbnail), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
-            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES)
+            rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             same_layout = [each for each in rendered if each.layout == best["layout"]] or rendered
             await self._store(
                 thumbnail, same_layout[:1], engine=renderer.name, language=language, first_number=CANDIDATES + number
@@ -265,8 +273,15 @@ class ThumbnailActivities:
     async def _read(self, path: str) -> bytes:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
-    def _step(self, ref: JobRef, stage: str, *, progress: int) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, ref, stage, progress=progress)
+    def _step(
+        self, ref: JobRef, stage: str, *, progress: float, share: float | None = None
+    ) -> AbstractAsyncContextManager[ReportProgress]:
+        return job_step(self.database, self.clock, ref, stage, progress=progress, share=share)
+
+
+def _image_share(thumbnail: ThumbnailRef) -> float:
+    """What the candidates, and each translation of the best one, add to the progress of the job."""
+    return (RENDERED_PERCENT - DETECTED_PERCENT) / (1 + len(thumbnail.options.languages))
 
 
 def _fetched_name(url: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import Box
 from cutroom.engines.vision.frame_selection import select_frames
+from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.media.frames import extract_stills
 from cutroom.media.probe import MediaInfo
 from cutroom.media.sandbox import Sandbox
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Image
 
 MAX_FRAMES = 8  # kept per video
+EXTRACTION_FRACTION = 0.7  # of the time that the selection takes
 AROUND_SECONDS = 6.0  # speech within this distance is taken to be about the frame
 MIN_FACE = 0.06  # of the frame height; smaller faces are ignored
 # Margins around a face for a head-and-shoulders crop, in face widths and heights.
@@ -33,12 +35,21 @@ class VideoFrame:
 
 
 async def select_best_frames(
-    path: Path, info: MediaInfo, *, output: Path, sandbox: Sandbox, engines: Engines
+    path: Path,
+    info: MediaInfo,
+    *,
+    output: Path,
+    sandbox: Sandbox,
+    engines: Engines,
+    report_progress: ReportProgress,
 ) -> list[VideoFrame]:
     """The best distinct frames, best first."""
-    stills = await extract_stills(path, info, output=output, sandbox=sandbox)
+    extracted = portion(report_progress, 0.0, EXTRACTION_FRACTION)
+    assessed = portion(report_progress, EXTRACTION_FRACTION, 1.0)
+    stills = await extract_stills(path, info, output=output, sandbox=sandbox, on_fraction=extracted)
     images = await asyncio.to_thread(lambda: [stills.image(number) for number in range(len(stills.paths))])
-    selected = await asyncio.to_thread(select_frames, images, engines.face_detector(), count=MAX_FRAMES)
+    detector = await asyncio.to_thread(engines.face_detector)
+    selected = await asyncio.to_thread(select_frames, images, detector, count=MAX_FRAMES, on_progress=assessed)
     return [VideoFrame(stills.seconds[each.index], images[each.index]) for each in selected]
 
 

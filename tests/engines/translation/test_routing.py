@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cutroom.engines.errors import NoRouteError
 from cutroom.engines.translation.port import Quality, Route, Translator
 from cutroom.engines.translation.routing import find_route, plan_translation, reachable_languages, translate_along
+from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import language_of, serves
 
 GOOD, DRAFT = Quality.GOOD, Quality.DRAFT
@@ -24,8 +25,12 @@ class FakeTranslator:
     def routes(self) -> Sequence[Route]:
         return self._routes
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         assert (source, target) in {(route.source, route.target) for route in self._routes}
+        if on_progress:
+            on_progress(1.0)
         return [f"{sentence} {self.name}:{target}" for sentence in sentences]
 
 

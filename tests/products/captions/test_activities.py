@@ -8,6 +8,7 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.engines.registry import Engines
 from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.engines.types import OnProgress
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.products.captions.activities import CaptionActivities
@@ -26,8 +27,12 @@ class EchoTranslator:
     def routes(self) -> Sequence[Route]:
         return [self.route]
 
-    def translate(self, sentences: Sequence[str], *, source: str, target: str) -> list[str]:
+    def translate(
+        self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
+    ) -> list[str]:
         assert (source, target) == (self.route.source, self.route.target)
+        if on_progress:
+            on_progress(1.0)
         return list(sentences)
 
 

@@ -19,6 +19,7 @@ from cutroom.engines.thumbnails.port import (
     RenderedThumbnail,
     ThumbnailSpec,
 )
+from cutroom.engines.types import OnProgress
 from cutroom.engines.vision.frame_selection import perceptual_hash
 from cutroom.engines.vision.port import BackgroundRemover, FaceDetector
 
@@ -41,11 +42,13 @@ class Compositor:
         self._detector = detector
         self._remover = remover
 
-    def render(self, spec: ThumbnailSpec, *, count: int) -> list[RenderedThumbnail]:
+    def render(
+        self, spec: ThumbnailSpec, *, count: int, on_progress: OnProgress | None = None
+    ) -> list[RenderedThumbnail]:
         validate_spec(spec, count)
         spec = without_unreadable_headline(spec)
         inputs = prepare_inputs(spec, self._detector, self._remover)
-        return render_best(layouts_for(inputs), spec, self._detector, count=count)
+        return render_best(layouts_for(inputs), spec, self._detector, count=count, on_progress=on_progress)
 
 
 def without_unreadable_headline(spec: ThumbnailSpec) -> ThumbnailSpec:
@@ -63,13 +66,20 @@ def layouts_for(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
 
 
 def render_best(
-    builders: Iterable[DraftBuilder], spec: ThumbnailSpec, detector: FaceDetector, *, count: int
+    builders: Iterable[DraftBuilder],
+    spec: ThumbnailSpec,
+    detector: FaceDetector,
+    *,
+    count: int,
+    on_progress: OnProgress | None = None,
 ) -> list[RenderedThumbnail]:
     """The best distinct layouts, at the largest minimum letter height that any of them allows."""
     builders = list(builders)
     for min_letter_height in MIN_LETTER_HEIGHTS:
         rendered: list[RenderedThumbnail] = []
-        for build in builders:
+        for number, build in enumerate(builders):
+            if on_progress:
+                on_progress(number / len(builders))
             draft = build()
             thumbnail = None
             if draft is not None:
