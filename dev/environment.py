@@ -91,13 +91,20 @@ def environment_file() -> Path:
     return data_dir() / "cutroom.env"
 
 
+def read() -> Settings:
+    """Reads the settings; missing secrets are generated, but not stored."""
+    path = environment_file()
+    text = path.read_text() if path.exists() else ""
+    return Settings(data_dir(), port_base(), secrets=_secrets(parse(text)))
+
+
 def load() -> Settings:
     """Reads the settings, generates missing secrets, and rewrites the file if it changed."""
     data_dir().mkdir(parents=True, exist_ok=True)
     with locked("environment"):
         path = environment_file()
         text = path.read_text() if path.exists() else ""
-        settings = Settings(data_dir(), port_base(), secrets=_secrets(parse(text)))
+        settings = read()
         content = "".join(f"{name}={value}\n" for name, value in settings.variables().items())
         if text != content:
             write_private(path, content)

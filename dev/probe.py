@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 TIMEOUT_SECONDS = 2.0
+CHROMIUM = Path("/usr/bin/chromium")  # the browser of the proofs
 
 
 def program_beside_python(name: str) -> Path:

@@ -32,13 +32,22 @@ def demo(
 
 @app.command("doctor")
 def doctor() -> None:
-    """Check every program and service that Cutroom needs; requires a source checkout."""
-    _run_from_checkout("doctor")
+    """Check every program, service and model that Cutroom uses, and name the command that repairs each."""
+    if _is_checkout("doctor"):  # also checks the tools of developers
+        _run_from_checkout("doctor")
+        return
+    from cutroom.entrypoints.doctor.command import main as check  # noqa: PLC0415 - loads most of the product
+
+    raise typer.Exit(check())
+
+
+def _is_checkout(name: str) -> bool:
+    return (CHECKOUT / "dev" / f"{name}.py").is_file()
 
 
 def _run_from_checkout(name: str, *options: str) -> None:
     """Replaces this process with a module of `dev`, which starts services and is not part of the installed package."""
-    if not (CHECKOUT / "dev" / f"{name}.py").is_file():
+    if not _is_checkout(name):
         raise typer.BadParameter(f"`{name}` requires a source checkout of Cutroom; it is not part of the package")
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", f"dev.{name}", *options])  # noqa: S606 (our own module)

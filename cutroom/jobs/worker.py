@@ -51,11 +51,16 @@ class WorkerContext:
             multipart=Multipart.connect(settings),
             engines=Engines(settings),
             media_cache=LocalMediaCache(storage, settings.cache_dir, max_bytes=settings.cache_max_bytes),
-            sandbox=Sandbox(
-                mode=SandboxMode(settings.sandbox),
-                ffmpeg=settings.ffmpeg,
-                ffprobe=settings.ffprobe,
-                packager=find_packager(settings.packager),
-            ),
+            sandbox=media_sandbox(settings),
             secret_box=SecretBox(settings.secret_key.get_secret_value()),
         )
+
+
+def media_sandbox(settings: Settings) -> Sandbox:
+    """The media programs of this deployment, in its sandbox."""
+    return Sandbox(
+        mode=SandboxMode(settings.sandbox),
+        ffmpeg=settings.ffmpeg,
+        ffprobe=settings.ffprobe,
+        packager=find_packager(settings.packager),
+    )

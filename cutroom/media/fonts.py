@@ -147,6 +147,12 @@ def _select_font(required: frozenset[int], typeface: Typeface, language: str) ->
     return best
 
 
+def all_fonts() -> set[Font]:
+    """Every font that a text in some script and typeface may need."""
+    every_script = frozenset(first for first, *_ in _SCRIPTS)
+    return {font for typeface in Typeface for font in _candidates(every_script, typeface, "ja")}
+
+
 def _candidates(required: frozenset[int], typeface: Typeface, language: str) -> Iterator[Font]:
     yield from _TYPEFACE_FONTS[typeface]
     weight = "Regular" if typeface is Typeface.PLAIN else "Bold"

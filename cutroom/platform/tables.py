@@ -6,6 +6,8 @@ from typing import Annotated
 from sqlalchemy import BigInteger, DateTime, MetaData, Text
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
+SCHEMA_REVISION = "0001"  # the migration that this version of the code needs
+
 # Byte-order collation: ids sort by time and compare cheaply.
 Id = Annotated[str, mapped_column(Text(collation="C"))]
 Instant = Annotated[datetime, mapped_column(DateTime(timezone=True))]

@@ -11,7 +11,8 @@ from typing import Any
 import html5lib
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, async_playwright
 
-CHROMIUM = "/usr/bin/chromium"
+from dev.probe import CHROMIUM
+
 AXE = Path(__file__).parents[1] / "vendor" / "axe-core-4.14.0.min.js"
 SLOW_MS = 1_000
 SERIOUS = frozenset({"serious", "critical"})
@@ -124,7 +125,7 @@ async def open_browser(
     if microphone is not None:
         arguments.append(f"--use-file-for-fake-audio-capture={microphone}")
     async with async_playwright() as playwright:
-        browser: Browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser: Browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
         context: BrowserContext = await browser.new_context(viewport=WIDE, permissions=["microphone"])  # type: ignore[arg-type]  # a plain dict
         context.set_default_timeout(30_000)
         session = BrowserSession(await context.new_page(), Findings(), url, folder, short)

@@ -18,8 +18,8 @@ from typing import Any
 from playwright.async_api import Page, async_playwright
 
 from dev.environment import PROJECT
+from dev.probe import CHROMIUM
 
-CHROMIUM = Path("/usr/bin/chromium")
 FETCH_SECONDS = 300
 # Package: (file in it, its sha256).
 PLAYERS = {

@@ -17,6 +17,10 @@ from cutroom.text.passages import batches
 from cutroom.text.placeholders import clean_sentence, find_protected_spans, has_words, text_between
 
 PROGRAM = Path("/usr/bin/apertium")
+PACKAGES = (
+    "apertium apertium-es-pt apertium-fr-es apertium-por-cat apertium-spa-cat apertium-nno-nob apertium-spa-ita "
+    "apertium-eng-spa apertium-eng-cat apertium-fra-cat"
+)
 LISTING_SECONDS = 20.0
 BATCH_SECONDS = 120.0
 # Startup costs about 0.3 s per run; a batch is also what a failed run loses.

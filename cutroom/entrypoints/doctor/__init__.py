@@ -1,0 +1,1 @@
+"""The `cutroom-server doctor` command: checks every part where the product uses it."""
