@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import asyncpg
@@ -22,19 +22,19 @@ _log = logging.getLogger(__name__)
 async def publish_capabilities(
     database: Database,
     *,
-    translators: Callable[[], Sequence[Translator]] | None,
-    synthesizer: Callable[[], SpeechSynthesizer] | None,
+    translators: Callable[[], Awaitable[Sequence[Translator]]] | None,
+    synthesizer: Callable[[], Awaitable[SpeechSynthesizer]] | None,
     clock: Clock,
 ) -> None:
     """Runs until cancelled; an engine factory that is None belongs to a queue that this worker does not serve."""
     while translators is not None or synthesizer is not None:
         try:
             if translators is not None:
-                engines = await asyncio.to_thread(translators)
+                engines = await translators()
                 async with database.connection() as connection, connection.transaction():
                     await publish_routes(connection, engines, now=clock())
             if synthesizer is not None:
-                engine = await asyncio.to_thread(synthesizer)
+                engine = await synthesizer()
                 async with database.connection() as connection, connection.transaction():
                     await publish_voices(connection, engine, now=clock())
         except EngineUnavailableError as error:

@@ -1,6 +1,5 @@
 """Builds the engines selected in settings, lazily and once per process."""
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -40,6 +39,7 @@ from cutroom.engines.writing.chat_ranker import ChatRanker
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
+from cutroom.platform.processor import available_cores
 from cutroom.platform.settings import Settings
 
 REMOTE = "remote"
@@ -56,10 +56,11 @@ Engine = TypeVar("Engine")
 class Engines:
     """Lazily built engine instances, shared across the process because models are large."""
 
-    def __init__(self, settings: Settings, store: ModelStore | None = None) -> None:
+    def __init__(self, settings: Settings, store: ModelStore | None = None, *, cpu_threads: int = 0) -> None:
+        """Engines use `cpu_threads` threads, by default as many as `speech_threads` says."""
         self._settings = settings
         self._store = store or ModelStore(settings.models_dir)
-        self._threads = settings.speech_threads or os.cpu_count() or 1
+        self._threads = cpu_threads or settings.speech_threads or available_cores()
         self._instances: dict[str, object] = {}
         self._build_lock = threading.RLock()  # reentrant: building a voice cloner builds a synthesizer
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 
 from temporalio.worker import Worker
 from temporalio.workflow import _Definition  # the SDK has no public way to read the name of a workflow
@@ -17,6 +18,7 @@ from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.metrics import JobMetrics
+from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import SweepJobsWorkflow
 from cutroom.platform.cpu_time import MeasuringThreadPool
@@ -101,7 +103,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
         TaskQueue.MEDIA: settings.media_concurrency,
         TaskQueue.VISION: settings.media_concurrency,
         TaskQueue.SPEECH: settings.speech_concurrency,
-        TaskQueue.VOICE: settings.speech_concurrency,
+        TaskQueue.VOICE: context.interactive.budget.voice_slots,
         TaskQueue.DOWNLOAD: settings.download_concurrency,
     }
     return [
@@ -112,7 +114,10 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=SHUTDOWN_GRACE,
-            interceptors=[ActivityMetrics(PRODUCTS_BY_WORKFLOW)],
+            interceptors=[
+                VoicePriority(context.interactive.lease, context.interactive.budget),
+                ActivityMetrics(PRODUCTS_BY_WORKFLOW),
+            ],
         )
         for queue in TaskQueue
         if queue in settings.worker_queues and activities[queue]
@@ -132,7 +137,8 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    asyncio.get_running_loop().set_default_executor(MeasuringThreadPool())
+    # asyncio.to_thread is for batch work; interactive speech has threads of its own.
+    asyncio.get_running_loop().set_default_executor(MeasuringThreadPool(niceness=settings.batch_niceness))
     tracing = configure_tracing(settings, SERVICE)
     client = await connect(settings)
     database = await Database.connect(
@@ -152,10 +158,12 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             stack.callback(tracing.shutdown)
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
+        translators = partial(asyncio.to_thread, context.engines.translators)
+        synthesizer = partial(context.interactive.threads.run, context.interactive.engines.synthesizer)
         publishing = publish_capabilities(
             database,
-            translators=context.engines.translators if TaskQueue.SPEECH in settings.worker_queues else None,
-            synthesizer=context.engines.synthesizer if TaskQueue.VOICE in settings.worker_queues else None,
+            translators=translators if TaskQueue.SPEECH in settings.worker_queues else None,
+            synthesizer=synthesizer if TaskQueue.VOICE in settings.worker_queues else None,
             clock=context.clock,
         )
         tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing)]

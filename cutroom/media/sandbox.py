@@ -56,6 +56,8 @@ class Sandbox:
     packager: Path = Path("/usr/bin/packager")
     bubblewrap: Path = Path("/usr/bin/bwrap")
     prlimit: Path = Path("/usr/bin/prlimit")
+    nice: Path = Path("/usr/bin/nice")
+    niceness: int = 0  # of the programs; greater is a lower scheduling priority
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,7 @@ class Sandbox:
         tool: Path = {"ffmpeg": self.ffmpeg, "ffprobe": self.ffprobe, "packager": self.packager}[program]
         if self.mode is SandboxMode.OFF:
             unsandboxed = [str(tool), *_without_sandbox(arguments, inputs)]
-            command = [*self._prlimit(limits), *unsandboxed]
+            command = [*self._with_limits(limits), *unsandboxed]
             return check_exit(
                 await run(
                     command,
@@ -112,7 +114,7 @@ class Sandbox:
                 *("--json-status-fd", str(writer)),
                 "--",
             ]
-            command = [*options, *_INIT, *self._prlimit(limits), _tool_inside(tool), *arguments]
+            command = [*options, *_INIT, *self._with_limits(limits), _tool_inside(tool), *arguments]
             finished = await run(
                 command,
                 seconds=limits.wall_seconds,
@@ -128,8 +130,10 @@ class Sandbox:
             os.close(writer)
         return check_exit(finished)
 
-    def _prlimit(self, limits: SandboxLimits) -> list[str]:
+    def _with_limits(self, limits: SandboxLimits) -> list[str]:
+        priority = [str(self.nice), "-n", str(self.niceness)] if self.niceness else []
         return [
+            *priority,
             str(self.prlimit),
             f"--as={limits.address_space_bytes}",
             # SIGXCPU at the soft limit identifies the cause; the hard limit would be an unexplained SIGKILL.

@@ -1,12 +1,16 @@
 """Attributes CPU time to the activity that uses it: of calls in threads, and of programs."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
 from threading import Lock
 from typing import ParamSpec, TypeVar
+
+from cutroom.platform.processor import lower_thread_priority
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -19,8 +23,23 @@ class CpuTime:
         self.seconds = 0.0
 
 
+class _Calls:
+    """Calls that run in threads now, and the time up to which the CPU time of the process was divided among them."""
+
+    def __init__(self) -> None:
+        self.running: list[CpuTime] = []
+        self._divided_until = time.process_time()
+
+    def divide(self) -> None:
+        now = time.process_time()
+        for measured in self.running:
+            measured.seconds += (now - self._divided_until) / len(self.running)
+        self._divided_until = now
+
+
 _current: ContextVar[CpuTime | None] = ContextVar("cpu_time", default=None)
 _lock = Lock()
+_calls = _Calls()
 
 
 @contextmanager
@@ -45,13 +64,17 @@ class MeasuringThreadPool(ThreadPoolExecutor):
     """Runs calls in threads and adds the CPU time of each to the measurement that was current when it was submitted.
 
     Engines compute in native threads of their own, so the time of the calling thread says little. The CPU time of the
-    process is divided evenly among the calls that run at the same time.
+    process is divided evenly among the calls that run at the same time, in all pools. Threads that an engine starts
+    inherit the priority of the pool in which it is built.
     """
 
-    def __init__(self) -> None:
-        super().__init__(thread_name_prefix="call")
-        self._running: list[CpuTime] = []
-        self._divided_until = time.process_time()
+    def __init__(self, name: str = "call", *, niceness: int = 0) -> None:
+        super().__init__(thread_name_prefix=name, initializer=lower_thread_priority, initargs=(niceness,))
+
+    async def run(self, function: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
+        """Like `asyncio.to_thread`, in a thread of this pool."""
+        call = partial(copy_context().run, function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self, call)
 
     def submit(self, fn: Callable[Params, Result], /, *args: Params.args, **kwargs: Params.kwargs) -> "Future[Result]":
         measured = _current.get()
@@ -61,17 +84,11 @@ class MeasuringThreadPool(ThreadPoolExecutor):
 
     def _measured(self, measured: CpuTime, call: Callable[[], Result]) -> Result:
         with _lock:
-            self._divide()
-            self._running.append(measured)
+            _calls.divide()
+            _calls.running.append(measured)
         try:
             return call()
         finally:
             with _lock:
-                self._divide()
-                self._running.remove(measured)
-
-    def _divide(self) -> None:
-        now = time.process_time()
-        for measured in self._running:
-            measured.seconds += (now - self._divided_until) / len(self._running)
-        self._divided_until = now
+                _calls.divide()
+                _calls.running.remove(measured)

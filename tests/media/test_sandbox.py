@@ -107,6 +107,13 @@ async def test_disabled_sandbox_runs_and_logs_a_warning(sample_audio: Path, capl
     assert (await unsandboxed.run("ffprobe", arguments, inputs={"input": sample_audio})).stdout == b"format,mp3\n"
 
 
+@pytest.mark.parametrize("mode", SandboxMode)
+async def test_programs_of_batch_work_have_a_lower_priority(shell: Sandbox, mode: SandboxMode) -> None:
+    here = os.getpriority(os.PRIO_PROCESS, 0)
+    for niceness in (0, 7):
+        assert await run_script(replace(shell, mode=mode, niceness=niceness), "nice") == str(min(here + niceness, 19))
+
+
 async def test_cpu_time_inside_is_counted(shell: Sandbox) -> None:
     finished = await shell.run("ffmpeg", ["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times"], inputs={})
     minutes, _, seconds = finished.stdout.decode().split()[0].rstrip("s").partition("m")

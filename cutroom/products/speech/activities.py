@@ -1,6 +1,5 @@
 """Activities of voice cloning, speech synthesis and the purge of expired speech data."""
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -28,6 +27,7 @@ from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.speech import decode_voice, encode_speech
 from cutroom.platform.clock import Clock
+from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableError
 from cutroom.platform.secret_box import SecretBox
@@ -81,6 +81,7 @@ class SpeechActivities:
     media_cache: LocalMediaCache
     sandbox: Sandbox
     engines: Engines
+    threads: MeasuringThreadPool
     egress: Egress
     secret_box: SecretBox
     clock: Clock
@@ -133,7 +134,7 @@ class SpeechActivities:
                     output=temp_dir,
                     sandbox=self.sandbox,
                 )
-                return await asyncio.to_thread(self._extract_reference, voice, recording, remove_noise=remove_noise)
+                return await self.threads.run(self._extract_reference, voice, recording, remove_noise=remove_noise)
 
     def _extract_reference(self, voice_file: Path, recording_file: Path, *, remove_noise: bool) -> dict[str, Any]:
         """The reference PCM and its properties, keyed by column name."""
@@ -181,7 +182,7 @@ class SpeechActivities:
                 speech = cloner.synthesize(PREVIEW_TEXTS[language], reference=reference, language=language)
                 return speech, cloner.name, cloner.is_approximate
 
-            speech, engine, is_approximate = await asyncio.to_thread(synthesize)
+            speech, engine, is_approximate = await self.threads.run(synthesize)
             pcm = speech_to_pcm(speech, pause_seconds=0.0)
             stored = voice_path(job.library_id, voice_id, "preview.wav")
             await self.storage.put(stored, wav_header(SYNTHESIS_RATE, len(pcm)) + pcm)
@@ -211,7 +212,7 @@ class SpeechActivities:
             async with self._step(job, "synthesizing", progress=progress):
                 passage = speech_passages(task.text)[number]
                 speech = await self._synthesize(task, passage.text)
-                data = await asyncio.to_thread(speech_to_pcm, speech, pause_seconds=passage.pause_seconds)
+                data = await self.threads.run(speech_to_pcm, speech, pause_seconds=passage.pause_seconds)
                 if output_format.is_concatenable:
                     data = await self._encode(data, output_format)
                 await self.storage.put(stored, data)
@@ -271,7 +272,7 @@ class SpeechActivities:
                     text, reference=reference, language=language, speed=task.speed
                 )
 
-            return await asyncio.to_thread(synthesize_clone)
+            return await self.threads.run(synthesize_clone)
         assert voice is not None
         if task.language is None or language_of(task.language) == language_of(voice.language):
             language = voice.language
@@ -284,7 +285,7 @@ class SpeechActivities:
                 raise EngineUnavailableError("This worker's speech engine does not have the voice.")
             return synthesizer.synthesize(text, voice=voice.name, language=language, speed=task.speed)
 
-        return await asyncio.to_thread(synthesize)
+        return await self.threads.run(synthesize)
 
     def _language(self, labels: Mapping[str, str], text: str) -> str | None:
         """The language from the clone's labels, or the detected language of the text."""
