@@ -63,6 +63,11 @@ async def _create_library(
     return library_id
 
 
+async def get_library_name(connection: Connection, library_id: str) -> str:
+    name: str = await connection.fetchval("SELECT name FROM libraries WHERE id = $1", library_id)
+    return name
+
+
 async def upsert_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
     """Add a workspace member or change their role; personal libraries are rejected."""
     done = await connection.execute(

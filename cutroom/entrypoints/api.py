@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.errors import invalid_field
+from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
@@ -31,6 +32,7 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
+    library_summary,
 )
 
 

@@ -15,6 +15,7 @@ from cutroom.jobs.ids import InternalJobType, JobType, parse_job_id, parse_job_k
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents, workflow_id
 from cutroom.library.schemas import State
 from cutroom.library.service import load_video, set_stage_status
+from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.webhooks.service import publish_event
@@ -31,6 +32,9 @@ PLAYABLE_JOB_TYPES = frozenset(
 )
 
 Settle = Callable[..., Awaitable[None]]
+
+# Job types that process the media from start to end, and count as processed minutes.
+PROCESSING_JOB_TYPES = frozenset({JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any
                reached_seconds = with_marks(reached_seconds, 100, extract(epoch FROM $5 - started_at)),
                media_seconds = coalesce(media_seconds, (
                    SELECT duration_seconds FROM videos v WHERE v.library_id = $1 AND v.id = jobs.video_id))
-           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' RETURNING video_id, plan""",
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'
+           RETURNING video_id, plan, media_seconds""",
         ref.library_id,
         ref.job_id,
         ref.attempt,
@@ -109,11 +114,18 @@ async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any
     await _update_video(connection, ref, row["video_id"], state="ready", now=now)
     await release_dependents(connection, ref.library_id, video_id=row["video_id"], prerequisite=ref.job_id, now=now)
     await _start_playback(connection, ref, row["video_id"] or row["plan"].get("dubbed_video_id"))
+    await _count_processed(connection, ref, row["media_seconds"])
     failed_items = int(result.get(FAILED_ITEMS, 0))
     # Ledger locks are taken after all job locks, so that transactions cannot deadlock.
     await _settle(connection, ref, partial(escrow.capture, failed_items=failed_items), now=now)
     await _publish_job_event(connection, ref, type_="job.ready", now=now)
     return True
+
+
+async def _count_processed(connection: Connection, ref: JobRef, media_seconds: float | None) -> None:
+    key = parse_job_id(ref.job_id)
+    if key is not None and key.type in PROCESSING_JOB_TYPES and media_seconds is not None:
+        await add_usage(connection, ref.library_id, Usage(processed_milliseconds=round(media_seconds * 1000)))
 
 
 async def _start_playback(connection: Connection, ref: JobRef, video_id: str | None) -> None:

@@ -114,14 +114,19 @@ async def _hold(
         )
 
 
-async def _check_unfinished(connection: Connection, principal: Principal) -> None:
-    unfinished = await connection.fetchval(
+async def count_unfinished(connection: Connection, principal: Principal) -> int:
+    """Return how many unfinished jobs the API key has, which its plan limits."""
+    unfinished: int = await connection.fetchval(
         """SELECT count(*) FROM jobs
            WHERE library_id = $1 AND principal_id = $2 AND status IN ('queued', 'processing')""",
         principal.library_id,
         principal.id,
     )
-    if unfinished >= principal.plan.unfinished_jobs:
+    return unfinished
+
+
+async def _check_unfinished(connection: Connection, principal: Principal) -> None:
+    if await count_unfinished(connection, principal) >= principal.plan.unfinished_jobs:
         headers = {"Retry-After": str(RETRY_SECONDS)}
         raise CutroomError(Code.RATE_LIMITED, details={"limit": "unfinished_jobs"}, headers=headers)
 

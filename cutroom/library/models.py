@@ -1,10 +1,10 @@
-"""Tables of videos, folders, characters and brand voices.
+"""Tables of videos, folders, characters and brand voices, and the totals of a library.
 
 Every primary key starts with the library id: one index serves both lookups and newest-first lists, and the tables can
 be partitioned by library without changing a query.
 """
 
-from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, SmallInteger, Text, text
+from sqlalchemy import BigInteger, CheckConstraint, Double, ForeignKeyConstraint, Index, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -109,3 +109,14 @@ class BrandVoiceRow(Table):
     guidelines: Mapped[str] = mapped_column(Text)
     colors: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
     created_at: Mapped[Instant]
+
+
+class LibraryUsageRow(Table):
+    """Totals of a library, maintained with the rows that they count."""
+
+    __tablename__ = "library_usage"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    source_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    imported_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    processed_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))

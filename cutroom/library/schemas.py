@@ -1,10 +1,11 @@
-"""API schemas of videos, folders, characters and brand voices."""
+"""API schemas of videos, folders, characters, brand voices and the library itself."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
+from cutroom.accounts.plans import PlanName
 from cutroom.library.rules import folder_name_error
 from cutroom.web.schema import ApiModel, LanguageCode, Omittable, RequestModel, Uri
 
@@ -148,3 +149,51 @@ class BrandVoiceList(ApiModel):
     """All brand voices of the library."""
 
     brand_voices: list[BrandVoice]
+
+
+class PlanLimits(ApiModel):
+    """What the plan allows. The first three apply to each API key."""
+
+    requests_per_minute: int
+    concurrent_requests: int
+    unfinished_jobs: int
+    speech: Annotated[bool, Field(description="Whether the speech operations can be used.")]
+    hosting: Annotated[bool, Field(description="Whether professional hosting can be activated.")]
+    downloads: Annotated[
+        Literal["full", "sample", "none"], Field(description="`sample` downloads hold the first minute.")
+    ]
+
+
+class LibraryUsage(ApiModel):
+    """What the library uses."""
+
+    storage_bytes: Annotated[int, Field(ge=0, description="Size of the original files.")]
+    imported_minutes: Annotated[float, Field(ge=0, description="Duration of all imported media.")]
+    processed_minutes: Annotated[
+        float,
+        Field(ge=0, description="Media in finished transcripts, captions and dubs; each language counts."),
+    ]
+    unfinished_jobs: Annotated[int, Field(ge=0, description="Of the API key that sends the request.")]
+
+
+class LibraryCredits(ApiModel):
+    """The library's credits."""
+
+    balance: Annotated[float, Field(description="Credits that can be spent, without those in escrow.")]
+    in_escrow: Annotated[float, Field(description="Held for jobs and reservations.")]
+    usage_billing_active: Annotated[bool, Field(description="Whether the balance may go below zero.")]
+    overdraft: Annotated[float, Field(description="How far the balance may go below zero.")]
+
+
+class LibrarySummary(ApiModel):
+    """The library of the API key: its plan, limits and use."""
+
+    id: str
+    name: str
+    kind: Literal["personal", "workspace"]
+    workspace_id: Omittable[str] = None
+    plan: PlanName
+    suspended: bool
+    limits: PlanLimits
+    usage: LibraryUsage
+    credits: LibraryCredits

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection
 
 TextField = Literal["title", "description"]
@@ -20,13 +21,18 @@ async def set_missing_title(connection: Connection, library_id: str, video_id: s
 async def set_media(
     connection: Connection, library_id: str, video_id: str, *, duration_seconds: float, media_type: str
 ) -> None:
-    await connection.execute(
-        "UPDATE videos SET duration_seconds = $3, media_type = $4 WHERE library_id = $1 AND id = $2",
+    """Records what an import found, and counts its duration once."""
+    earlier = await connection.fetchval(
+        """WITH earlier AS (SELECT duration_seconds FROM videos WHERE library_id = $1 AND id = $2 FOR UPDATE)
+           UPDATE videos v SET duration_seconds = $3, media_type = $4 FROM earlier
+           WHERE v.library_id = $1 AND v.id = $2 RETURNING earlier.duration_seconds""",
         library_id,
         video_id,
         duration_seconds,
         media_type,
     )
+    added = round(duration_seconds * 1000) - round((earlier or 0) * 1000)
+    await add_usage(connection, library_id, Usage(imported_milliseconds=added))
 
 
 async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:

@@ -64,3 +64,10 @@ CREATE TABLE brand_voices (
     created_at timestamptz NOT NULL,
     CONSTRAINT brand_voices_pkey PRIMARY KEY (library_id, id)
 );
+
+CREATE TABLE library_usage (
+    library_id text COLLATE "C" CONSTRAINT library_usage_pkey PRIMARY KEY,
+    source_bytes bigint NOT NULL DEFAULT 0,
+    imported_milliseconds bigint NOT NULL DEFAULT 0,
+    processed_milliseconds bigint NOT NULL DEFAULT 0
+);

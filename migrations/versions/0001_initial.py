@@ -19,6 +19,7 @@ LIBRARY_TABLES = {
     "characters": "SELECT, INSERT, UPDATE, DELETE",
     "character_images": "SELECT, INSERT, UPDATE, DELETE",
     "brand_voices": "SELECT, INSERT, UPDATE, DELETE",
+    "library_usage": "SELECT, INSERT, UPDATE",
     "webhook_endpoints": "SELECT, INSERT, UPDATE",
     "idempotency_records": "SELECT, INSERT, UPDATE, DELETE",
     "ledger_balances": "SELECT",

@@ -14,6 +14,7 @@ from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_folder, get_video
+from cutroom.library.usage import Usage, add_usage
 from cutroom.library.videos import set_media, set_missing_title
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
@@ -220,13 +221,7 @@ async def record_media(
         duration_seconds=round(info.duration_seconds, 3),
         media_type=info.media_type,
     )
-    await connection.execute(
-        "UPDATE sources SET size_bytes = $3, sha256 = $4 WHERE library_id = $1 AND video_id = $2",
-        library_id,
-        video_id,
-        size_bytes,
-        sha256,
-    )
+    await set_source_size(connection, library_id, video_id, size_bytes=size_bytes, sha256=sha256)
 
 
 async def describe_upload(
@@ -252,14 +247,20 @@ async def lock_upload_source(connection: Connection, library_id: str, video_id: 
     )
 
 
-async def set_source_size(connection: Connection, library_id: str, video_id: str, *, size_bytes: int) -> None:
-    """Records that the file of an upload has arrived."""
-    await connection.execute(
-        "UPDATE sources SET size_bytes = $3, upload_expires_at = NULL WHERE library_id = $1 AND video_id = $2",
+async def set_source_size(
+    connection: Connection, library_id: str, video_id: str, *, size_bytes: int, sha256: bytes | None = None
+) -> None:
+    """Records that the file has arrived, and counts its size once; the hash is known once it has been read."""
+    earlier = await connection.fetchval(
+        """WITH earlier AS (SELECT size_bytes FROM sources WHERE library_id = $1 AND video_id = $2 FOR UPDATE)
+           UPDATE sources s SET size_bytes = $3, sha256 = $4, upload_expires_at = NULL FROM earlier
+           WHERE s.library_id = $1 AND s.video_id = $2 RETURNING earlier.size_bytes""",
         library_id,
         video_id,
         size_bytes,
+        sha256,
     )
+    await add_usage(connection, library_id, Usage(source_bytes=size_bytes - (earlier or 0)))
 
 
 async def set_upload_deadline(

@@ -215,8 +215,8 @@ async def release_import(
     connection: Connection, library_id: str, video_id: str, *, size_bytes: int, now: datetime
 ) -> None:
     """Records the file's size and starts the import that depends on it."""
-    await set_source_size(connection, library_id, video_id, size_bytes=size_bytes)
     await release_dependents(connection, library_id, video_id=video_id, prerequisite=f"upload_{video_id}", now=now)
+    await set_source_size(connection, library_id, video_id, size_bytes=size_bytes)  # last, because it locks the totals
 
 
 async def _reject_digest(gateway: Gateway, session: Session) -> UploadError:

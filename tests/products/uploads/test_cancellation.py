@@ -187,6 +187,21 @@ async def test_upload_without_a_byte_expires_after_a_day(
     assert (await uploader.row())["multipart_id"] is None
 
 
+async def test_ended_uploads_free_their_slots(api: httpx.AsyncClient, gateway: Gateway, clock: MovableClock) -> None:
+    async def unfinished() -> int:
+        count: int = (await api.get("/v1/library")).json()["usage"]["unfinishedJobs"]
+        return count
+
+    canceled = await announce(api)
+    await announce(api)
+    assert await unfinished() == 4
+    await cancel(api, canceled)
+    assert await unfinished() == 2
+    clock.shift = timedelta(hours=25)
+    await sweep(gateway)
+    assert await unfinished() == 0
+
+
 async def test_upload_with_bytes_waits_for_its_session(
     api: httpx.AsyncClient, gateway: Gateway, clock: MovableClock
 ) -> None:
