@@ -4,14 +4,60 @@ import hashlib
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from cutroom.engines.translation.port import Route, Translator
 from cutroom.engines.translation.routing import reachable_languages
 from cutroom.engines.types import OnProgress
-from cutroom.text.language_tags import language_of
+from cutroom.text.language_tags import canonical_language, is_language, language_of, serves
 
 VOICE_ID_LENGTH = 20  # what clients of the speech API accept as an id
 VOICE_ID_ALPHABET = string.digits + string.ascii_letters
+
+
+class LanguageFault(StrEnum):
+    """Why something cannot be made in a language."""
+
+    SAME_LANGUAGE = "same_language"
+    NO_ROUTE = "no_route"
+    NO_VOICE = "no_voice"
+
+    @property
+    def message(self) -> str:
+        return _FAULT_MESSAGES[self]
+
+
+_FAULT_MESSAGES = {
+    LanguageFault.SAME_LANGUAGE: "This is the language of the video.",
+    LanguageFault.NO_ROUTE: "There is no translation into this language.",
+    LanguageFault.NO_VOICE: "No voice speaks this language.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageOptions:
+    """What can be made from one source language, or from any while it is unknown."""
+
+    source: str | None
+    translated: tuple[str, ...]
+    spoken: frozenset[str] | None = None  # without regions; None if no voice is needed
+
+    @property
+    def available(self) -> list[str]:
+        """Languages that a request can name and that can be made, in canonical spelling."""
+        return sorted(
+            {canonical_language(code) for code in self.translated if is_language(code) and self._has_voice(code)}
+        )
+
+    def fault(self, language: str) -> LanguageFault | None:
+        if self.source is not None and language_of(self.source) == language_of(language):
+            return LanguageFault.SAME_LANGUAGE
+        if not any(serves(code, language) for code in self.translated):
+            return LanguageFault.NO_ROUTE
+        return None if self._has_voice(language) else LanguageFault.NO_VOICE
+
+    def _has_voice(self, language: str) -> bool:
+        return self.spoken is None or language_of(language) in self.spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +108,3 @@ def target_languages(translators: Sequence[Translator], *, source: str | None) -
 
 def spoken_languages(voices: Iterable[AvailableVoice]) -> list[str]:
     return sorted({voice.language for voice in voices})
-
-
-def with_voice(languages: Iterable[str], voices: Iterable[AvailableVoice]) -> list[str]:
-    """Those languages that some voice speaks, whatever its region."""
-    spoken = {language_of(voice.language) for voice in voices}
-    return [code for code in languages if language_of(code) in spoken]

@@ -9,16 +9,16 @@ import asyncpg
 from cutroom.capabilities.rules import (
     AdvertisedTranslator,
     AvailableVoice,
+    LanguageOptions,
     spoken_languages,
     stock_voice_id,
     target_languages,
-    with_voice,
 )
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.translation.port import Quality, Route, Translator
-from cutroom.errors import invalid_fields
+from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.platform.db import Connection
-from cutroom.text.language_tags import language_of, serves
+from cutroom.text.language_tags import UNDETERMINED, language_of
 
 ROUTE_TTL = timedelta(minutes=30)
 VOICE_TTL = timedelta(days=1)
@@ -58,43 +58,68 @@ def _voice(row: asyncpg.Record) -> AvailableVoice:
     return AvailableVoice(**dict(row))
 
 
+async def language_options(
+    connection: Connection, *, source: str | None, now: datetime, spoken: bool = False
+) -> LanguageOptions:
+    """What can be made from a source language; `spoken` output needs a voice as well as a translation."""
+    translated = tuple(target_languages(await advertised_translators(connection, now=now), source=source))
+    if not spoken:
+        return LanguageOptions(source, translated)
+    voices = spoken_languages(await available_voices(connection, now=now))
+    return LanguageOptions(source, translated, frozenset(map(language_of, voices)))
+
+
 async def caption_languages(connection: Connection, *, source: str | None, now: datetime) -> list[str]:
     """Languages that captions can be made in."""
-    return target_languages(await advertised_translators(connection, now=now), source=source)
+    return (await language_options(connection, source=source, now=now)).available
 
 
 async def dub_languages(connection: Connection, *, source: str | None, now: datetime) -> list[str]:
     """Languages that can be both translated into and spoken."""
-    languages = await caption_languages(connection, source=source, now=now)
-    return with_voice(languages, await available_voices(connection, now=now))
+    return (await language_options(connection, source=source, now=now, spoken=True)).available
 
 
-async def require_translations(
+async def require_languages(
     connection: Connection,
     languages: Sequence[str],
     *,
     source: str | None,
     now: datetime,
     field: str = "languages",
+    spoken: bool = False,
 ) -> None:
-    """Raises INVALID_ARGUMENT for languages that no route reaches."""
-    available = await caption_languages(connection, source=source, now=now)
-    missing = [at for at, language in enumerate(languages) if not any(serves(code, language) for code in available)]
-    if missing:
-        error = invalid_fields([(f"{field}.{at}", "There is no translation into this.") for at in missing])
-        error.details["available"] = available
+    """Raises INVALID_ARGUMENT with the reason for each language that cannot be made; all pass that may be possible."""
+    _require_speech(source)
+    options = await language_options(connection, source=source, now=now, spoken=spoken)
+    faults = [(f"{field}.{at}", options.fault(language)) for at, language in enumerate(languages)]
+    found = [(path, fault.message) for path, fault in faults if fault is not None]
+    if found:
+        error = invalid_fields(found)
+        error.details["available"] = options.available
         raise error
 
 
-async def require_voices(connection: Connection, languages: Sequence[str], *, now: datetime) -> None:
-    """Raises INVALID_ARGUMENT for languages that no voice speaks."""
-    available = spoken_languages(await available_voices(connection, now=now))
-    spoken = {language_of(code) for code in available}
-    missing = [at for at, language in enumerate(languages) if language_of(language) not in spoken]
-    if missing:
-        error = invalid_fields([(f"languages.{at}", "No voice speaks this language.") for at in missing])
-        error.details["available"] = available
-        raise error
+async def check_languages(
+    connection: Connection, languages: Sequence[str], *, source: str | None, now: datetime, spoken: bool = False
+) -> None:
+    """Raises FAILED_PRECONDITION for the first language that cannot be made, for jobs whose source was not known.
+
+    While no worker advertises anything, nothing is known to be impossible.
+    """
+    _require_speech(source)
+    options = await language_options(connection, source=source, now=now, spoken=spoken)
+    if not await advertised_translators(connection, now=now) or (spoken and not options.spoken):
+        return
+    for language in languages:
+        if (fault := options.fault(language)) is not None:
+            details = {"reason": fault.value, "language": language, "available": options.available}
+            raise CutroomError(Code.FAILED_PRECONDITION, message=fault.message, details=details)
+
+
+def _require_speech(source: str | None) -> None:
+    if source == UNDETERMINED:
+        message = "No speech was recognized in this video."
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_speech"})
 
 
 async def publish_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:

@@ -11,20 +11,13 @@ import asyncpg
 
 from cutroom.credits import ledger
 from cutroom.credits.ledger import TransactionKind
-from cutroom.credits.pricing import Action, BillableItem, PriceList, is_per_minute, price, to_milliseconds
-from cutroom.credits.rules import Charge, ReservedLine, choose_lines, covers
+from cutroom.credits.pricing import Action, BillableItem, PriceList, is_per_minute, price
+from cutroom.credits.reserved_lines import claim_reserved_lines, get_milliseconds
+from cutroom.credits.rules import Charge, covers
 from cutroom.errors import Code, CutroomError
-from cutroom.library.service import get_duration
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
-MAX_LINES = 1_500  # in one reservation; the largest bundle has 1,203
-
-# Lines are locked in id order to prevent deadlocks.
-_LINES = """SELECT id, reservation_id, video_id, action, product, language, terms, duration_milliseconds, expires_at,
-    holder IS NOT NULL OR state <> 'open' AS is_spent FROM escrow_lines"""
-_RESERVED_LINES = f"""{_LINES} WHERE library_id = $1 AND reservation_id IS NOT NULL
-    AND (reservation_id = $2 OR id = ANY($3)) ORDER BY id LIMIT {MAX_LINES} FOR UPDATE"""
 _INSERT_LINE = """INSERT INTO escrow_lines (library_id, id, hold_id, reservation_id, holder, video_id, action, product,
         language, terms, duration_milliseconds, pricing_version, millicredits, state, created_at, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'open', $14, $15)"""
@@ -57,10 +50,10 @@ async def hold(
 
     Holding earlier would lock up credits for as long as an upload takes to start.
     """
-    duration = await _duration(connection, library_id, video_id)
+    duration = await get_milliseconds(connection, library_id, video_id)
     if charge.is_reserved:
         assert video_id is not None
-        await _claim_reserved_lines(
+        await claim_reserved_lines(
             connection, library_id, charge, holder=holder, video_id=video_id, duration=duration, now=now
         )
         return True
@@ -93,7 +86,7 @@ async def ensure_held(
         if not await hold(connection, library_id, charge, holder=holder, video_id=video_id, prices=prices, now=now):
             raise CutroomError(Code.DURATION_UNKNOWN)
         return
-    duration = await _duration(connection, library_id, video_id)
+    duration = await get_milliseconds(connection, library_id, video_id)
     if not all(
         covers(BillableItem(Action(line["action"]), ""), line["duration_milliseconds"], duration) for line in lines
     ):
@@ -180,48 +173,6 @@ async def create_lines(connection: Connection, library_id: str, lines: NewEscrow
     return ids
 
 
-async def lock_lines(connection: Connection, library_id: str, charges: Sequence[Charge]) -> None:
-    """Lock all reserved lines that the charges may claim, in id order, before any of them is held."""
-    reserved = [charge for charge in charges if charge.is_reserved]
-    if reserved:
-        await connection.execute(
-            """SELECT id FROM escrow_lines WHERE library_id = $1 AND reservation_id IS NOT NULL
-                 AND (reservation_id = ANY($2) OR id = ANY($3)) ORDER BY id FOR UPDATE""",
-            library_id,
-            list({charge.reservation_id for charge in reserved if charge.reservation_id is not None}),
-            [line_id for charge in reserved for line_id in charge.line_ids],
-        )
-
-
-async def _claim_reserved_lines(
-    connection: Connection,
-    library_id: str,
-    charge: Charge,
-    *,
-    holder: str,
-    video_id: str,
-    duration: int | None,
-    now: datetime,
-) -> None:
-    rows = await connection.fetch(_RESERVED_LINES, library_id, charge.reservation_id, list(charge.line_ids))
-    lines = [
-        ReservedLine(
-            id=row["id"],
-            reservation_id=row["reservation_id"],
-            video_id=row["video_id"],
-            item=BillableItem(Action(row["action"]), row["product"], row["language"], row["terms"]),
-            duration_milliseconds=row["duration_milliseconds"],
-            is_spent=row["is_spent"],
-            expires_at=row["expires_at"],
-        )
-        for row in rows
-    ]
-    chosen = choose_lines(lines, charge, video_id=video_id, duration_milliseconds=duration, now=now)
-    await connection.execute(
-        "UPDATE escrow_lines SET holder = $3 WHERE library_id = $1 AND id = ANY($2)", library_id, chosen, holder
-    )
-
-
 async def _settle(
     connection: Connection,
     library_id: str,
@@ -253,9 +204,3 @@ async def _post_settlements(
         await ledger.settle(
             connection, library_id, kind=kind, line_id=row["id"], millicredits=row["millicredits"], now=now
         )
-
-
-async def _duration(connection: Connection, library_id: str, video_id: str | None) -> int | None:
-    """Return the video's duration in milliseconds, if known."""
-    seconds = await get_duration(connection, library_id, video_id) if video_id is not None else None
-    return to_milliseconds(seconds) if seconds is not None else None

@@ -16,6 +16,8 @@ MILLICREDITS = 1000  # in one credit
 TENTH_OF_A_MINUTE_MS = 6_000
 BUNDLED_PRICES = Path(__file__).with_name("prices.toml")
 DIGEST_LENGTH = 8
+# Outputs of one request; more than four clips are clamped.
+MAX_SHORTS, MAX_CLIPS = 10, 4
 
 
 class Action(StrEnum):

@@ -10,7 +10,7 @@ from cutroom.credits import service
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.schemas import CreditBundle, Quote, Reservation
 from cutroom.errors import Code
-from cutroom.web.middleware import CurrentCall, OperationRoute
+from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Credits"])
@@ -19,21 +19,30 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 
 
 @router.post("/videos/{videoId}/quote", summary="Quote a bundle")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.DURATION_UNKNOWN,))
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.DURATION_UNKNOWN, Code.FAILED_PRECONDITION))
 async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Quote:
-    """Returns the exact price of a bundle for this video. Nothing is charged; an empty bundle costs nothing."""
+    """Returns the exact price of a bundle for this video. Nothing is charged; an empty bundle costs nothing.
+
+    A quote is refused for the same reasons as the products it prices, such as a language that cannot be made.
+    """
+    await _check(call, video_id, bundle)
     prices = load_prices(call.runtime.settings.prices_file)
     return await service.quote(call.connection, call.principal, video_id, bundle=bundle, prices=prices)
 
 
 @router.post("/videos/{videoId}/reservations", status_code=201, summary="Reserve a bundle")
-@operation(scope=Scope.VIDEOS_WRITE, access=Access.PRODUCE, errors=(Code.DURATION_UNKNOWN, Code.INSUFFICIENT_CREDITS))
+@operation(
+    scope=Scope.VIDEOS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.DURATION_UNKNOWN, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+)
 async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Reservation:
     """Holds the price of a bundle in escrow for requests made within 24 hours.
 
     Pass `reservationId`, or a line item for each language, when you request the products. Unused credits return to
     the balance automatically.
     """
+    await _check(call, video_id, bundle)
     settings = call.runtime.settings
     return await service.reserve(
         call.connection,
@@ -44,3 +53,8 @@ async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) ->
         lifetime=timedelta(seconds=settings.reservation_seconds),
         now=call.now,
     )
+
+
+async def _check(call: RequestCall, video_id: str, bundle: CreditBundle) -> None:
+    checks = call.runtime.bundle_checks
+    await service.check_bundle(call.connection, call.principal, video_id, bundle=bundle, checks=checks, now=call.now)

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
-from cutroom.credits.pricing import UNBUNDLED, Action
+from cutroom.credits.pricing import MAX_SHORTS, UNBUNDLED, Action
 from cutroom.web.schema import (
     MAX_LANGUAGES,
     ApiModel,
@@ -18,7 +18,6 @@ from cutroom.web.schema import (
 
 MAX_BILLED_SECONDS = 10_000_000  # about four months
 MAX_DUBS = 20
-MAX_CLIPS = 100
 MAX_REFERENCE_PRODUCTS = 100
 
 ActionKey = Annotated[
@@ -32,17 +31,33 @@ class DubWork(PricedRequest):
 
     product: Literal["plus", "premium"] = "plus"
     languages: Languages
+    source_voiceover: Annotated[
+        Literal["original", "optimized"], Field(description="The transcript to dub; does not change the price.")
+    ] = "original"
 
 
 class ShortsWork(PricedRequest):
     """Short clips, a promo, or long clips."""
 
     kind: Literal["shorts", "promo", "clips"]
-    num_clips: Annotated[int, Field(ge=1, le=MAX_CLIPS)] = 1
+    num_clips: Annotated[
+        int, Field(ge=1, description="At most 10 shorts; a promo is one, and clips are at most 4.")
+    ] = 1
+    min_duration: Annotated[
+        Omittable[Annotated[float, Field(ge=15, le=180)]],
+        Field(description="The shortest short, in seconds; does not change the price."),
+    ] = None
     include_watermark: Annotated[bool, Field(description="Watermarked clips cost less.")] = False
     is_subscriber: Annotated[bool, Field(description="Ignored; the discount depends on the library's plan.")] = False
     include_soundtrack: Annotated[bool, Field(description="Adds a soundtrack to a promo.")] = False
     include_generated_thumbnail: Annotated[bool, Field(description="Adds a thumbnail to each long clip.")] = False
+
+    @field_validator("num_clips")
+    @classmethod
+    def _limit_shorts(cls, number: int, info: ValidationInfo) -> int:
+        if info.data.get("kind") == "shorts" and number > MAX_SHORTS:
+            raise ValueError(f"At most {MAX_SHORTS} shorts can be made at once.")
+        return number
 
 
 class ThumbnailWork(PricedRequest):

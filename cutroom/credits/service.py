@@ -1,21 +1,31 @@
 """Quotes and reserves bundles."""
 
+from collections.abc import Awaitable, Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Principal
 from cutroom.credits import ledger
 from cutroom.credits.escrow import NewEscrowLines, create_lines, price_items
-from cutroom.credits.pricing import Action, BillableItem, PriceList, Term, to_credits, to_milliseconds
+from cutroom.credits.pricing import MAX_CLIPS, Action, BillableItem, PriceList, Term, to_credits, to_milliseconds
 from cutroom.credits.schemas import CreditBundle, Quote, QuoteLine, Reservation, ReservationLine, ShortsWork
 from cutroom.errors import invalid_field
+from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
 
-MAX_LONG_CLIPS = 4  # requests for more produce four
 EXPIRY_WORKFLOW = "expire-reservation"
+
+
+class BundleCheck(Protocol):
+    """A product's check of its part of a bundle: it raises whatever the product's creation would raise."""
+
+    def __call__(
+        self, connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
+    ) -> Awaitable[None]: ...
 
 
 def is_subscriber(principal: Principal) -> bool:
@@ -55,13 +65,28 @@ def _shorts_items(shorts: ShortsWork) -> list[BillableItem]:
         return [BillableItem(Action.PROMO, "promo", terms=_nonzero({Term.SOUNDTRACK: int(shorts.include_soundtrack)}))]
     if shorts.kind == "clips":
         terms = _nonzero({Term.GENERATED_THUMBNAIL: int(shorts.include_generated_thumbnail)})
-        return [BillableItem(Action.LONGCLIP, "clips", terms=terms)] * min(shorts.num_clips, MAX_LONG_CLIPS)
+        return [BillableItem(Action.LONGCLIP, "clips", terms=terms)] * min(shorts.num_clips, MAX_CLIPS)
     terms = _nonzero({Term.WATERMARK: int(shorts.include_watermark)})
     return [BillableItem(Action.SHORTS_CLIP, "shorts", terms=terms)] * shorts.num_clips
 
 
 def _nonzero(terms: dict[Term, int]) -> dict[str, int]:
     return {term.value: count for term, count in terms.items() if count}
+
+
+async def check_bundle(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    bundle: CreditBundle,
+    checks: Sequence[BundleCheck],
+    now: datetime,
+) -> None:
+    """Refuse a bundle that could not be created, for the reason that creation would give."""
+    video = await get_video(connection, principal, video_id)
+    for check in checks:
+        await check(connection, principal, video, bundle=bundle, now=now)
 
 
 async def quote(
@@ -91,15 +116,15 @@ async def _quote(
 ) -> Quote:
     balances = await ledger.get_balances(connection, principal.library_id)
     total = sum(millicredits for _, millicredits in priced)
-    shortfall = 0 if balances.usage_billing else max(0, total - balances.wallet)
+    shortfall = max(0, total - balances.available)
     return Quote(
         total=to_credits(total),
         duration_seconds=(duration or 0) / 1000,
         pricing_version=prices.version,
         balance=to_credits(balances.wallet),
-        usage_billing_active=balances.usage_billing,
+        usage_billing_active=balances.usage_billing and not shortfall,
         shortfall=to_credits(shortfall),
-        sufficient=not total or (total <= balances.available and not balances.is_frozen),
+        sufficient=not total or not (shortfall or balances.is_frozen),
         breakdown=[
             QuoteLine(
                 action_key=item.action,

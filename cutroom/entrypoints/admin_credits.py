@@ -10,7 +10,7 @@ from cutroom.credits import ledger, receipts
 from cutroom.credits.pricing import MILLICREDITS, to_credits
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.jobs.service import workflow_id
+from cutroom.jobs.ids import workflow_id
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id

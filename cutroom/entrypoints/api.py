@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 
 import uvicorn
 from fastapi import FastAPI
@@ -10,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.errors import invalid_field
@@ -32,12 +34,21 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
+    capabilities,
     library_summary,
 )
 
 
+BUNDLE_CHECKS = tuple(product.check_bundle for product in PRODUCTS if product.check_bundle is not None)
+
+
 def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtime]]) -> FastAPI:
-    app = create_app(open_dependencies, ROUTERS)
+    @asynccontextmanager
+    async def open_with_checks() -> AsyncIterator[Runtime]:
+        async with open_dependencies() as runtime:
+            yield replace(runtime, bundle_checks=BUNDLE_CHECKS, products=tuple(each.info for each in PRODUCTS))
+
+    app = create_app(open_with_checks, ROUTERS)
     app.router.routes.extend(console_routes())
     return app
 

@@ -79,6 +79,7 @@ def core_activities(context: WorkerContext) -> Activities:
         prices=load_prices(context.settings.prices_file),
         clock=context.clock,
         metrics=JobMetrics(PRODUCTS_BY_WORKFLOW),
+        checks={job.job_type: job.check for product in PRODUCTS for job in product.jobs if job.check is not None},
     )
     return {
         TaskQueue.CONTROL: [

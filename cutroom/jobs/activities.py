@@ -1,9 +1,9 @@
 """Activities that start, complete and fail jobs, and the sweep that recovers stuck ones."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,11 +15,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
-from cutroom.jobs.ids import JobKind, parse_job_kind
-from cutroom.jobs.lifecycle import Failure, JobRef
+from cutroom.jobs.ids import JobKind, parse_job_id, parse_job_kind, workflow_id
+from cutroom.jobs.lifecycle import Failure, JobRef, StartCheck
 from cutroom.jobs.metrics import JobMetrics, changed_jobs
 from cutroom.jobs.progress import start_measuring
-from cutroom.jobs.service import job_start, workflow_id
+from cutroom.jobs.service import job_start
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.outbox import enqueue
@@ -42,11 +42,14 @@ class JobActivities:
     prices: PriceList
     clock: Clock
     metrics: JobMetrics
+    checks: Mapping[JobKind, StartCheck] = field(default_factory=dict)  # by type of job
 
     @activity.defn(name="start_job")
     async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
         async with self._transition(ref) as (connection, now):
-            plan = await lifecycle.start(connection, ref, prices=self.prices, now=now)
+            key = parse_job_id(ref.job_id)
+            check = self.checks.get(key.type) if key is not None else None
+            plan = await lifecycle.start(connection, ref, prices=self.prices, now=now, check=check)
             if plan is not None:
                 await start_measuring(connection, ref)
             return plan

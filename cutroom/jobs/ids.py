@@ -69,13 +69,12 @@ class JobKey:
 
 
 def parse_job_id(text: str) -> JobKey | None:
-    """Parse a job id; return None if it is not a canonical id."""
+    """Parse a job id; return None if it is not one. Language tags compare without case."""
     kind, _, rest = text.partition("_")
     subject, *details = rest.split("_")
     if kind not in {*JobType, *InternalJobType} or not is_id(subject):
         return None
-    key = _with_details(parse_job_kind(kind), subject, details)
-    return key if key is not None and key.id == text else None
+    return _with_details(parse_job_kind(kind), subject, details)
 
 
 def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | None:
@@ -92,3 +91,8 @@ def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | N
             return JobKey(kind, subject)
         case _:
             return None
+
+
+def workflow_id(job_id: str, attempt: int) -> str:
+    """The id of an attempt's workflow, which is also the holder of its escrow."""
+    return job_id if attempt == 1 else f"{job_id}.{attempt}"

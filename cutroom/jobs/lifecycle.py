@@ -1,6 +1,6 @@
 """Job state transitions made by its workflow. Each is one transaction and idempotent."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
-from cutroom.credits.receipts import receipt
 from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InternalJobType, JobType, parse_job_id, parse_job_kind
-from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents, workflow_id
+from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
+from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
+from cutroom.jobs.settlement import Settle, claim_transcript_line, settle_job
 from cutroom.library.schemas import State
 from cutroom.library.service import load_video, set_stage_status
 from cutroom.library.usage import Usage, add_usage
@@ -21,7 +21,6 @@ from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.webhooks.service import publish_event
 
 MAX_MESSAGE = 500
-GET_CHARGED_JOB = "SELECT error_code, error_details FROM jobs WHERE library_id = $1 AND id = $2 AND charge IS NOT NULL"
 
 # Result key: how many of the charged items produced no output. Their price is refunded.
 FAILED_ITEMS = "failedItems"
@@ -30,8 +29,6 @@ FAILED_ITEMS = "failedItems"
 PLAYABLE_JOB_TYPES = frozenset(
     {JobType.IMPORT, JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB, InternalJobType.REDUB}
 )
-
-Settle = Callable[..., Awaitable[None]]
 
 # Job types that process the media from start to end, and count as processed minutes.
 PROCESSING_JOB_TYPES = frozenset({JobType.TRANSCRIPT, JobType.CAPTIONS, JobType.DUB})
@@ -47,6 +44,20 @@ class JobRef:
 
 
 @dataclass(frozen=True, slots=True)
+class StartingJob:
+    """A job whose dependencies are ready, before its price is held."""
+
+    library_id: str
+    key: JobKey
+    video_id: str | None
+    plan: Mapping[str, Any]
+
+
+# Raises the error with which a job ends uncharged if it turns out, once its dependencies are ready, to be impossible.
+StartCheck = Callable[[Connection, StartingJob, datetime], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why a job failed."""
 
@@ -55,8 +66,10 @@ class Failure:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-async def start(connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime) -> dict[str, Any] | None:
-    """Mark the job as processing and return its plan; None if the attempt is superseded or cannot be paid for."""
+async def start(
+    connection: Connection, ref: JobRef, *, prices: PriceList, now: datetime, check: StartCheck | None = None
+) -> dict[str, Any] | None:
+    """Mark the job as processing and return its plan; None if the attempt is superseded, impossible or not paid for."""
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'processing', updated_at = $4, started_at = coalesce(started_at, $4)
            WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status IN ('queued', 'processing')
@@ -69,29 +82,22 @@ async def start(connection: Connection, ref: JobRef, *, prices: PriceList, now: 
     if row is None:
         return None
     await _update_video(connection, ref, row["video_id"], state="processing", now=now)
-    if row["charge"] is not None:
-        failure = await _ensure_held(
-            connection, ref, Charge.from_json(row["charge"]), row["video_id"], prices=prices, now=now
-        )
-        if failure is not None:
-            await fail(connection, ref, failure=failure, now=now)
-            return None
-    return {**row["plan"], "video_id": row["video_id"]}
-
-
-async def _ensure_held(
-    connection: Connection, ref: JobRef, charge: Charge, video_id: str | None, *, prices: PriceList, now: datetime
-) -> Failure | None:
-    """Hold the job's price in escrow; return the failure if that is not possible."""
-    holder = workflow_id(ref.job_id, ref.attempt)
+    video_id, key = row["video_id"], parse_job_id(ref.job_id)
+    charge = Charge.from_json(row["charge"]) if row["charge"] is not None else None
     try:
         async with connection.transaction():
-            await escrow.ensure_held(
-                connection, ref.library_id, charge, holder=holder, video_id=video_id, prices=prices, now=now
-            )
+            if check is not None and key is not None:
+                await check(connection, StartingJob(ref.library_id, key, video_id, row["plan"]), now)
+            if charge is not None:
+                holder = workflow_id(ref.job_id, ref.attempt)
+                await escrow.ensure_held(
+                    connection, ref.library_id, charge, holder=holder, video_id=video_id, prices=prices, now=now
+                )
     except CutroomError as error:
-        return Failure(error.code, error.message, details=error.details)
-    return None
+        failure = Failure(error.code, error.message, details=error.details)
+        await fail(connection, ref, failure=failure, now=now)
+        return None
+    return {**row["plan"], "video_id": video_id}
 
 
 async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
@@ -117,7 +123,8 @@ async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any
     await _count_processed(connection, ref, row["media_seconds"])
     failed_items = int(result.get(FAILED_ITEMS, 0))
     # Ledger locks are taken after all job locks, so that transactions cannot deadlock.
-    await _settle(connection, ref, partial(escrow.capture, failed_items=failed_items), now=now)
+    capture = partial(escrow.capture, failed_items=failed_items)
+    await _settle(connection, ref, row["video_id"], settle=capture, now=now)
     await _publish_job_event(connection, ref, type_="job.ready", now=now)
     return True
 
@@ -149,8 +156,8 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
     failed = await _mark_failed(connection, ref, failure=failure, now=now)
     for each, video_id in failed:
         await _update_video(connection, each, video_id, state="failed", now=now)
-    for each, _ in failed:  # ledger locks after all job locks, so that transactions cannot deadlock
-        await _settle(connection, each, escrow.release, now=now)
+    for each, video_id in failed:  # ledger locks after all job locks, so that transactions cannot deadlock
+        await _settle(connection, each, video_id, settle=escrow.release, now=now)
     for each, _ in failed:
         await _publish_job_event(connection, each, type_="job.failed", now=now)
     return bool(failed)
@@ -192,20 +199,11 @@ async def _mark_failed(
     return failed
 
 
-async def _settle(connection: Connection, ref: JobRef, settle: Settle, *, now: datetime) -> None:
-    """Capture or release the job's escrow and add the receipt to its result."""
+async def _settle(connection: Connection, ref: JobRef, video_id: str | None, *, settle: Settle, now: datetime) -> None:
+    """Capture or release the job's escrow, with a line that was reserved for a transcript."""
     holder = workflow_id(ref.job_id, ref.attempt)
-    await settle(connection, ref.library_id, holder=holder, now=now)
-    charged = await connection.fetchrow(GET_CHARGED_JOB, ref.library_id, ref.job_id)
-    if charged is not None:
-        details = charged["error_details"] or {}
-        refused_price = details.get("required") if charged["error_code"] == Code.INSUFFICIENT_CREDITS else None
-        await connection.execute(
-            "UPDATE jobs SET result = coalesce(result, '{}') || $3 WHERE library_id = $1 AND id = $2",
-            ref.library_id,
-            ref.job_id,
-            {"receipt": await receipt(connection, ref.library_id, holder=holder, refused_price=refused_price)},
-        )
+    await claim_transcript_line(connection, ref.library_id, ref.job_id, video_id=video_id, holder=holder, now=now)
+    await settle_job(connection, ref.library_id, ref.job_id, holder=holder, settle=settle, now=now)
 
 
 async def _update_video(

@@ -10,11 +10,13 @@ import asyncpg
 from cutroom.accounts.principals import Principal
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
+from cutroom.credits.reserved_lines import lock_lines
 from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.estimates import RunState, estimate_ready_at, whole_percent
-from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id
+from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id, workflow_id
 from cutroom.jobs.schemas import Job, JobError
+from cutroom.jobs.settlement import charge_ready_transcripts
 from cutroom.jobs.states import JobState
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
@@ -40,6 +42,7 @@ class NewJob:
     plan: Mapping[str, Any] = field(default_factory=dict)
     depends_on: Sequence[str] = ()
     charge: Charge | None = None  # None for free jobs
+    needs_language: bool = False  # charged once the language of the video shows that the job can be made
     rerun: bool = False  # run again even if it is ready, replacing its output
 
 
@@ -60,7 +63,8 @@ async def create_jobs(
     """Insert jobs, hold their prices and start their workflows; return for each whether it was newly started.
 
     A job that is queued, processing or ready is returned unchanged and not charged; a failed job runs again under
-    its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet.
+    its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet, or if
+    whether the job can be made depends on the video's language.
 
     Jobs are locked in id order, and the ledger after all jobs, to prevent deadlocks.
     """
@@ -100,18 +104,27 @@ async def _hold(
     now: datetime,
 ) -> None:
     """Hold the price of every job. Reservation lines are locked before the wallet, to prevent deadlocks."""
-    charged = [(each, each.charge, attempt) for each, attempt in started if each.charge is not None]
-    await escrow.lock_lines(connection, library_id, [charge for _, charge, _ in charged])
-    for each, charge, attempt in sorted(charged, key=lambda one: not one[1].is_reserved):
-        await escrow.hold(
-            connection,
-            library_id,
-            charge,
-            holder=workflow_id(each.key.id, attempt),
-            video_id=each.video_id,
-            prices=prices,
-            now=now,
-        )
+    charged = [
+        (each, each.charge, attempt)
+        for each, attempt in started
+        if each.charge is not None and (each.charge.is_reserved or not (each.needs_language and each.depends_on))
+    ]
+    await lock_lines(connection, library_id, [charge for _, charge, _ in charged])
+    for is_reserved in (True, False):
+        held = [one for one in charged if one[1].is_reserved is is_reserved]
+        for each, charge, attempt in held:
+            await escrow.hold(
+                connection,
+                library_id,
+                charge,
+                holder=workflow_id(each.key.id, attempt),
+                video_id=each.video_id,
+                prices=prices,
+                now=now,
+            )
+        if is_reserved and held:
+            holders = [workflow_id(each.key.id, attempt) for each, _, attempt in held]
+            await charge_ready_transcripts(connection, library_id, holders, now=now)
 
 
 async def count_unfinished(connection: Connection, principal: Principal) -> int:
@@ -195,10 +208,6 @@ def job_start(library_id: str, job_id: str, *, job_type: JobKind, attempt: int) 
     )
 
 
-def workflow_id(job_id: str, attempt: int) -> str:
-    return job_id if attempt == 1 else f"{job_id}.{attempt}"
-
-
 async def release_dependents(
     connection: Connection, library_id: str, *, video_id: str | None, prerequisite: str, now: datetime
 ) -> None:
@@ -228,7 +237,7 @@ async def get_job(connection: Connection, library_id: str, job_id: str) -> Job:
     key = parse_job_id(job_id)
     if key is None or isinstance(key.type, InternalJobType):
         raise not_found()
-    row = await connection.fetchrow(GET_JOB, library_id, job_id)
+    row = await connection.fetchrow(GET_JOB, library_id, key.id)
     if row is None:
         raise not_found()
     return job_from_row(row)

@@ -8,9 +8,12 @@ from fastapi import APIRouter
 
 from cutroom.credits.pricing import Action
 from cutroom.credits.schemas import CreditBundle
+from cutroom.credits.service import BundleCheck
 from cutroom.jobs.ids import JobKind
+from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.web.products import ProductInfo, Refusal, never_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class JobSpec:
     job_type: JobKind
     workflow: type[object]
     prices: frozenset[Action] = frozenset()
+    check: StartCheck | None = None  # ends a job uncharged that turns out to be impossible
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,17 @@ class Product:
     recurring: tuple[RecurringWorkflow, ...] = ()
     routers: tuple[APIRouter, ...] = ()
     to_bundle: Callable[..., CreditBundle] | None = None  # the creation body as the bundle that prices it
+    check_bundle: BundleCheck | None = None  # refuses in quotes and reservations what creation would refuse
     owns: Ownership = field(default_factory=Ownership)
     depends_on: tuple["Product", ...] = ()
     panels: tuple[ConsolePanel, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)  # bounds that callers may want to know, by name
+    models: tuple[str, ...] = ()  # ids that requests may name
+    refusal: Refusal = never_refused
+
+    @property
+    def info(self) -> ProductInfo:
+        return ProductInfo(self.name, limits=self.limits, models=self.models, refusal=self.refusal)
 
     @property
     def all_workflows(self) -> tuple[type[object], ...]:

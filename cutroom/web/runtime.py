@@ -1,6 +1,6 @@
 """Dependencies of the HTTP process, opened once and shared by all requests."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -21,6 +21,7 @@ from cutroom.platform.temporal import connect_lazily
 from cutroom.web.idempotency import IdempotencyStore
 from cutroom.web.limits import RateLimiter
 from cutroom.web.paging import PageTokens
+from cutroom.web.products import ProductInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Runtime:
     temporal: Client
     multipart: Multipart
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
+    products: tuple[ProductInfo, ...] = ()
+    bundle_checks: tuple[Callable[..., Awaitable[None]], ...] = ()  # `credits.service.BundleCheck` of each product
 
 
 @asynccontextmanager

@@ -8,8 +8,7 @@ from datetime import datetime
 import asyncpg
 
 from cutroom.credits.pricing import Action, BillableItem
-from cutroom.jobs.ids import JobKey
-from cutroom.jobs.service import workflow_id
+from cutroom.jobs.ids import JobKey, workflow_id
 from proofs.credits.stage import Tenant
 from proofs.stage.ledger_audit import LedgerAudit, balance_faults
 

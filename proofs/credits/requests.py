@@ -16,9 +16,9 @@ from cutroom.credits.pricing import BillableItem, PriceList
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import DubProduct, JobKey, JobType
+from cutroom.jobs.ids import DubProduct, JobKey, JobType, workflow_id
 from cutroom.jobs.lifecycle import Failure
-from cutroom.jobs.service import NewJob, request_jobs, workflow_id
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from proofs.credits.ledger_model import HELD, Job, Line, Model

@@ -9,8 +9,8 @@ from cutroom.credits import escrow
 from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs import lifecycle
+from cutroom.jobs.ids import workflow_id
 from cutroom.jobs.lifecycle import Failure, JobRef
-from cutroom.jobs.service import workflow_id
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from proofs.credits.ledger_model import HELD, Job, Model

@@ -16,15 +16,18 @@ from cutroom.credits.ledger import AccountBalances
 from cutroom.credits.pricing import Action, BillableItem, load_prices
 from cutroom.credits.rules import Charge
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection, insert
+from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
+from tests.support.transcribed_videos import advertise_languages, insert_video, withdraw_languages
 
 PRICES = load_prices()
 SPEECH = BillableItem(Action.SPEECH, "speech")
 DAY = timedelta(days=1)
+LONG = [f"{first}{second}" for first in "abc" for second in "abcdefghijklmnopqrstuvwxyz"]
+LANGUAGES = [*LONG, "de", "es", "fr", "hi", "ja", "pt", "pt-BR"]
 
 AddVideo = Callable[..., Awaitable[str]]
 Act = Callable[[Connection], Awaitable[Any]]
@@ -169,23 +172,20 @@ async def library_ledger(
 
 
 @pytest.fixture
-def add_video(accounts: Accounts, person: Person) -> AddVideo:
-    """Insert a video directly; its duration may be unknown."""
+async def add_video(accounts: Accounts, person: Person) -> AsyncIterator[AddVideo]:
+    """Insert a transcribed video directly; its duration may be unknown. Every language of LANGUAGES can be made."""
 
-    async def add(duration_seconds: float | None, library_id: str | None = None) -> str:
-        video_id = new_id()
-        row = {
-            "library_id": library_id or person.library_id,
-            "id": video_id,
-            "status": "ready",
-            "import_status": "ready",
-            "duration_seconds": duration_seconds,
-            "created_at": system_clock(),
-        }
-        await insert(accounts.connection, "videos", row)
-        return video_id
+    async def add(duration_seconds: float | None, library_id: str | None = None, *, transcript: str = "ready") -> str:
+        return await insert_video(
+            accounts.connection,
+            library_id or person.library_id,
+            duration_seconds=duration_seconds,
+            transcript=transcript,
+        )
 
-    return add
+    await advertise_languages(accounts.connection, LANGUAGES)
+    yield add
+    await withdraw_languages(accounts.connection)
 
 
 async def hold(

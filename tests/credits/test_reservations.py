@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from cutroom.credits import escrow
-from cutroom.credits.escrow import MAX_LINES
-from cutroom.credits.pricing import Action, BillableItem, Term
+from cutroom.credits.pricing import MAX_SHORTS, Action, BillableItem, Term
 from cutroom.credits.receipts import receipt
+from cutroom.credits.reserved_lines import MAX_LINES
 from cutroom.credits.rules import Charge
-from cutroom.credits.schemas import MAX_CLIPS, MAX_DUBS
+from cutroom.credits.schemas import MAX_DUBS
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
@@ -218,7 +218,7 @@ async def test_line_keeps_reserved_price(library_ledger: LibraryLedger, add_vide
 
 
 async def test_largest_bundle_can_be_claimed(library_ledger: LibraryLedger, add_video: AddVideo) -> None:
-    largest = MAX_DUBS * MAX_LANGUAGES + MAX_LANGUAGES + 1 + MAX_CLIPS + 1 + MAX_LANGUAGES + 1
+    largest = MAX_DUBS * MAX_LANGUAGES + MAX_LANGUAGES + 1 + MAX_SHORTS + 1 + MAX_LANGUAGES + 1
     await library_ledger.grant(3_000_000)
     video_id = await add_video(60.0)
     items = [BillableItem(Action.DUB, f"kind {number}", "de") for number in range(largest)]

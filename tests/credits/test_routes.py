@@ -24,8 +24,7 @@ EVERYTHING: dict[str, Any] = {
     "shorts": {"kind": "promo", "includeSoundtrack": True},
     "zeroPromptThumbnail": {
         "enabled": True,
-        "referenceProducts": ["mug", "shirt"],
-        "characterCount": 1,
+        "referenceProducts": ["style", "brand", "design"],
         "translateLanguageCodes": ["de", "ja"],
         "autoDetectContentMoments": True,
     },
@@ -175,7 +174,8 @@ async def test_usage_billing_has_no_shortfall_up_to_limit(
     for _ in range(2):
         await reserve(api, video_id, **bundle)
     quoted = await quote(api, video_id, **bundle)
-    assert (quoted["balance"], quoted["shortfall"], quoted["sufficient"]) == (-3.0, 0.0, False)
+    assert quoted["usageBillingActive"] is False  # the limit is reached
+    assert (quoted["balance"], quoted["shortfall"], quoted["sufficient"]) == (-3.0, 2.0, False)
     response = await api.post(f"/videos/{video_id}/reservations", json=bundle)
     assert code(response) == (429, "INSUFFICIENT_CREDITS")
     assert response.json()["error"]["details"] == {"required": 2.0, "available": 0.0, "shortfall": 2.0}

@@ -55,9 +55,12 @@ def test_dependencies_are_the_products_that_its_modules_import(product: Product)
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=name_of)
-def test_priced_products_map_their_requests_to_bundles(product: Product) -> None:
-    quoted = {action for job in product.jobs for action in job.prices} - UNBUNDLED - {Action.TRANSCRIPT}
-    assert (product.to_bundle is not None) == bool(quoted)
+def test_priced_products_map_their_requests_to_bundles_and_check_them(product: Product) -> None:
+    quoted = {action for job in product.jobs for action in job.prices} - UNBUNDLED
+    assert (product.check_bundle is not None) == bool(quoted)
+    creates_transcripts = quoted == {Action.TRANSCRIPT}  # by importing a video, without a body of their own
+    orders_others = product.name in {"packaging", "ingest"}
+    assert (product.to_bundle is not None) == (orders_others or (bool(quoted) and not creates_transcripts))
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=name_of)

@@ -57,10 +57,11 @@ def reachable_languages(translators: Sequence[Translator], *, source: str) -> li
     routes = [route for translator in translators for route in translator.routes()]
     first = _from(routes, source)
     reached = {route.target for route in first}
-    for pivot in tuple(reached):
-        # A route that already has an intermediate language is not extended.
-        if any(route.target == pivot and not route.via for route in first):
-            reached |= {route.target for route in _from(routes, pivot) if not route.via}
+    # A route that already has an intermediate language is not extended, and neither is one between two regions.
+    pivots = {route.target for route in first if not route.via and language_of(route.target) != language_of(source)}
+    for pivot in pivots:
+        second = [route for route in _from(routes, pivot) if not route.via]
+        reached |= {route.target for route in second if language_of(route.target) != language_of(pivot)}
     return sorted(code for code in reached if language_of(code) != language_of(source))
 
 

@@ -6,14 +6,29 @@ from cutroom.products.captions import routes, service, worker
 from cutroom.products.captions.workflow import CaptionsWorkflow
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+from cutroom.web.products import CallerContext
+
+
+def _refusal(context: CallerContext) -> str | None:
+    return None if context.caption_languages else "no_languages"
+
 
 PRODUCT = Product(
     name="captions",
     worker=worker.register,
-    jobs=(JobSpec(JobType.CAPTIONS, workflow=CaptionsWorkflow, prices=frozenset({Action.CAPTIONS})),),
+    jobs=(
+        JobSpec(
+            JobType.CAPTIONS,
+            workflow=CaptionsWorkflow,
+            prices=frozenset({Action.CAPTIONS}),
+            check=service.check_start,
+        ),
+    ),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
+    check_bundle=service.check_bundle,
     owns=Ownership(tables=("captions",)),
+    refusal=_refusal,
     depends_on=(TRANSCRIPTS,),
     panels=(
         ConsolePanel(

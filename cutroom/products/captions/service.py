@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import require_translations
+from cutroom.capabilities.service import check_languages, require_languages
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
@@ -13,17 +13,44 @@ from cutroom.credits.service import billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.service import NewJob, request_jobs
+from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.captions.schemas import NewCaptions
-from cutroom.products.transcripts.service import require_transcript
+from cutroom.products.transcripts.service import require_transcript, transcript_language
 
 
 def credit_bundle(request: NewCaptions) -> CreditBundle:
     """Returns the bundle that quotes, reserves and charges this request."""
     return CreditBundle(caption_language_codes=request.languages)
+
+
+async def check_bundle(
+    connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
+) -> None:
+    """Refuses captions that cannot be created."""
+    await _check(connection, principal, video.id, bundle=bundle, field="captionLanguageCodes", now=now)
+
+
+async def _check(
+    connection: Connection, principal: Principal, video_id: str, *, bundle: CreditBundle, field: str, now: datetime
+) -> list[str]:
+    """Returns the jobs that these captions depend on; raises if they cannot be made."""
+    languages = bundle.caption_language_codes
+    if not languages:
+        return []
+    transcript, source = await require_transcript(connection, principal, video_id)
+    await require_languages(connection, languages, source=source, now=now, field=field)
+    return [] if source is not None else [transcript.id]
+
+
+async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
+    """Ends captions uncharged if the language of the video, unknown when they were requested, makes them impossible."""
+    source = await transcript_language(connection, job.library_id, str(job.video_id))
+    await check_languages(connection, [str(job.key.language)], source=source, now=now)
 
 
 async def request_captions(
@@ -37,12 +64,11 @@ async def request_captions(
 ) -> list[Job]:
     """Create one job per language; each starts when the transcript is ready."""
     await get_video(connection, principal, video_id)
-    transcript, source = await require_transcript(connection, principal, video_id)
     check_line_items(request.languages, request.reservation_line_item_id_by_language)
-    await require_translations(connection, request.languages, source=source, now=now)
-    depends_on = [] if source is not None else [transcript.id]
+    bundle = credit_bundle(request)
+    depends_on = await _check(connection, principal, video_id, bundle=bundle, field="languages", now=now)
     jobs = []
-    for language, item in zip(request.languages, billable_items(credit_bundle(request)), strict=True):
+    for language, item in zip(request.languages, billable_items(bundle), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
             items=(item,),
@@ -51,7 +77,8 @@ async def request_captions(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.CAPTIONS, video_id, language=language)
-        jobs.append(NewJob(key, video_id, plan={"language": language}, depends_on=depends_on, charge=charge))
+        plan = {"language": language}
+        jobs.append(NewJob(key, video_id, plan=plan, depends_on=depends_on, charge=charge, needs_language=True))
     return [job for job, _ in await request_jobs(connection, principal, jobs, prices=prices, now=now)]
 
 

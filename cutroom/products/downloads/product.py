@@ -3,9 +3,17 @@
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.downloads import routes, worker
+from cutroom.products.downloads.rules import download_tier
 from cutroom.products.downloads.workflow import DownloadWorkflow
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+from cutroom.web.products import CallerContext
+
+
+def _refusal(context: CallerContext) -> str | None:
+    tier = download_tier(context.principal.plan.download, suspended=context.principal.suspended)
+    return None if tier is not None else "suspended"
+
 
 PRODUCT = Product(
     name="downloads",
@@ -13,6 +21,7 @@ PRODUCT = Product(
     jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow),),
     routers=(routes.router,),
     owns=Ownership(object_prefixes=("downloads/",)),
+    refusal=_refusal,
     depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(
         ConsolePanel(

@@ -8,16 +8,24 @@ from cutroom.products.dubs import routes, service, worker
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
+from cutroom.web.products import CallerContext
+
+
+def _refusal(context: CallerContext) -> str | None:
+    return None if context.dub_languages else "no_languages"
+
 
 PRODUCT = Product(
     name="dubs",
     worker=worker.register,
     jobs=(
-        JobSpec(JobType.DUB, workflow=DubWorkflow, prices=frozenset({Action.DUB})),
+        JobSpec(JobType.DUB, workflow=DubWorkflow, prices=frozenset({Action.DUB}), check=service.check_start),
         JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow),
     ),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
+    check_bundle=service.check_bundle,
+    refusal=_refusal,
     owns=Ownership(tables=("dubs",), object_prefixes=("dubs/",)),
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
     panels=(

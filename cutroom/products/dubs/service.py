@@ -9,16 +9,18 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import require_languages
+from cutroom.capabilities.service import check_languages, require_languages
 from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, DubWork
 from cutroom.credits.service import billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
+from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
+from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
@@ -26,7 +28,7 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions.service import check_line_items
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
 from cutroom.products.transcripts.schemas import Segment, Speaker
-from cutroom.products.transcripts.service import require_transcript
+from cutroom.products.transcripts.service import require_transcript, transcript_language
 from cutroom.text.file_names import file_name
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
@@ -43,7 +45,39 @@ def dub_path(library_id: str, video_id: str, name: str) -> str:
 
 def credit_bundle(request: NewDubs) -> CreditBundle:
     """Returns the bundle that quotes, reserves and charges this request."""
-    return CreditBundle(dubs=[DubWork(product=request.product.value, languages=request.languages)])
+    work = DubWork(
+        product=request.product.value, languages=request.languages, source_voiceover=request.source_voiceover
+    )
+    return CreditBundle(dubs=[work])
+
+
+async def check_bundle(
+    connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
+) -> None:
+    """Refuses dubs that cannot be created."""
+    for number, work in enumerate(bundle.dubs):
+        await _check(connection, principal, video.id, work=work, field=f"dubs.{number}.languages", now=now)
+
+
+async def _check(
+    connection: Connection, principal: Principal, video_id: str, *, work: DubWork, field: str, now: datetime
+) -> list[str]:
+    """Returns the jobs that these dubs depend on; raises if they cannot be made."""
+    transcript, source = await require_transcript(connection, principal, video_id)
+    if work.source_voiceover == "optimized":
+        raise CutroomError(
+            Code.FAILED_PRECONDITION,
+            message="This video has no optimized voiceover.",
+            details={"reason": "no_optimized_transcript"},
+        )
+    await require_languages(connection, work.languages, source=source, now=now, field=field, spoken=True)
+    return [] if source is not None else [transcript.id]
+
+
+async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
+    """Ends a dub uncharged if the language of the video, not known when it was requested, makes it impossible."""
+    source = await transcript_language(connection, job.library_id, str(job.video_id))
+    await check_languages(connection, [str(job.key.language)], source=source, now=now, spoken=True)
 
 
 async def request_dubs(
@@ -51,17 +85,11 @@ async def request_dubs(
 ) -> DubJobs:
     """Create one job per language; each starts when the transcript is ready."""
     await get_video(connection, principal, video_id)
-    transcript, source = await require_transcript(connection, principal, video_id)
-    if request.source_voiceover == "optimized":
-        raise CutroomError(
-            Code.FAILED_PRECONDITION,
-            message="This video has no optimized voiceover.",
-            details={"reason": "no_optimized_transcript"},
-        )
     check_line_items(request.languages, request.reservation_line_item_id_by_language)
-    await require_languages(connection, request.languages, source=source, now=now, spoken=True)
+    bundle = credit_bundle(request)
+    depends_on = await _check(connection, principal, video_id, work=bundle.dubs[0], field="languages", now=now)
     jobs = []
-    for language, item in zip(request.languages, billable_items(credit_bundle(request)), strict=True):
+    for language, item in zip(request.languages, billable_items(bundle), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
             items=(item,),
@@ -70,7 +98,7 @@ async def request_dubs(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.DUB, video_id, language=language, product=request.product)
-        jobs.append(NewJob(key, video_id, depends_on=[] if source is not None else [transcript.id], charge=charge))
+        jobs.append(NewJob(key, video_id, depends_on=depends_on, charge=charge, needs_language=True))
     requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     balance = await get_balance(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))

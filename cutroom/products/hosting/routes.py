@@ -13,8 +13,7 @@ from temporalio.service import RPCError
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, CutroomError
-from cutroom.jobs.ids import InternalJobType, parse_job_id
-from cutroom.jobs.service import workflow_id
+from cutroom.jobs.ids import InternalJobType, parse_job_id, workflow_id
 from cutroom.products.hosting import service
 from cutroom.products.hosting.mux import is_configured, is_signed
 from cutroom.products.hosting.schemas import Hosting, NewHosting

@@ -1,10 +1,14 @@
 """Declares the ingest product."""
 
 from cutroom.jobs.ids import JobType
+from cutroom.media.probe import MAX_DURATION_SECONDS
 from cutroom.products.declaration import JobSpec, Ownership, Product
-from cutroom.products.ingest import routes, worker
+from cutroom.products.dubs.product import PRODUCT as DUBS
+from cutroom.products.ingest import recipes, routes, worker
+from cutroom.products.ingest.activities import MAX_SOURCE_BYTES
 from cutroom.products.ingest.workflow import ImportWorkflow, PreflightWorkflow
 from cutroom.products.packaging.product import PRODUCT as PACKAGING
+from cutroom.products.shorts.product import PRODUCT as SHORTS
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 
 PRODUCT = Product(
@@ -13,6 +17,8 @@ PRODUCT = Product(
     jobs=(JobSpec(JobType.IMPORT, workflow=ImportWorkflow),),
     workflows=(PreflightWorkflow,),
     routers=(routes.router,),
+    to_bundle=recipes.credit_bundle,
     owns=Ownership(tables=("sources",), object_prefixes=("chunks/",)),
-    depends_on=(PACKAGING, THUMBNAILS),
+    limits={"sourceBytes": MAX_SOURCE_BYTES, "durationSeconds": MAX_DURATION_SECONDS},
+    depends_on=(DUBS, PACKAGING, SHORTS, THUMBNAILS),
 )

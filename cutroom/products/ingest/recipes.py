@@ -1,77 +1,90 @@
 """Jobs and charges of the products requested together with an import."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from cutroom.credits.pricing import BillableItem
 from cutroom.credits.rules import Charge
-from cutroom.credits.schemas import CreditBundle, DubWork, ShortsWork
+from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import billable_items
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob
 from cutroom.platform.ids import new_id
-from cutroom.products.ingest.schemas import PackagingRecipe, Recipes, ShortsRecipe
+from cutroom.products.dubs import service as dubs
+from cutroom.products.dubs.schemas import NewDubs
+from cutroom.products.ingest.schemas import NewVideo, PackagingRecipe, Recipes
 from cutroom.products.packaging.rules import OverwriteMode
+from cutroom.products.shorts import service as shorts
+from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.rules import ThumbnailMode
-from cutroom.products.thumbnails.service import REQUEST_ID, items_for_plan
 
-DEFAULT_SHORTS_COUNT = 3  # clips
+FREE = CreditBundle()
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeRun:
+    """One job of a recipe, and the bundle that the product charges for it."""
+
+    key: JobKey
+    plan: dict[str, Any]
+    bundle: CreditBundle
 
 
 def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscriber: bool) -> list[NewJob]:
     """Returns one job per product; each depends on `after` and is charged when it starts."""
+    jobs = []
+    for run in _runs(recipes, video_id):
+        items = tuple(billable_items(run.bundle))
+        charge = Charge(items, is_subscriber) if items else None
+        jobs.append(NewJob(run.key, video_id, plan=run.plan, depends_on=[after], charge=charge))
+    return jobs
+
+
+def credit_bundle(new_video: NewVideo) -> CreditBundle:
+    """Returns the bundle that quotes and charges the recipes of an import."""
+    bundles = [run.bundle for run in _runs(new_video.products, video_id="")]
+    return CreditBundle(
+        dubs=[work for bundle in bundles for work in bundle.dubs],
+        shorts=next((bundle.shorts for bundle in bundles if bundle.shorts is not None), None),
+        zero_prompt_thumbnail=next(
+            (bundle.zero_prompt_thumbnail for bundle in bundles if bundle.zero_prompt_thumbnail is not None), None
+        ),
+    )
+
+
+def _runs(recipes: Recipes | None, video_id: str) -> list[RecipeRun]:
     if recipes is None:
         return []
-
-    def job(key: JobKey, plan: dict[str, object], items: Iterable[BillableItem]) -> NewJob:
-        billed = tuple(items)
-        charge = Charge(billed, is_subscriber) if billed else None
-        return NewJob(key, video_id, plan=plan, depends_on=[after], charge=charge)
-
-    jobs = []
+    runs = []
     for dub in recipes.dubs or []:
         for language in dub.languages:
             key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
-            bundle = CreditBundle(dubs=[DubWork(product=dub.product.value, languages=[language])])
-            jobs.append(job(key, {"recipe": True}, billable_items(bundle)))
+            request = NewDubs(languages=[language], product=dub.product)
+            runs.append(RecipeRun(key, {"recipe": True}, dubs.credit_bundle(request)))
     if recipes.shorts is not None:
         plan = recipes.shorts.model_dump(mode="json", by_alias=True)
-        bundle = CreditBundle(shorts=_shorts(recipes.shorts))
-        jobs.append(job(JobKey(JobType.SHORTS, new_id()), plan, billable_items(bundle)))
-    jobs += [job(key, plan, items) for key, plan, items in _packaging(recipes.packaging, video_id)]
-    unique = {each.key.id: each for each in jobs}  # a repeated language is one dub
-    return list(unique.values())
+        runs.append(RecipeRun(JobKey(JobType.SHORTS, new_id()), plan, shorts.credit_bundle(plan)))
+    runs += _packaging(recipes.packaging, video_id)
+    return list({each.key.id: each for each in runs}.values())  # a repeated language is one dub
 
 
-def _shorts(recipe: ShortsRecipe) -> ShortsWork:
-    default_count = DEFAULT_SHORTS_COUNT if recipe.kind == "shorts" else 1
-    return ShortsWork(kind=recipe.kind, num_clips=recipe.num_clips or default_count)
-
-
-def _packaging(
-    recipe: PackagingRecipe | None, video_id: str
-) -> list[tuple[JobKey, dict[str, object], tuple[BillableItem, ...]]]:
+def _packaging(recipe: PackagingRecipe | None, video_id: str) -> list[RecipeRun]:
     """Titles and descriptions are free; thumbnails are charged."""
     if recipe is None:
         return []
-    runs: list[tuple[AutomationType, dict[str, object]]] = []
+    runs: list[tuple[AutomationType, dict[str, Any], CreditBundle]] = []
     # Text requested at import replaces the title or description of the source.
+    overwrite = {"overwriteMode": OverwriteMode.ALWAYS.value}
     if recipe.title is not None:
-        plan: dict[str, object] = {"titleType": recipe.title.style.value, "overwriteMode": OverwriteMode.ALWAYS.value}
-        runs.append((AutomationType.TITLE, plan))
+        runs.append((AutomationType.TITLE, {"titleType": recipe.title.style.value, **overwrite}, FREE))
     if recipe.description is not None:
-        plan = {"descriptionType": recipe.description.type.value, "overwriteMode": OverwriteMode.ALWAYS.value}
-        runs.append((AutomationType.DESCRIPTION, plan))
+        runs.append((AutomationType.DESCRIPTION, {"descriptionType": recipe.description.type.value, **overwrite}, FREE))
     thumbnail = thumbnail_plan(recipe)
     if thumbnail is not None:
-        runs.append((AutomationType.THUMBNAIL, {**thumbnail, REQUEST_ID: new_id()}))
+        plan = {**thumbnail, thumbnails.REQUEST_ID: new_id()}
+        runs.append((AutomationType.THUMBNAIL, plan, thumbnails.credit_bundle(thumbnail)))
     return [
-        (
-            JobKey(JobType.PACKAGING, video_id, automation=automation),
-            plan,
-            items_for_plan(plan) if automation is AutomationType.THUMBNAIL else (),
-        )
-        for automation, plan in runs
+        RecipeRun(JobKey(JobType.PACKAGING, video_id, automation=automation), plan, bundle)
+        for automation, plan, bundle in runs
     ]
 
 

@@ -81,6 +81,7 @@ class ShortsRecipe(PricedRequest):
         Literal["default", "karaoke", "modern", "impact", "subtle", "highlight", "pro_highlight"]
     ] = None
     clip_selection_prompt: Omittable[Annotated[str, Field(max_length=2000)]] = None
+    include_watermark: Annotated[bool, Field(description="Watermarked shorts cost less.")] = False
 
     @field_validator("num_clips", mode="before")
     @classmethod

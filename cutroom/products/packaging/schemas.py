@@ -75,9 +75,13 @@ class NewPackaging(AutomationOptions):
         Field(description="Recommended instead of the top-level fields.", json_schema_extra={"minProperties": 1}),
     ] = None
 
+    reservation_id: Annotated[
+        Omittable[str], Field(description="The credit reservation to charge for the thumbnail.")
+    ] = None
+
     @model_validator(mode="after")
     def _one_place(self) -> "NewPackaging":
-        top_level = self.model_fields_set - {"automation_options"}
+        top_level = self.model_fields_set - {"automation_options", "reservation_id"}
         if self.automation_options is None and not top_level:
             raise ValueError("Send automationOptions with at least one automation.")
         if self.automation_options is not None:

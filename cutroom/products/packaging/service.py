@@ -7,10 +7,11 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
+from cutroom.credits.schemas import CreditBundle
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
-from cutroom.jobs.ids import AutomationType, JobKey, JobType
+from cutroom.jobs.ids import AutomationType, JobKey, JobType, workflow_id
 from cutroom.jobs.schemas import JobError
-from cutroom.jobs.service import NewJob, request_jobs, workflow_id
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.branding import require_brand_voice
 from cutroom.library.service import get_video
@@ -52,14 +53,26 @@ async def create_packaging(
 ) -> PackagingCreated:
     """Creates a job for each enabled automation that is not already pending."""
     await get_video(connection, principal, video_id)
-    options = body.options.model_dump(mode="json", by_alias=True, exclude={"automation_options"})
-    runs = enabled_runs(options)
+    runs = _runs_of(body)
     previous = {row["automation_type"]: row for row in await _runs(connection, principal.library_id, video_id)}
+    at = "" if body.automation_options is None else "automationOptions."
     for run in runs:
-        await _validate(connection, principal, run, is_direct=body.automation_options is None)
-    jobs = [
-        await _job(connection, principal, video_id, run=run, previous=previous.get(run.type), now=now) for run in runs
-    ]
+        await _validate(connection, principal, run, at=f"{at}{run.type.value}.")
+    jobs = []
+    for run in runs:
+        if run.type is AutomationType.THUMBNAIL:
+            job = await thumbnails.zero_prompt_job(
+                connection,
+                principal,
+                video_id,
+                plan=run.plan,
+                at=f"{at}{run.type.value}.",
+                reservation_id=body.reservation_id,
+                now=now,
+            )
+        else:
+            job = await _text_job(connection, principal, video_id, run=run, previous=previous.get(run.type))
+        jobs.append(job)
     created = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     for job, (_, is_new) in zip(jobs, created, strict=True):
         if is_new and job.key.automation is AutomationType.THUMBNAIL:
@@ -71,26 +84,33 @@ async def create_packaging(
     return PackagingCreated(registered=bool(new), already_pending=pending, jobs=new)
 
 
-async def _validate(connection: Connection, principal: Principal, run: AutomationRun, *, is_direct: bool) -> None:
-    at = run.type.value if is_direct else f"automationOptions.{run.type.value}"
+def _runs_of(body: NewPackaging) -> list[AutomationRun]:
+    exclude = {"automation_options", "reservation_id"}
+    return enabled_runs(body.options.model_dump(mode="json", by_alias=True, exclude=exclude))
+
+
+def credit_bundle(body: NewPackaging) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges this request: titles and descriptions are free."""
+    plans = [run.plan for run in _runs_of(body) if run.type is AutomationType.THUMBNAIL]
+    return thumbnails.credit_bundle(plans[0]) if plans else CreditBundle()
+
+
+async def _validate(connection: Connection, principal: Principal, run: AutomationRun, *, at: str) -> None:
     if run.type is AutomationType.THUMBNAIL:
-        await thumbnails.validate_plan(connection, principal, {**run.plan, "mode": "zero_prompt"}, at=f"{at}.")
+        await thumbnails.validate_plan(connection, principal, {**run.plan, "mode": "zero_prompt"}, at=at)
     elif run.plan.get("brandVoiceId") is not None:
         await require_brand_voice(connection, principal.library_id, run.plan["brandVoiceId"])
 
 
-async def _job(
+async def _text_job(
     connection: Connection,
     principal: Principal,
     video_id: str,
     *,
     run: AutomationRun,
     previous: asyncpg.Record | None,
-    now: datetime,
 ) -> NewJob:
-    """Titles and descriptions are free. Skipped runs, and those that may overwrite, run again."""
-    if run.type is AutomationType.THUMBNAIL:
-        return await thumbnails.zero_prompt_job(connection, principal, video_id, plan=run.plan, now=now)
+    """A free job that writes a title or description. Skipped runs, and those that may overwrite, run again."""
     transcript, source = await require_transcript(connection, principal, video_id)
     was_skipped = previous is not None and SKIPPED in (previous["result"] or {})
     return NewJob(

@@ -10,6 +10,7 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
+from cutroom.engines.types import TimeSpan
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress, portion
@@ -26,6 +27,8 @@ from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.shorts import service
 from cutroom.products.shorts.audio import mix_normalized_audio
+from cutroom.products.shorts.captions.safe_zones import FrameRegion
+from cutroom.products.shorts.captions.watermark import write_watermark
 from cutroom.products.shorts.cover import render_cover
 from cutroom.products.shorts.edit import Edit, SelectedOutput, read_selection, write_selection
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
@@ -36,7 +39,7 @@ from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.shorts.transcript_view import TranscriptView, load_transcript_view, measure_energy
 from cutroom.products.shorts.visual_analysis import VisualAnalysis, analyze_frames
 
-CAPTIONS_NAME = "captions.ass"
+CAPTIONS_NAME, WATERMARK_NAME = "captions.ass", "watermark.ass"
 
 CHOSEN_PERCENT, RENDERED_PERCENT = 10.0, 97.0  # progress after the moments are chosen, and after the last output
 MIXED_FRACTION, ENCODED_FRACTION = 0.2, 0.95  # of the time that rendering takes; a thumbnail follows
@@ -179,11 +182,14 @@ class ShortsActivities:
                     mix.path, timeline, with_music=options.soundtrack, temp_dir=temp_dir, sandbox=self.sandbox
                 )
         filters = framing_filter(edit.crop, width=width, height=height, source="joined")
-        if edit.captions:
-            (temp_dir / CAPTIONS_NAME).write_text(edit.captions)
-            filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
-        else:
-            filters += ";[framed]null[shown]"
+        overlays = {CAPTIONS_NAME: edit.captions}
+        if options.watermark:
+            occupied = [(TimeSpan(*box[:2]), FrameRegion(*box[2:])) for box in (*edit.caption_boxes, *edit.faces)]
+            overlays[WATERMARK_NAME] = write_watermark(width, height, seconds=timeline.seconds, occupied=occupied).ass
+        shown = {name: overlay for name, overlay in overlays.items() if overlay}
+        for name, overlay in shown.items():
+            (temp_dir / name).write_text(overlay)
+        filters += f";[framed]{','.join(map(captions_filter, shown)) or 'null'}[shown]"
         encode = EncodeSpec(
             timeline.ranges, filters, display_frame_rate(info), edit.crop.source_width, edit.crop.source_height
         )

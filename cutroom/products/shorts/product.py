@@ -1,9 +1,10 @@
 """Declares the shorts product."""
 
-from cutroom.credits.pricing import Action
+from cutroom.credits.pricing import MAX_CLIPS, MAX_SHORTS, Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.shorts import routes, service, worker
+from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MIN_SECONDS
 from cutroom.products.shorts.workflow import ShortsWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
@@ -15,11 +16,20 @@ PRODUCT = Product(
             JobType.SHORTS,
             workflow=ShortsWorkflow,
             prices=frozenset({Action.SHORTS_CLIP, Action.PROMO, Action.LONGCLIP}),
+            check=service.check_start,
         ),
     ),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
+    check_bundle=service.check_bundle,
     owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
+    limits={
+        "shorts": MAX_SHORTS,
+        "clips": MAX_CLIPS,
+        "minSeconds": MIN_SECONDS,
+        "maxSeconds": MAX_SECONDS,
+        "promptCharacters": MAX_PROMPT,
+    },
     depends_on=(TRANSCRIPTS,),
     panels=(
         ConsolePanel(

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from cutroom.credits.pricing import MAX_CLIPS, MAX_SHORTS
 from cutroom.products.shorts.captions.safe_zones import CaptionPosition
 from cutroom.products.shorts.captions.styles import CaptionStyle
 
 MIN_SECONDS, MAX_SECONDS = 15.0, 180.0
-MAX_SHORTS = 10
-MAX_CLIPS = 4
 MAX_PROMPT = 2_000
 MAX_LISTED_OUTPUTS = 5  # per request in API responses
 CLIP_SECONDS = (300.0, 1_500.0)
@@ -52,6 +51,7 @@ class ShortsOptions:
     caption_style: CaptionStyle
     caption_position: CaptionPosition
     prompt: str | None
+    watermark: bool
     soundtrack: bool
     generated_thumbnail: bool
 
@@ -75,6 +75,7 @@ def parse_options(plan: Mapping[str, Any]) -> ShortsOptions:
         caption_style=CaptionStyle(plan.get("captionStyle") or CaptionStyle.DEFAULT),
         caption_position=CaptionPosition(plan.get("captionPosition") or CaptionPosition.BOTTOM),
         prompt=prompt or None,
+        watermark=is_shorts and bool(plan.get("includeWatermark")),
         soundtrack=kind is ShortsKind.PROMO and bool(plan.get("includeSoundtrack")),
         generated_thumbnail=is_clips and bool(plan.get("includeGeneratedThumbnail")),
     )
@@ -86,3 +87,10 @@ def output_count(kind: ShortsKind, requested: int | None) -> int:
         return 1
     maximum = MAX_CLIPS if kind is ShortsKind.CLIPS else MAX_SHORTS
     return max(1, min(maximum, requested or DEFAULT_COUNTS[kind]))
+
+
+def shortest_source(kind: ShortsKind, min_seconds: float | None) -> float:
+    """Seconds that a video needs for one output."""
+    if kind is ShortsKind.SHORTS:
+        return min_seconds or MIN_SECONDS
+    return (PROMO_SECONDS if kind is ShortsKind.PROMO else CLIP_SECONDS)[0]

@@ -4,13 +4,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from cutroom.credits.pricing import MAX_SHORTS
 from cutroom.products.shorts.captions.safe_zones import CaptionPosition
 from cutroom.products.shorts.captions.styles import CaptionStyle
 from cutroom.products.shorts.rules import (
     MAX_LISTED_OUTPUTS,
     MAX_PROMPT,
     MAX_SECONDS,
-    MAX_SHORTS,
     MIN_SECONDS,
     AspectRatio,
     ShortsKind,
@@ -52,6 +52,7 @@ class NewShorts(PricedRequest):
     caption_style: CaptionStyleField = CaptionStyle.DEFAULT
     caption_position: CaptionPositionField = CaptionPosition.BOTTOM
     clip_selection_prompt: Prompt = None
+    include_watermark: Annotated[bool, Field(description="Watermarked shorts cost less.")] = False
     reservation_id: ReservationId = None
 
     @model_validator(mode="after")
@@ -66,7 +67,9 @@ class NewPromo(PricedRequest):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "promo", "includeSoundtrack": True}]})
 
-    sibling_fields: ClassVar = frozenset({"numClips", "minDuration", "maxDuration", "includeGeneratedThumbnail"})
+    sibling_fields: ClassVar = frozenset(
+        {"numClips", "minDuration", "maxDuration", "includeWatermark", "includeGeneratedThumbnail"}
+    )
 
     kind: Literal[ShortsKind.PROMO]
     aspect_ratio: Annotated[
@@ -85,7 +88,15 @@ class NewClips(PricedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "clips", "numClips": 2}]})
 
     sibling_fields: ClassVar = frozenset(
-        {"minDuration", "maxDuration", "aspectRatio", "captionStyle", "captionPosition", "includeSoundtrack"}
+        {
+            "minDuration",
+            "maxDuration",
+            "aspectRatio",
+            "captionStyle",
+            "captionPosition",
+            "includeWatermark",
+            "includeSoundtrack",
+        }
     )
 
     kind: Literal[ShortsKind.CLIPS]

@@ -16,14 +16,21 @@ from cutroom.credits.schemas import CreditBundle, ShortsWork
 from cutroom.credits.service import billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
-from cutroom.library.service import get_video
+from cutroom.library.schemas import Video
+from cutroom.library.service import get_duration, get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.shorts.rules import MAX_LISTED_OUTPUTS, ShortsKind, parse_options
+from cutroom.products.shorts.rules import (
+    MAX_LISTED_OUTPUTS,
+    ShortsKind,
+    parse_options,
+    shortest_source,
+)
 from cutroom.products.shorts.schemas import (
     NewClips,
     NewPromo,
@@ -37,6 +44,7 @@ from cutroom.products.shorts.schemas import (
 from cutroom.products.transcripts.service import require_transcript
 from cutroom.text.file_names import file_name
 
+_NAMES = {ShortsKind.SHORTS: "a short", ShortsKind.PROMO: "a promo", ShortsKind.CLIPS: "a clip"}
 FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
@@ -52,16 +60,56 @@ def output_path(library_id: str, video_id: str, request_id: str, name: str) -> s
     return video_path(library_id, video_id, f"shorts/{request_id}/{name}")
 
 
-def credit_bundle(request: NewShorts | NewPromo | NewClips) -> CreditBundle:
-    """Returns the bundle that quotes, reserves and charges this request."""
-    options = parse_options(request.model_dump(mode="json", by_alias=True))
+def credit_bundle(plan: Mapping[str, Any]) -> CreditBundle:
+    """Returns the bundle that quotes, reserves and charges a request or recipe with this plan."""
+    options = parse_options(plan)
     work = ShortsWork(
         kind=options.kind.value,
         num_clips=options.count,
+        min_duration=options.min_seconds if options.kind is ShortsKind.SHORTS else None,
+        include_watermark=options.watermark,
         include_soundtrack=options.soundtrack,
         include_generated_thumbnail=options.generated_thumbnail,
     )
     return CreditBundle(shorts=work)
+
+
+async def check_bundle(
+    connection: Connection,
+    principal: Principal,
+    video: Video,
+    *,
+    bundle: CreditBundle,
+    now: datetime,  # noqa: ARG001 (the form of every check)
+) -> None:
+    """Refuses shorts, promos and clips that cannot be created."""
+    if bundle.shorts is not None:
+        await _check(connection, principal, video, work=bundle.shorts)
+
+
+async def _check(connection: Connection, principal: Principal, video: Video, *, work: ShortsWork) -> list[str]:
+    """Returns the jobs that these outputs depend on; raises if they cannot be made."""
+    transcript, source = await require_transcript(connection, principal, video.id)
+    require_length(ShortsKind(work.kind), video.duration, min_seconds=work.min_duration)
+    return [] if source is not None else [transcript.id]
+
+
+async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:  # noqa: ARG001
+    """Ends a request uncharged if the video, whose duration was not known when it was requested, is too short."""
+    options = parse_options(job.plan)
+    duration = await get_duration(connection, job.library_id, str(job.video_id))
+    require_length(options.kind, duration, min_seconds=options.min_seconds)
+
+
+def require_length(kind: ShortsKind, duration_seconds: float | None, *, min_seconds: float | None) -> None:
+    """Raises FAILED_PRECONDITION if a video is known to be too short for one output."""
+    needed = shortest_source(kind, min_seconds)
+    if duration_seconds is not None and duration_seconds < needed:
+        raise CutroomError(
+            Code.FAILED_PRECONDITION,
+            message=f"This video is too short: {_NAMES[kind]} needs at least {needed:g} seconds.",
+            details={"reason": "too_short", "durationSeconds": duration_seconds, "neededSeconds": needed},
+        )
 
 
 async def create_shorts(
@@ -74,13 +122,15 @@ async def create_shorts(
     now: datetime,
 ) -> ShortsAsked:
     """Creates one job for all outputs of a request, which depends on the transcript if it is not ready."""
-    await get_video(connection, principal, video_id)
-    transcript, source = await require_transcript(connection, principal, video_id)
+    video = await get_video(connection, principal, video_id)
     plan = request.model_dump(mode="json", by_alias=True)
-    items = tuple(billable_items(credit_bundle(request)))
+    bundle = credit_bundle(plan)
+    assert bundle.shorts is not None
+    depends_on = await _check(connection, principal, video, work=bundle.shorts)
+    items = tuple(billable_items(bundle))
     charge = Charge(items, is_subscriber(principal), reservation_id=request.reservation_id)
     key = JobKey(JobType.SHORTS, new_id())
-    job = NewJob(key, video_id, plan=plan, depends_on=[] if source is not None else [transcript.id], charge=charge)
+    job = NewJob(key, video_id, plan=plan, depends_on=depends_on, charge=charge)
     await request_jobs(connection, principal, [job], prices=prices, now=now)
     receipt_data = await receipt(connection, principal.library_id, holder=key.id)
     balance = await get_balance(connection, principal.library_id)

@@ -1,9 +1,11 @@
 """Declares the thumbnails product."""
 
 from cutroom.credits.pricing import Action
+from cutroom.engines.thumbnails.port import Pipeline
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.thumbnails import routes, service, worker
+from cutroom.products.thumbnails.rules import MAX_CHARACTERS, MAX_IMAGE_URLS, MAX_REFERENCE_IDS, MAX_TEXT
 from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 
@@ -22,11 +24,20 @@ PRODUCT = Product(
                     Action.CONTENT_MOMENT_DETECT,
                 }
             ),
+            check=service.check_start,
         ),
     ),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
+    check_bundle=service.check_bundle,
     owns=Ownership(tables=("thumbnail_requests", "thumbnails"), object_prefixes=("thumbnails/",)),
+    limits={
+        "characters": MAX_CHARACTERS,
+        "referenceImages": MAX_REFERENCE_IDS,
+        "imageUrls": MAX_IMAGE_URLS,
+        "promptCharacters": MAX_TEXT,
+    },
+    models=tuple(Pipeline),
     depends_on=(TRANSCRIPTS,),
     panels=(
         ConsolePanel(

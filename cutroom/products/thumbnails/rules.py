@@ -19,6 +19,8 @@ MAX_OVERLAY = 200
 CANDIDATES = 3  # images per request
 MAX_LISTED = 50  # requests per video
 PRECISION_SCHEMA = 2
+MAX_REFERENCES = 3 + MAX_PLATES  # style, brand and design images, and content plates
+NO_CHARACTERS = "The Precision pipeline does not support characters."
 
 FieldFault = tuple[str, str]  # field and message
 
@@ -76,6 +78,12 @@ class ThumbnailOptions:
     @property
     def detects(self) -> bool:
         return self.detects_characters or self.detects_content
+
+    @property
+    def references(self) -> list[str]:
+        """The kind of each reference image, which a quote calls a reference product."""
+        single = {"style": self.style_url, "brand": self.brand_url, "design": self.influence_url}
+        return [kind for kind, url in single.items() if url is not None] + ["content"] * len(self.plate_urls)
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -150,7 +158,7 @@ def _pipeline_faults(plan: Mapping[str, Any], pipeline: Pipeline) -> list[FieldF
         return []
     found: list[FieldFault] = []
     if plan.get("characters"):
-        found.append(("characters", "The Precision pipeline does not support characters."))
+        found.append(("characters", NO_CHARACTERS))
     if plan.get("referenceSchemaVersion") != PRECISION_SCHEMA:
         found.append(("referenceSchemaVersion", "The Precision pipeline requires version 2."))
     return found
@@ -178,7 +186,7 @@ def _zero_prompt_faults(plan: Mapping[str, Any], pipeline: Pipeline) -> list[Fie
         found.append(("characterCount", "Must equal the number of characters."))
     if pipeline is Pipeline.PRECISION:
         if plan.get("autoDetectCharacters"):
-            found.append(("autoDetectCharacters", "The Precision pipeline does not support characters."))
+            found.append(("autoDetectCharacters", NO_CHARACTERS))
         if plan.get("brandInfluence") is not None:
             found.append(("brandInfluence", "The Precision pipeline does not support brand influence."))
     elif plan.get("autoDetectContentReferences"):

@@ -114,6 +114,9 @@ class NewThumbnail(ThumbnailBase):
         Omittable[Annotated[str, Field(max_length=MAX_TEXT)]],
         Field(description="What to show; quoted text becomes the headline."),
     ] = None
+    reservation_id: Annotated[
+        Omittable[str], Field(description="The credit reservation to charge; not for thumbnails from a prompt.")
+    ] = None
 
 
 class ThumbnailCreated(ApiModel):

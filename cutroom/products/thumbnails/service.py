@@ -8,23 +8,27 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import require_languages
+from cutroom.capabilities.service import check_languages, require_languages
 from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ThumbnailWork
 from cutroom.credits.service import billable_items, get_balance, is_subscriber
-from cutroom.errors import invalid_fields, not_found
+from cutroom.errors import invalid_field, invalid_fields, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
+from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.branding import require_brand_voice, require_character, require_character_images
 from cutroom.library.rules import video_path
+from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import (
     MAX_LISTED,
+    MAX_REFERENCES,
+    NO_CHARACTERS,
     ThumbnailMode,
     ThumbnailOptions,
     billed_characters,
@@ -40,9 +44,10 @@ from cutroom.products.thumbnails.schemas import (
     ThumbnailCreated,
     ThumbnailRequest,
 )
-from cutroom.products.transcripts.service import require_transcript
+from cutroom.products.transcripts.service import require_transcript, transcript_language
 
 REQUEST_ID = "request_id"  # key in a job's plan
+TRANSLATION_LANGUAGES = "thumbnailTranslationLanguageCodes"
 
 _REQUESTS = """SELECT r.id, r.job_id, j.status, v.title,
         (SELECT jsonb_agg(jsonb_build_object('path', t.path, 'number', t.number, 'language', t.language)
@@ -72,23 +77,27 @@ async def create_thumbnail(
     now: datetime,
 ) -> ThumbnailCreated | DetectionQueued:
     """Creates a thumbnail job, or a packaging job if detection in the video has to run first."""
-    plan = body.model_dump(mode="json", by_alias=True)
+    plan = body.model_dump(mode="json", by_alias=True, exclude={"reservation_id"})
     await get_video(connection, principal, video_id)
     options = await validate_plan(connection, principal, plan, at="")
     if options.detects:
-        job = await zero_prompt_job(connection, principal, video_id, plan=plan, now=now)
+        job = await zero_prompt_job(
+            connection, principal, video_id, plan=plan, at="", reservation_id=body.reservation_id, now=now
+        )
         [is_new] = await create_jobs(connection, principal, [job], prices=prices, now=now)
         if is_new:
             await store_request(connection, principal.library_id, job, now=now)
         return DetectionQueued(job_id=job.key.id, registered=is_new)
     request_id = new_id()
-    items = items_for_plan(plan)
     job = NewJob(
         JobKey(JobType.THUMBNAIL, request_id),
         video_id,
         plan={**plan, REQUEST_ID: request_id},
-        depends_on=await _dependencies(connection, principal, video_id, options=options, now=now),
-        charge=Charge(items, is_subscriber(principal)),
+        depends_on=await _check(
+            connection, principal, video_id, languages=options.languages, field=TRANSLATION_LANGUAGES, now=now
+        ),
+        charge=Charge(items_for_plan(plan), is_subscriber(principal), reservation_id=body.reservation_id),
+        needs_language=bool(options.languages),
     )
     await create_jobs(connection, principal, [job], prices=prices, now=now)
     await store_request(connection, principal.library_id, job, now=now)
@@ -122,28 +131,65 @@ async def validate_plan(
 
 
 async def zero_prompt_job(
-    connection: Connection, principal: Principal, video_id: str, *, plan: Mapping[str, Any], now: datetime
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    plan: Mapping[str, Any],
+    at: str,
+    reservation_id: str | None,
+    now: datetime,
 ) -> NewJob:
     """The packaging job that renders without a prompt; there is one per video."""
-    key = JobKey(JobType.PACKAGING, video_id, automation=AutomationType.THUMBNAIL)
+    plan = {**plan, "mode": ThumbnailMode.ZERO_PROMPT.value}
+    languages, field = parse_options(plan).languages, f"{at}{TRANSLATION_LANGUAGES}"
     return NewJob(
-        key,
+        JobKey(JobType.PACKAGING, video_id, automation=AutomationType.THUMBNAIL),
         video_id,
-        plan={**plan, "mode": ThumbnailMode.ZERO_PROMPT.value, REQUEST_ID: new_id()},
-        depends_on=await _dependencies(connection, principal, video_id, options=parse_options(plan), now=now),
-        charge=Charge(items_for_plan({**plan, "mode": ThumbnailMode.ZERO_PROMPT.value}), is_subscriber(principal)),
+        plan={**plan, REQUEST_ID: new_id()},
+        depends_on=await _check(connection, principal, video_id, languages=languages, field=field, now=now),
+        charge=Charge(items_for_plan(plan), is_subscriber(principal), reservation_id=reservation_id),
+        needs_language=bool(languages),
     )
 
 
-async def _dependencies(
-    connection: Connection, principal: Principal, video_id: str, *, options: ThumbnailOptions, now: datetime
+async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
+    """Ends a thumbnail uncharged if it cannot be translated from the language of the video."""
+    languages = parse_options(job.plan).languages
+    if languages:
+        source = await transcript_language(connection, job.library_id, str(job.video_id))
+        await check_languages(connection, languages, source=source, now=now)
+
+
+async def check_bundle(
+    connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
+) -> None:
+    """Refuses a thumbnail that cannot be created."""
+    work = bundle.zero_prompt_thumbnail
+    if work is None or not work.enabled:
+        return
+    if work.auto_detect_content_moments and work.character_count:
+        raise invalid_field("zeroPromptThumbnail.characterCount", NO_CHARACTERS)
+    if len(work.reference_products) > MAX_REFERENCES:
+        message = f"A thumbnail uses at most {MAX_REFERENCES} reference images."
+        raise invalid_field("zeroPromptThumbnail.referenceProducts", message)
+    languages, field = work.translate_language_codes, "zeroPromptThumbnail.translateLanguageCodes"
+    await _check(connection, principal, video.id, languages=languages, field=field, now=now)
+
+
+async def _check(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    languages: Sequence[str],
+    field: str,
+    now: datetime,
 ) -> list[str]:
-    """Frames and headlines come from the video, so thumbnails depend on its transcript."""
+    """Returns the jobs that a thumbnail depends on: its frames and headline need the transcript."""
     transcript, source = await require_transcript(connection, principal, video_id)
-    if options.languages:
-        await require_languages(
-            connection, options.languages, source=source, now=now, field="thumbnailTranslationLanguageCodes"
-        )
+    if languages:
+        await require_languages(connection, languages, source=source, now=now, field=field)
     return [] if source is not None else [transcript.id]
 
 
@@ -159,6 +205,7 @@ def credit_bundle(plan: Mapping[str, Any]) -> CreditBundle:
     options = parse_options(plan)
     work = ThumbnailWork(
         enabled=True,
+        reference_products=options.references,
         character_count=billed_characters(plan),
         translate_language_codes=list(options.languages),
         auto_detect_content_moments=options.detects_content,

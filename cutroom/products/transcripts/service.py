@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from cutroom.accounts.principals import Principal
+from cutroom.credits.schemas import CreditBundle
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.service import get_job
 from cutroom.jobs.states import JobState
 from cutroom.library.rules import video_path
+from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.library.videos import set_transcript_language
 from cutroom.platform.db import Connection
@@ -185,7 +187,25 @@ async def require_transcript(connection: Connection, principal: Principal, video
         raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": job_id})
     if job.status is not JobState.READY:
         return job, None
+    return job, await transcript_language(connection, principal.library_id, video_id)
+
+
+async def transcript_language(connection: Connection, library_id: str, video_id: str) -> str | None:
+    """The language of a transcript, which is `und` without speech; None if there is no transcript."""
     language: str | None = await connection.fetchval(
-        "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", principal.library_id, video_id
+        "SELECT language FROM transcripts WHERE library_id = $1 AND video_id = $2", library_id, video_id
     )
-    return job, language
+    return language
+
+
+async def check_bundle(
+    connection: Connection,
+    principal: Principal,
+    video: Video,
+    *,
+    bundle: CreditBundle,
+    now: datetime,  # noqa: ARG001 (the form of every check)
+) -> None:
+    """Refuses a transcript of a video that cannot be transcribed."""
+    if bundle.transcript_only:
+        await require_transcript(connection, principal, video.id)

@@ -6,6 +6,7 @@ from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.products.declaration import Ownership, Product
 from cutroom.products.ingest.product import PRODUCT as INGEST
 from cutroom.products.uploads import routes, worker
+from cutroom.products.uploads.rules import MAX_UPLOAD_BYTES, SESSION_LIFETIME
 from cutroom.products.uploads.workflow import SweepUploadsWorkflow
 
 PRODUCT = Product(
@@ -15,5 +16,6 @@ PRODUCT = Product(
     recurring=(RecurringWorkflow(workflow="sweep-uploads", every=timedelta(minutes=1)),),
     routers=(routes.router,),
     owns=Ownership(tables=("upload_sessions", "upload_parts"), object_prefixes=("uploads/",)),
+    limits={"fileBytes": MAX_UPLOAD_BYTES, "sessionSeconds": SESSION_LIFETIME.total_seconds()},
     depends_on=(INGEST,),
 )

@@ -12,7 +12,7 @@ from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.shorts.rules import ShortsKind
-from cutroom.products.shorts.service import NewShortsOutput, save_output
+from cutroom.products.shorts.service import NewShortsOutput, check_start, save_output
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
@@ -29,6 +29,12 @@ async def funds(accounts: Accounts, transcribed: TranscribedVideo) -> None:
 
 async def create(api: httpx.AsyncClient, transcribed: TranscribedVideo, **body: Any) -> httpx.Response:  # noqa: ANN401 (JSON)
     return await api.post(f"/videos/{transcribed.video_id}/shorts", json=body)
+
+
+async def set_duration(accounts: Accounts, transcribed: TranscribedVideo, seconds: float | None) -> None:
+    await accounts.connection.execute(
+        "UPDATE videos SET duration_seconds = $2 WHERE id = $1", transcribed.video_id, seconds
+    )
 
 
 async def finish_job(
@@ -73,7 +79,9 @@ async def save(runtime: Runtime, transcribed: TranscribedVideo, *outputs: NewSho
     [
         ({}, 6, 3),  # a subscriber's
         ({"kind": "shorts", "numClips": 2}, 4, 2),
+        ({"kind": "shorts", "numClips": 2, "includeWatermark": True}, 2, 2),
         ({"kind": "promo"}, 10, 1),
+        ({"kind": "promo", "includeWatermark": True}, 10, 1),  # of shorts only
         ({"kind": "promo", "includeSoundtrack": True, "numClips": 7}, 12, 1),  # a promo has no numClips
         ({"kind": "clips"}, 5, 1),
         ({"kind": "clips", "numClips": 9}, 20, 4),
@@ -83,8 +91,14 @@ async def save(runtime: Runtime, transcribed: TranscribedVideo, *outputs: NewSho
     ],
 )
 async def test_charge_is_per_output(
-    api: httpx.AsyncClient, transcribed: TranscribedVideo, body: dict[str, Any], credits_spent: float, expected: int
+    api: httpx.AsyncClient,
+    transcribed: TranscribedVideo,
+    accounts: Accounts,
+    body: dict[str, Any],
+    credits_spent: float,
+    expected: int,
 ) -> None:
+    await set_duration(accounts, transcribed, 300.0)  # long enough for clips
     response = await create(api, transcribed, **body)
     assert response.status_code == 202, response.text
     created = response.json()
@@ -121,6 +135,50 @@ async def test_out_of_bounds_options_are_rejected(
     assert error["code"] == "INVALID_ARGUMENT"
     if path is not None:
         assert [field["path"] for field in error["details"]["fields"]] == [path]
+
+
+@pytest.mark.parametrize(
+    ("body", "needed"),
+    [
+        ({"kind": "shorts"}, 15),
+        ({"kind": "shorts", "minDuration": 40}, 40),
+        ({"kind": "promo"}, 45),
+        ({"kind": "promo", "minDuration": 15}, 45),
+        ({"kind": "clips"}, 300),
+    ],
+)
+async def test_video_that_is_too_short_is_refused_by_quote_and_creation(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts, body: dict[str, Any], needed: float
+) -> None:
+    video = f"/videos/{transcribed.video_id}"
+    paths = {f"{video}/shorts": body, f"{video}/quote": {"shorts": body}, f"{video}/reservations": {"shorts": body}}
+    for seconds, is_refused in ((needed - 0.1, True), (needed, False), (None, False)):
+        await set_duration(accounts, transcribed, seconds)
+        for path, document in paths.items():
+            response = await api.post(path, json=document)
+            if not is_refused:
+                assert response.status_code < 300, response.text
+                continue
+            error = response.json()["error"]
+            assert (response.status_code, error["code"]) == (409, "FAILED_PRECONDITION")
+            assert error["details"] == {"reason": "too_short", "durationSeconds": seconds, "neededSeconds": needed}
+
+
+async def test_job_that_waited_for_the_duration_fails_uncharged_if_the_video_is_too_short(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts, runtime: Runtime
+) -> None:
+    await set_duration(accounts, transcribed, None)
+    created = (await create(api, transcribed, kind="promo")).json()
+    assert created["creditsSpent"] == 0
+    await set_duration(accounts, transcribed, 32.0)
+    ref = JobRef(transcribed.library_id, created["jobId"], 1)
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        now = system_clock()
+        assert await lifecycle.start(connection, ref, prices=load_prices(), now=now, check=check_start) is None
+    job = (await api.get(f"/jobs/{created['jobId']}")).json()
+    assert (job["status"], job["error"]["code"]) == ("failed", "FAILED_PRECONDITION")
+    assert job["error"]["message"] == "This video is too short: a promo needs at least 45 seconds."
+    assert (job["result"]["receipt"]["held"], created["balance"]) == (0, 100)
 
 
 async def test_prompt_is_trimmed(api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts) -> None:

@@ -68,7 +68,7 @@ def write_captions(
     style = STYLES[caption_style]
     words = [word for screen in screens for word in screen.words]
     if not words:
-        return CaptionTrack(_HEADER.format(width=width, height=height) + _EVENTS, ())
+        return CaptionTrack(ass_document(width, height), ())
     setter = make_typesetter(words, style, width=width, height=height, language=language)
     writer = _Writer(setter)
     boxes: list[tuple[TimeSpan, FrameRegion]] = []
@@ -85,8 +85,12 @@ def write_captions(
         )
         writer.write(screen, block, x=width / 2, y=box.top * height)
         boxes.append((span, box))
-    ass = _HEADER.format(width=width, height=height) + writer.styles() + _EVENTS + writer.events()
-    return CaptionTrack(ass, tuple(boxes))
+    return CaptionTrack(ass_document(width, height, styles=writer.styles(), events=writer.events()), tuple(boxes))
+
+
+def ass_document(width: int, height: int, *, styles: str = "", events: str = "") -> str:
+    """An ASS file for a frame of this size."""
+    return _HEADER.format(width=width, height=height) + styles + _EVENTS + events
 
 
 def _overlap(one: TimeSpan, other: TimeSpan) -> bool:
@@ -111,13 +115,9 @@ class _Writer:
         self._events: list[str] = []
 
     def styles(self) -> str:
-        lines = []
-        for (font, right_to_left), name in self._styles.items():
-            encoding = _RIGHT_TO_LEFT_ENCODING if right_to_left else _LEFT_TO_RIGHT_ENCODING
-            bold = -1 if font.bold else 0
-            colors = "&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000"
-            lines.append(f"Style: {name},{font.family},20,{colors},{bold},0,0,0,100,100,0,0,1,0,0,5,0,0,0,{encoding}\n")
-        return "".join(lines)
+        return "".join(
+            ass_style(name, font, right_to_left=right_to_left) for (font, right_to_left), name in self._styles.items()
+        )
 
     def events(self) -> str:
         return "".join(self._events)
@@ -207,9 +207,21 @@ class _Writer:
         self._event(layer, span, self._name(self._font, right_to_left=False), f"{{{tags}}}{shape}")
 
     def _event(self, layer: int, span: TimeSpan, style: str, text: str) -> None:
-        start, end = _centiseconds(span.start_seconds), _centiseconds(span.end_seconds)
-        if start < end:
-            self._events.append(f"Dialogue: {layer},{_clock(start)},{_clock(end)},{style},,0,0,0,,{text}\n")
+        self._events.append(ass_event(layer, span, style, text))
+
+
+def ass_style(name: str, font: Font, *, right_to_left: bool = False) -> str:
+    """The line of a style whose text is centered on its position."""
+    encoding = _RIGHT_TO_LEFT_ENCODING if right_to_left else _LEFT_TO_RIGHT_ENCODING
+    bold = -1 if font.bold else 0
+    colors = "&H00FFFFFF,&H00FFFFFF,&H00000000,&H00000000"
+    return f"Style: {name},{font.family},20,{colors},{bold},0,0,0,100,100,0,0,1,0,0,5,0,0,0,{encoding}\n"
+
+
+def ass_event(layer: int, span: TimeSpan, style: str, text: str) -> str:
+    """The line of an event; empty if it would last less than a hundredth of a second."""
+    start, end = _centiseconds(span.start_seconds), _centiseconds(span.end_seconds)
+    return f"Dialogue: {layer},{_clock(start)},{_clock(end)},{style},,0,0,0,,{text}\n" if start < end else ""
 
 
 def spoken_spans(screen: CaptionScreen) -> Iterator[TimeSpan]:
