@@ -34,8 +34,8 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
         ),
         usage=LibraryUsage(
             storage_bytes=usage.source_bytes,
-            imported_minutes=usage.imported_milliseconds / MILLISECONDS_PER_MINUTE,
-            processed_minutes=usage.processed_milliseconds / MILLISECONDS_PER_MINUTE,
+            imported_minutes=round(usage.imported_milliseconds / MILLISECONDS_PER_MINUTE, 3),
+            processed_minutes=round(usage.processed_milliseconds / MILLISECONDS_PER_MINUTE, 3),
             unfinished_jobs=await count_unfinished(connection, principal),
         ),
         credits=LibraryCredits(
