@@ -9,6 +9,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cutroom.console.framework.states import job_label, job_name, plain_label
+from cutroom.platform.storage.disposition import saved_name
+from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import display_name
 
 _CONSOLE = Path(__file__).parents[1]
@@ -26,6 +28,7 @@ def environment() -> Environment:
     )
     made.filters.update(clock=clock, credits=format_credits, ago=format_time, language=language_name, iso=iso)
     made.filters.update(state_label=job_label, job_name=job_name, plain_label=plain_label)
+    made.filters.update(file_name=file_name, saved_name=saved_name)
     made.globals["asset"] = asset
     return made
 

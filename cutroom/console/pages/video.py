@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from cutroom.capabilities import service as capabilities
 from cutroom.console.framework.page_context import PageContext, page
@@ -21,8 +21,6 @@ from cutroom.products.declaration import VideoTab
 from cutroom.products.ingest.service import source_path
 from cutroom.products.playback.service import is_updating
 from cutroom.products.transcripts import routes as transcripts
-from cutroom.products.transcripts.service import subtitle_path
-from cutroom.text.language_tags import canonical_language, is_language
 
 
 async def show_video(context: PageContext) -> Response:
@@ -134,22 +132,6 @@ async def _media_url(context: PageContext, video: Video) -> str | None:
     return await context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
 
 
-async def show_subtitles(context: PageContext) -> Response:
-    """Serves WebVTT from our origin, because browsers load text tracks from the same origin only."""
-    params = context.request.path_params
-    video_id, code = params["video_id"], params["language"]
-    if not is_language(code):
-        raise not_found()
-    found = await context.call_operation(transcripts.get_subtitles, video_id, code, "vtt")
-    if found.status != "ready":
-        raise not_found()
-    path = subtitle_path(
-        context.me.principal.library_id, video_id, language=found.language or canonical_language(code), format_="vtt"
-    )
-    return StreamingResponse(context.runtime.storage.read(path), media_type="text/vtt")
-
-
 ROUTES = [
     page("/videos/{video_id}", show_video),
-    page("/videos/{video_id}/subtitles/{language}.vtt", show_subtitles),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from cutroom.console.framework.page_context import PageContext
 from cutroom.console.framework.timeline import DubTimeline, dub_timeline, speech_spans
+from cutroom.console.pages.files import load_language_videos
 from cutroom.console.pages.publishing import load_publishing, load_thumbnails, waits_for_review
 from cutroom.errors import CutroomError
 from cutroom.jobs.ids import DubProduct, JobType
@@ -98,8 +99,11 @@ async def _transcript(_context: PageContext, view: VideoView) -> dict[str, Any]:
     }
 
 
-async def _dubs(_context: PageContext, view: VideoView) -> dict[str, Any]:
-    return {"speech": speech_spans(view.transcript.segments or [])}
+async def _dubs(context: PageContext, view: VideoView) -> dict[str, Any]:
+    return {
+        "speech": speech_spans(view.transcript.segments or []),
+        "language_videos": await load_language_videos(context, view.jobs),
+    }
 
 
 async def _shorts(context: PageContext, view: VideoView) -> dict[str, Any]:
