@@ -60,7 +60,7 @@ class Dub(ApiModel):
     dubbing_request_id: str
     dubbing_status: str
     completion_status: Omittable[str] = None
-    audio_url: Annotated[Uri | None, Field(description="A temporary URL of the audio.")]
+    audio_url: Annotated[Uri | None, Field(description="A temporary URL of the audio, saved as `title-language.m4a`.")]
     audio_track_id: str | None
     segments: Omittable[list[Segment]] = None
     speakers: Omittable[list[Speaker]] = None
