@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import WorkflowHistory
+from temporalio.contrib.opentelemetry import TracingInterceptor
 from temporalio.worker import Replayer
 from temporalio.workflow import _Definition
 
@@ -15,10 +16,11 @@ HISTORIES = sorted(FOLDER.glob("*.json"))
 EVERY = [workflow for workflows in WORKFLOWS.values() for workflow in workflows]
 
 
+@pytest.mark.parametrize("interceptors", [[], [TracingInterceptor()]], ids=["plain", "traced"])
 @pytest.mark.parametrize("path", HISTORIES, ids=[path.stem for path in HISTORIES])
-async def test_recorded_history_replays(path: Path) -> None:
+async def test_recorded_history_replays(path: Path, interceptors: list[TracingInterceptor]) -> None:
     history = WorkflowHistory.from_json(path.stem, path.read_text())
-    await Replayer(workflows=EVERY).replay_workflow(history)
+    await Replayer(workflows=EVERY, interceptors=interceptors).replay_workflow(history)
 
 
 def test_every_workflow_has_a_history() -> None:

@@ -48,15 +48,6 @@ class OtlpCollector:
             for span in scope.spans
         ]
 
-    def ancestors(self, span: ReceivedSpan) -> list[ReceivedSpan]:
-        """The parent of a span, its parent, and so on, as far as they were received."""
-        by_id = {each.id: each for each in self.spans}
-        found = []
-        while (parent := by_id.get(span.parent_id)) is not None:
-            found.append(parent)
-            span = parent
-        return found
-
 
 def _values(attributes: Iterable[KeyValue]) -> dict[str, str | int | float]:
     return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in attributes}
