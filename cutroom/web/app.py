@@ -27,6 +27,7 @@ downloads and hosted playback. Every product is an asynchronous job with a deter
 before a job starts, and failed jobs are refunded."""
 _TAGS = [
     {"name": "Health", "description": "Service health."},
+    {"name": "Capabilities", "description": "What can be made now, and within which limits."},
     {"name": "Ingest", "description": "Import and upload videos."},
     {"name": "Jobs", "description": "Asynchronous jobs and their progress."},
     {"name": "Library", "description": "Videos, folders, characters and brand voices."},
