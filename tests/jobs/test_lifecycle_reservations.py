@@ -18,6 +18,12 @@ from tests.credits.api_calls import reserve
 from tests.credits.conftest import DAY, charge_for
 from tests.credits.job_harness import JobHarness, open_harness, totals
 from tests.jobs.conftest import JobContext
+from tests.support.transcribed_videos import (
+    advertise_languages,
+    insert_transcript,
+    insert_video,
+    withdraw_languages,
+)
 
 DE, FR = BillableItem(Action.DUB, "plus", "de"), BillableItem(Action.DUB, "plus", "fr")
 DUBS = [{"languages": ["de", "fr"]}]  # two credits per minute each
@@ -28,8 +34,11 @@ async def harness(
     runtime: Runtime, accounts: Accounts, job_context: JobContext, clock: MovableClock
 ) -> AsyncIterator[JobHarness]:
     assert not clock.shift  # jobs and API use the same time
+    await insert_transcript(accounts.connection, job_context.library_id, job_context.video_id)
+    await advertise_languages(accounts.connection, ["de", "fr"])
     async with open_harness(runtime, accounts, job_context) as opened:
         yield opened
+    await withdraw_languages(accounts.connection)
 
 
 async def reserved(harness: JobHarness, api: httpx.AsyncClient, seconds: float = 60) -> tuple[str, str, str]:
@@ -116,13 +125,7 @@ async def test_mismatched_line_conflicts_and_creates_no_job(
 @pytest.fixture
 async def add_reserved(harness: JobHarness, api: httpx.AsyncClient, accounts: Accounts) -> str:
     """Reserve the same item for another video of the library."""
-    other = new_id()
-    await accounts.connection.execute(
-        """INSERT INTO videos (library_id, id, status, import_status, created_at)
-           VALUES ($1, $2, 'ready', 'ready', now())""",
-        harness.context.library_id,
-        other,
-    )
+    other = await insert_video(accounts.connection, harness.context.library_id, duration_seconds=None)
     reservation = await reserve(api, other, dubs=[{"languages": ["de"]}], durationSeconds=60)
     return str(reservation["lineItems"][0]["lineItemId"])
 

@@ -54,22 +54,29 @@ async def insert_video(
     state = "queued" if duration_seconds is None else "ready"
     video = {"id": video_id, "status": state, "import_status": state, "duration_seconds": duration_seconds}
     await insert(connection, "videos", {**base, **video})
+    await insert_transcript(connection, library_id, video_id, status=transcript)
+    return video_id
+
+
+async def insert_transcript(connection: Connection, library_id: str, video_id: str, *, status: str = "ready") -> None:
+    """Insert the transcript job of a video, and its transcript if it is ready."""
+    now = system_clock()
+    base = {"library_id": library_id, "created_at": now}
     job = {
         "id": f"transcript_{video_id}",
         "type": "transcript",
-        "status": transcript,
+        "status": status,
         "video_id": video_id,
         "attempt": 1,
         "plan": {},
         "depends_on": [],
         "progress": 0,
         "updated_at": now,
-        "finished_at": now if transcript in {"ready", "failed"} else None,
+        "finished_at": now if status in {"ready", "failed"} else None,
     }
-    if transcript == "failed":
+    if status == "failed":
         job |= {"error_code": "INTERNAL", "error_message": "It failed."}
     await insert(connection, "jobs", {**base, **job})
-    if transcript == "ready":
+    if status == "ready":
         text = {"segments": [], "speakers": [], "alignment_path": "words.json", "engine": "none"}
         await insert(connection, "transcripts", {**base, "video_id": video_id, "language": SOURCE, **text})
-    return video_id
