@@ -19,6 +19,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
+from tests.support.disposition import plain_name
 from tests.support.stage import Stage
 
 VIDEO_SECONDS = 70  # longer than a sample
@@ -61,13 +62,13 @@ class DownloadsClient:
             await asyncio.sleep(0.2)
 
     async def fetch(self, url: str, to: Path) -> tuple[Path, str]:
-        """Download the file; returns its path and its Content-Disposition name."""
+        """Download the file; returns its path and its Content-Disposition name for clients that know ASCII only."""
         async with httpx.AsyncClient(timeout=600) as browser, browser.stream("GET", url) as response:
             response.raise_for_status()
             with to.open("wb") as file:
                 async for chunk in response.aiter_bytes(MIB):
                     file.write(chunk)
-            return to, response.headers["content-disposition"].partition("filename=")[2].strip('"')
+            return to, plain_name(response.headers["content-disposition"])
 
     async def set_plan(self, plan: str, *, suspended: bool = False) -> None:
         await self.stage.accounts.connection.execute(

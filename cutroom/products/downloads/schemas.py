@@ -45,6 +45,8 @@ class Download(ApiModel):
     max_duration_seconds: Annotated[
         float | None, Field(description="Maximum length of a sample; null for the full tier.")
     ]
-    url: Annotated[Uri | None, Field(description="URL of the file, valid for an hour and named after the title; null until ready.")]
+    url: Annotated[
+        Uri | None, Field(description="URL of the file, valid for an hour and named after the title; null until ready.")
+    ]
     error: Annotated[dict[str, Any] | None, Field(description="The error; null unless failed.")]
     job_id: str

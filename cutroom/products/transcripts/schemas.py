@@ -64,4 +64,6 @@ class Subtitles(ApiModel):
     video_id: str
     language: Omittable[LanguageCode] = None
     format: Omittable[Literal["srt", "vtt"]] = None
-    download_url: Annotated[Omittable[Uri], Field(description="A URL of the file, valid for one hour, saved as `title-language.srt`.")] = None
+    download_url: Annotated[
+        Omittable[Uri], Field(description="A URL of the file, valid for one hour, saved as `title-language.srt`.")
+    ] = None
