@@ -83,7 +83,8 @@ async def test_each_transition_is_recorded_once(
     )
     assert await recorder.run(activities.start_job, ref) == [("cutroom_job_queue_seconds", ingest)]
     assert await recorder.run(activities.start_job, ref) == []
-    assert sorted(await recorder.run(activities.fail_job, ref, FAILURE), key=str) == [
+    recorded = await recorder.run(activities.fail_job, ref, FAILURE)
+    assert sorted(recorded, key=lambda one: (one[0], one[1]["product"])) == [
         ("cutroom_job_failures_total", {**ingest, "code": "UNSUPPORTED_SOURCE"}),
         ("cutroom_job_failures_total", {**transcripts, "code": "FAILED_PRECONDITION"}),
         ("cutroom_job_run_seconds", {**ingest, "outcome": "failed"}),
