@@ -20,7 +20,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from proofs.credits.stage import Stage, Tenant
 from proofs.stage.ledger_audit import audit_library
-from proofs.stage.price_model import milli, priced_bundle, random_bundle
+from proofs.stage.price_model import milli, priced_bundle, random_bundle, refused_status
 from proofs.stage.report import Report
 
 MANY_MILLICREDITS = 10_000_000_000
@@ -55,14 +55,16 @@ class Caller:
             self.mismatches.append(f"{what}: {found}, not {expected}")
 
     async def _random_bundle(self, video_id: str, bundle: dict[str, Any]) -> None:
-        subscriber = self.tenant.is_subscriber
-        expected = priced_bundle(bundle, video_seconds=self.videos[video_id], is_subscriber=subscriber)
+        subscriber, seconds = self.tenant.is_subscriber, self.videos[video_id]
+        expected = priced_bundle(bundle, video_seconds=seconds, is_subscriber=subscriber)
         quote = await self.client.post(f"/v1/videos/{video_id}/quote", json=bundle)
         before = await self._wallet_balance()
         created = await self.client.post(f"/v1/videos/{video_id}/reservations", json=bundle)
         charged = before - await self._wallet_balance()
-        if not expected:  # unknown duration, or an empty bundle
-            codes = (422, 422) if expected is None else (200, 400)
+        refusal = refused_status(bundle, video_seconds=seconds)
+        if refusal is not None or not expected:  # impossible, of unknown duration, or empty
+            without_price = (422, 422) if expected is None else (200, 400)
+            codes = without_price if refusal is None else (refusal, refusal)
             self._expect((quote.status_code, created.status_code), codes, f"responses to {bundle}")
             self._expect(charged, 0, f"charge for {bundle}")
             self.counts["not reserved"] += 1

@@ -98,8 +98,9 @@ class CreditRequests:
             return
         on.expect([milli(line.credits) for line in found.breakdown] in expected, f"quoted {found}, not {expected}")
         on.expect(milli(found.total) == sum(milli(line.credits) for line in found.breakdown), f"no sum: {found}")
-        missing = max(0, milli(found.total) - milli(found.balance))
-        on.expect(found.usage_billing_active or milli(found.shortfall) == missing, f"wrong shortfall: {found}")
+        missing = max(0, milli(found.total) - milli(found.balance) - on.tenant.overdraft)
+        on.expect(milli(found.shortfall) == missing, f"wrong shortfall: {found}")
+        on.expect(found.usage_billing_active == (on.tenant.overdraft > 0 and not missing), f"wrong billing: {found}")
 
     async def reserve(self, on: Model) -> None:
         video_id, bundle = self._random_bundle(on)

@@ -13,12 +13,12 @@ from cutroom.accounts.principals import Authenticator, Principal
 from cutroom.credits import ledger
 from cutroom.credits.service import is_subscriber
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Database, insert, register_json_codec
-from cutroom.platform.ids import new_id
+from cutroom.platform.db import Database, register_json_codec
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Keyring, scratch
-from proofs.stage.price_model import random_seconds
+from proofs.stage.price_model import LANGUAGES, random_seconds
+from tests.support.transcribed_videos import advertise_languages, insert_video
 
 POOL = 32  # one connection per concurrent operation
 OWNERS = 4
@@ -31,6 +31,7 @@ class Tenant:
 
     principal: Principal
     key: Keyring
+    overdraft: int = 0  # in milli-credits
 
     @property
     def library_id(self) -> str:
@@ -58,7 +59,7 @@ class Stage:
         async with self.database.connection() as connection:
             principal = await authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
         unlimited = replace(principal.plan, unfinished_jobs=NO_LIMIT)
-        tenant = Tenant(replace(principal, plan=unlimited), key)
+        tenant = Tenant(replace(principal, plan=unlimited), key, overdraft)
         await self.grant(tenant, millicredits, reference="first")
         async with self.owner.acquire() as connection:
             await connection.execute(
@@ -72,19 +73,10 @@ class Stage:
                 connection, tenant.library_id, millicredits=millicredits, reference=reference, now=system_clock()
             )
 
-    async def video(self, tenant: Tenant, seconds: float | None) -> str:
-        video_id = new_id()
-        row = {
-            "library_id": tenant.library_id,
-            "id": video_id,
-            "status": "queued" if seconds is None else "ready",
-            "import_status": "queued" if seconds is None else "ready",
-            "duration_seconds": seconds,
-            "created_at": system_clock(),
-        }
+    async def video(self, tenant: Tenant, seconds: float | None, *, transcript: str | None = "processing") -> str:
+        """Insert a video; a transcript that never ends claims no reserved line."""
         async with self.owner.acquire() as connection:
-            await insert(connection, "videos", row)
-        return video_id
+            return await insert_video(connection, tenant.library_id, duration_seconds=seconds, transcript=transcript)
 
     async def videos(self, tenant: Tenant, rng: random.Random, *, count: int) -> dict[str, float | None]:
         """Videos of random durations; the last one's is unknown."""
@@ -101,6 +93,7 @@ async def open_stage(name: str, **changes: Any) -> AsyncIterator[Stage]:  # noqa
     owner = await asyncpg.create_pool(
         settings.owner_database_url.get_secret_value(), min_size=1, max_size=OWNERS, init=register_json_codec
     )
+    await advertise_languages(accounts.connection, LANGUAGES)
     try:
         yield Stage(settings, accounts, database, owner)
     finally:

@@ -23,6 +23,7 @@ FLAT = {
 EXTRA = {"characters": 1_000, "referenceProducts": 1_000, "soundtrack": 2_000, "generatedThumbnail": 5_000}
 REBATE = 1_000  # for our watermark, and for subscribers
 MIN_CLIP = 1_000
+SHORTEST_VIDEO = {"shorts": 15.0, "promo": 45.0, "clips": 300.0}  # in seconds
 
 Priced = tuple[str, str | None, int]  # action, language, milli-credits
 
@@ -64,6 +65,16 @@ def priced_bundle(
             return None
         lines.append((action, language, price))
     return lines
+
+
+def refused_status(bundle: Mapping[str, Any], *, video_seconds: float | None) -> int | None:
+    """The HTTP status of a bundle that cannot be created: on too short a video, or with fields that exclude another."""
+    kind = bundle.get("shorts", {}).get("kind")
+    if video_seconds is not None and video_seconds < SHORTEST_VIDEO.get(kind, 0.0):
+        return 409
+    thumbnail = bundle.get("zeroPromptThumbnail", {"enabled": False})
+    is_refused = thumbnail["enabled"] and thumbnail["autoDetectContentMoments"] and thumbnail["characterCount"]
+    return 400 if is_refused else None
 
 
 Line = tuple[str, str, str | None, dict[str, int]]  # action, product, language, terms

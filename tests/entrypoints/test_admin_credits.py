@@ -23,6 +23,7 @@ from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.credits.conftest import LibraryLedger
+from tests.support.transcribed_videos import insert_video
 
 DUB = BillableItem(Action.DUB, "plus", "de")
 SHIFTED = "UPDATE ledger_balances SET wallet = wallet + $2, escrow = escrow - $2 WHERE library_id = $1"
@@ -222,12 +223,7 @@ async def test_usage_billing_allows_a_negative_balance_and_appears_in_quotes(
     await client.library_ledger.hold_lines(2_000)
     assert (await admin("balance", client.email)).output["balance"] == -2.0
     made = await asyncio.to_thread(CliRunner().invoke, app, ["key", "create", client.email], env=environment)
-    video_id = new_id()
-    await client.library_ledger.owner.execute(
-        "INSERT INTO videos (library_id, id, status, created_at) VALUES ($1, $2, 'ready', now())",
-        client.library_ledger.library_id,
-        video_id,
-    )
+    video_id = await insert_video(client.library_ledger.owner, client.library_ledger.library_id, duration_seconds=None)
     response = await anonymous.post(
         f"/videos/{video_id}/quote",
         json={"transcriptOnly": True, "durationSeconds": 60},

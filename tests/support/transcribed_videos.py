@@ -46,15 +46,16 @@ async def withdraw_languages(connection: Connection) -> None:
 
 
 async def insert_video(
-    connection: Connection, library_id: str, *, duration_seconds: float | None, transcript: str = "ready"
+    connection: Connection, library_id: str, *, duration_seconds: float | None, transcript: str | None = "ready"
 ) -> str:
-    """Insert an English video whose transcript job has this status."""
+    """Insert an English video whose transcript job has this status, or that has none."""
     video_id, now = new_id(), system_clock()
     base = {"library_id": library_id, "created_at": now}
     state = "queued" if duration_seconds is None else "ready"
     video = {"id": video_id, "status": state, "import_status": state, "duration_seconds": duration_seconds}
     await insert(connection, "videos", {**base, **video})
-    await insert_transcript(connection, library_id, video_id, status=transcript)
+    if transcript is not None:
+        await insert_transcript(connection, library_id, video_id, status=transcript)
     return video_id
 
 
