@@ -18,6 +18,7 @@ class JobProgress:
     """The progress of a running job in percent, and what is known about its length."""
 
     progress: float
+    elapsed_seconds: float
     expected_seconds: Sequence[float] | None
     media_seconds: float | None
 
@@ -84,7 +85,8 @@ async def report_progress(
            UPDATE jobs j SET stage = $4, progress = raised.progress, updated_at = $8,
                reached_seconds = with_marks(reached_seconds, raised.progress, extract(epoch FROM $8 - started_at))
            FROM raised WHERE library_id = $1 AND id = $2
-           RETURNING j.progress, expected_seconds, media_seconds""",
+           RETURNING j.progress, coalesce(extract(epoch FROM $8 - started_at), 0)::real AS elapsed_seconds,
+               expected_seconds, media_seconds""",
         ref.library_id,
         ref.job_id,
         ref.attempt,
@@ -94,4 +96,4 @@ async def report_progress(
         min(limit, MAX_PROGRESS),
         now,
     )
-    return None if row is None else JobProgress(row["progress"], row["expected_seconds"], row["media_seconds"])
+    return None if row is None else JobProgress(**row)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
-from cutroom.jobs.estimates import seconds_until, whole_percent
+from cutroom.jobs.estimates import MARKS, MAX_PACE, MIN_PACE, seconds_until, whole_percent
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.progress import JobProgress, report_progress
 from cutroom.platform.clock import Clock
@@ -19,6 +19,7 @@ ReportProgress = Callable[[float], None]  # takes the completed fraction of a st
 REPORT_SECONDS = 1.0  # between two writes of a step
 UNKNOWN_JOB_SECONDS = 60.0  # assumed for the first job of a kind if the length of its media is not known
 MIN_STEP_SECONDS = 1.0
+MIN_PROGRESS = 5.0  # from which the pace of a job says something
 
 _log = logging.getLogger(__name__)
 
@@ -128,9 +129,11 @@ def portion(report: ReportProgress, start: float, end: float) -> ReportProgress:
 
 
 def _expected_seconds(job: JobProgress, points: float) -> float:
-    """How long the next points of a job should take: as long as before, or else as long as the media plays."""
-    if job.expected_seconds is not None:
-        return seconds_until(job.expected_seconds, job.progress + points) - seconds_until(
-            job.expected_seconds, job.progress
-        )
-    return (job.media_seconds or UNKNOWN_JOB_SECONDS) * points / 100
+    """How long the next points of a job should take: as in earlier jobs, at the pace of this one so far."""
+    unmeasured = job.media_seconds or UNKNOWN_JOB_SECONDS  # as long as the media plays
+    marks = job.expected_seconds or [unmeasured * (mark + 1) / MARKS for mark in range(MARKS)]
+    done = seconds_until(marks, job.progress)
+    seconds = seconds_until(marks, job.progress + points) - done
+    if job.progress < MIN_PROGRESS or done <= 0:
+        return seconds
+    return seconds * min(max(job.elapsed_seconds / done, MIN_PACE), MAX_PACE)

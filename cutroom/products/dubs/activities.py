@@ -126,7 +126,7 @@ class DubActivities:
         path = dub.shared_path(f"lines/{synthesis.line_key(dub, line, voice)}.json")
         if await self.artifacts.exists(path):
             return SynthesizedLine(**{**json.loads(await self.artifacts.read(path)), "number": number})
-        share = progress.line_share(script)
+        share = progress.line_share(script, line)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share):
             synthesized = await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
             await self.artifacts.put(path, json.dumps(asdict(synthesized)).encode())

@@ -1,6 +1,6 @@
 """How much of a dub's progress each step is, in percent, by the time that the steps usually take."""
 
-from cutroom.products.dubs.script import DubScript
+from cutroom.products.dubs.script import DubLine, DubScript
 
 TRANSLATION = 8.0
 SEPARATION = 15.0
@@ -23,8 +23,9 @@ def separation_share(script: DubScript) -> float:
     return SEPARATION / script.chunk_count
 
 
-def line_share(script: DubScript) -> float:
-    return SYNTHESIS / max(1, len(script.lines))
+def line_share(script: DubScript, line: DubLine) -> float:
+    """In proportion to the text, which synthesis takes its time for."""
+    return SYNTHESIS * len(line.texts[0]) / max(1, sum(len(each.texts[0]) for each in script.lines))
 
 
 def mixing_share(script: DubScript) -> float:
