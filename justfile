@@ -60,12 +60,13 @@ prove name *args:
 bench name *args:
     uv run python -m bench.{{replace(name, "-", "_")}} {{args}}
 
-# Build the documentation into .data/site; fails on broken links, broken anchors and stale generated blocks.
+# Build the documentation into .data/site; fails on broken links, unknown settings, commands and operations, and stale blocks.
 docs:
     uv run python -m dev.docs.blocks --check
+    uv run python -m dev.docs.references
     NO_MKDOCS_2_WARNING=1 uv run mkdocs build --strict
 
-# Regenerate the documentation blocks: examples, settings, scaling.
+# Regenerate the documentation blocks: examples, settings, limits, prices, plans, scaling.
 blocks:
     uv run python -m dev.docs.blocks
 

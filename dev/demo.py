@@ -28,6 +28,7 @@ from cutroom.platform.db import register_json_codec
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from dev.demo_progress import DemoProgress
 from dev.demo_walkthrough import DemoError, Walkthrough
 from dev.environment import PROJECT, data_dir
 from dev.server import Server
@@ -59,9 +60,10 @@ def main() -> int:
     parser.add_argument("--video", type=Path, default=VIDEO, help="video to process instead of the bundled one")
     arguments = parser.parse_args()
     try:
-        with running() as (variables, url):
+        progress = DemoProgress(console)
+        with running(progress) as (variables, url):
             account = asyncio.run(create_account(Settings.model_validate(_settings(variables))))
-            _run_walkthrough(arguments.video, account, url)
+            _run_walkthrough(arguments.video, account, url, progress=progress)
             if not arguments.exit:
                 console.print("Press Ctrl-C to stop.")
                 threading.Event().wait()
@@ -74,9 +76,9 @@ def main() -> int:
     return 0
 
 
-def _run_walkthrough(video: Path, account: DemoAccount, url: str) -> None:
+def _run_walkthrough(video: Path, account: DemoAccount, url: str, *, progress: DemoProgress) -> None:
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {account.key}"}, timeout=120) as client:
-        walkthrough = Walkthrough(client, console, output_dir=data_dir() / "demo")
+        walkthrough = Walkthrough(client, progress, output_dir=data_dir() / "demo")
         video_id = walkthrough.run(video)
     console.print(f"\nSee it all at [bold]{url}/videos/{video_id}[/]")
     console.print(f"Sign in as [bold]{EMAIL}[/] with the password [bold]{account.password}[/]")
@@ -84,24 +86,25 @@ def _run_walkthrough(video: Path, account: DemoAccount, url: str) -> None:
 
 
 @contextmanager
-def running() -> Iterator[tuple[dict[str, str], str]]:
+def running(progress: DemoProgress) -> Iterator[tuple[dict[str, str], str]]:
     """Runs the services, migrations, API and worker; stops what it started on exit."""
     variables = {**os.environ, **control.environment(), "PYTHONUNBUFFERED": "1"}
-    fetch_models(Path(variables["CUTROOM_MODELS_DIR"]))
+    fetch_models(Path(variables["CUTROOM_MODELS_DIR"]), progress)
     _logs().mkdir(parents=True, exist_ok=True)
-    with console.status("Starting PostgreSQL, Redis, Temporal and SeaweedFS ..."):
-        started = control.start_all(lambda report: console.print(str(report)))
+    progress.say("Starting PostgreSQL, Redis, Temporal and SeaweedFS")
+    started = control.start_all(lambda report: progress.say(str(report)))
     url = f"http://{variables['CUTROOM_API_HOST']}:{variables['CUTROOM_API_PORT']}"
     try:
-        with console.status("Migrating the database ..."):
-            migration = (sys.executable, "-m", "alembic", "upgrade", "head")
-            subprocess.run(migration, env=variables, cwd=PROJECT, check=True, capture_output=True)
+        progress.say("Migrating the database")
+        migration = (sys.executable, "-m", "alembic", "upgrade", "head")
+        subprocess.run(migration, env=variables, cwd=PROJECT, check=True, capture_output=True)
         if _is_running(url):
-            console.print(f"Using the Cutroom instance running at {url}.")
+            progress.say(f"Using the Cutroom instance running at {url}")
             yield variables, url
             return
+        progress.say("Starting API and worker")
         with _processes(variables) as api:
-            console.print(f"Cutroom is running at {url}; API reference: {url}/docs")
+            progress.say(f"Cutroom is running at {url}; API reference: {url}/docs")
             yield variables, api.url
     finally:
         if all(report.state == "started" for report in started):  # otherwise another process is using them
@@ -114,13 +117,12 @@ def _processes(variables: dict[str, str]) -> Iterator[Server]:
     with (_logs() / "api.log").open("ab") as api_log, (_logs() / "worker.log").open("ab") as worker_log:
         api = Server(variables, ("-m", API), port=int(variables["CUTROOM_API_PORT"]), log=os.dup(api_log.fileno()))
         command = [sys.executable, "-m", WORKER]
-        with console.status("Starting API and worker ..."):
-            worker = subprocess.Popen(command, env=variables, cwd=PROJECT, stdout=worker_log, stderr=worker_log)
-            try:
-                api.start()
-            except BaseException:
-                _stop(worker)
-                raise
+        worker = subprocess.Popen(command, env=variables, cwd=PROJECT, stdout=worker_log, stderr=worker_log)
+        try:
+            api.start()
+        except BaseException:
+            _stop(worker)
+            raise
         try:
             yield api
         finally:
@@ -138,11 +140,11 @@ def _stop(worker: "subprocess.Popen[bytes]") -> None:
         worker.wait()
 
 
-def fetch_models(folder: Path) -> None:
+def fetch_models(folder: Path, progress: DemoProgress) -> None:
     """Downloads and verifies the models that are not installed yet."""
     missing = missing_models(folder)
     if missing:
-        console.print(f"Downloading {len(missing)} models: {', '.join(missing)}.")
+        progress.say(f"Downloading {len(missing)} models: {', '.join(missing)}")
         pull = (sys.executable, "-m", "cutroom.entrypoints.cli", "models", "pull", *missing, "--folder", str(folder))
         subprocess.run(pull, cwd=PROJECT, check=True)
 

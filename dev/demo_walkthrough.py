@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
+
+from dev.demo_progress import DemoProgress, JobProgress
 
 LANGUAGE = "pt-BR"
 POLL_SECONDS = 0.5
-WAIT_SECONDS = 1800.0
-ENDED = frozenset({"ready", "failed"})
-VOICES_SECONDS = 120.0
+IDLE_SECONDS = 900.0  # without any progress; a busy machine is slow, but it moves
 
 
 class DemoError(Exception):
@@ -43,7 +41,7 @@ class Walkthrough:
     """Requests the jobs, waits with progress bars, and downloads the results."""
 
     client: httpx.Client
-    console: Console
+    progress: DemoProgress
     output_dir: Path
     steps: list[Step] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)  # by step name
@@ -51,14 +49,19 @@ class Walkthrough:
     def run(self, video: Path) -> str:
         """Processes the video and returns its id."""
         self.output_dir.mkdir(parents=True, exist_ok=True)
+        self.progress.say(f"Uploading {video.name}, {video.stat().st_size / 1e6:.1f} MB, and transcribing it")
         video_id = self._upload(video)
         path = f"/v1/videos/{video_id}"
-        self._wait([Step("import", f"import_{video_id}"), Step("transcript", f"transcript_{video_id}")])
-        self._wait(self._request_jobs(path))
+        self.wait([Step("import", f"import_{video_id}"), Step("transcript", f"transcript_{video_id}")])
+        self.progress.say(f"Waiting for the worker to offer {LANGUAGE}")
+        self._wait_for_language()
+        self.progress.say("Making a dub, captions, a short, a thumbnail, a title and a description")
+        self.wait(self._request_jobs(path))
+        self.progress.say("Rendering the dubbed video")
         download = self._post(f"{path}/downloads", artifact="language_video", language=LANGUAGE)
-        self._wait([Step("download", download["jobId"], self._quote(path))])
+        self.wait([Step("download", download["jobId"], self._quote(path))])
         self._download_results(path, download["downloadRequestId"])
-        self.console.print(self._table())
+        self.progress.console.print(self._table())
         return video_id
 
     def _upload(self, video: Path) -> str:
@@ -69,7 +72,6 @@ class Walkthrough:
         started = self.client.post(session["url"], headers={**no_auth, "x-goog-resumable": "start"})
         started.raise_for_status()
         self.client.put(started.headers["location"], content=video.read_bytes(), headers=no_auth).raise_for_status()
-        self.console.print(f"{video.name} uploaded: {video.stat().st_size / 1e6:.1f} MB")
         return video_id
 
     def _request_jobs(self, path: str) -> list[Step]:
@@ -80,7 +82,7 @@ class Walkthrough:
             "short": self._quote(path, shorts={"kind": "shorts", "numClips": 1}),
             "thumbnail": self._quote(path, zeroPromptThumbnail={"enabled": True}),
         }
-        dub = self._post_with_retry(f"{path}/dubs", languages=[LANGUAGE])["jobs"][0]
+        dub = self._post(f"{path}/dubs", languages=[LANGUAGE])["jobs"][0]
         captions = self._post(f"{path}/captions", languages=[LANGUAGE])["jobs"][0]
         shorts_options = {"kind": "shorts", "numClips": 1, "captionStyle": "karaoke"}
         short = self._post(f"{path}/shorts", **shorts_options)
@@ -101,44 +103,45 @@ class Walkthrough:
             Step("description", by_type["generateDescription"]),
         ]
 
-    def _post_with_retry(self, path: str, **body: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-        """Retries until the worker has published its languages and voices, shortly after it starts."""
-        deadline = time.monotonic() + VOICES_SECONDS
-        while True:
-            response = self.client.post(path, json=body)
-            if response.is_success or time.monotonic() > deadline:
-                return _json(response)
+    def _wait_for_language(self) -> None:
+        """Waits until the worker has published its languages and voices, shortly after it starts."""
+        deadline = time.monotonic() + IDLE_SECONDS
+        while LANGUAGE.partition("-")[0] not in self._dub_languages():
+            if time.monotonic() > deadline:
+                raise DemoError(f"no worker offers dubs in {LANGUAGE}")
             time.sleep(POLL_SECONDS)
+
+    def _dub_languages(self) -> set[str]:
+        languages = _json(self.client.get("/v1/capabilities"))["languages"]
+        return {each["code"].partition("-")[0] for each in languages if each["dubs"]}
 
     def _quote(self, path: str, **bundle: Any) -> float:  # noqa: ANN401 (JSON)
         return float(self._post(f"{path}/quote", **bundle)["total"])
 
-    def _wait(self, steps: list[Step]) -> None:
-        """Waits for the jobs with one progress bar each."""
+    def wait(self, steps: list[Step]) -> None:
+        """Waits for the jobs and shows their progress; gives up only when none of them moves."""
         self.steps += steps
-        columns = (TextColumn("{task.description:<12}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
-        with Progress(*columns, TextColumn("{task.fields[stage]}"), console=self.console, transient=True) as bars:
-            shown = {step.job_id: bars.add_task(step.name, total=100, stage="") for step in steps}
-            deadline = time.monotonic() + WAIT_SECONDS
-            waiting = list(steps)
+        waiting = list(steps)
+        with self.progress.jobs() as jobs:
             while waiting:
-                waiting = [step for step in waiting if not self._update(step, bars, shown[step.job_id])]
-                if time.monotonic() > deadline:
-                    raise DemoError(f"{waiting[0].name} is not ready after {WAIT_SECONDS:.0f} s")
+                waiting = [step for step in waiting if not self._update(step, jobs)]
+                if jobs.idle_seconds > IDLE_SECONDS:
+                    raise DemoError(f"{waiting[0].name} has made no progress for {IDLE_SECONDS / 60:.0f} minutes")
                 time.sleep(POLL_SECONDS)
 
-    def _update(self, step: Step, bars: Progress, bar: TaskID) -> bool:
-        """Updates the progress bar; returns whether the job is ready."""
+    def _update(self, step: Step, jobs: JobProgress) -> bool:
+        """Shows the job as it is now; returns whether it is ready."""
         job = _json(self.client.get(f"/v1/jobs/{step.job_id}"))
         if job["status"] == "failed":
             error = job["error"]
             raise DemoError(f"{step.name} failed with {error['code']}: {error['message']}")
-        bars.update(bar, completed=job.get("progress", 0), stage=job.get("stage", ""))
+        jobs.update(step.name, job)
         if job["status"] != "ready":
             return False
         step.job, step.seconds = job, time.monotonic() - step.started
-        bars.remove_task(bar)
-        bars.console.print(f"{step.name} is ready after {step.seconds:.0f} s, for {step.charged:g} credits")
+        verb = "are" if step.name.endswith("s") else "is"
+        price = f"{step.charged:g} credits" if step.charged else "free"
+        jobs.finish(step.name, f"{step.name} {verb} ready after {step.seconds:.0f} s, {price}")
         return True
 
     def _download_results(self, path: str, download_id: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from dev.child_process import end_child, start_child
 
-START_SECONDS = 120.0  # generous for a loaded machine: a process that exits is noticed immediately
+START_SECONDS = 600.0  # generous for a loaded machine: a process that exits is noticed immediately
 STOP_SECONDS = 40.0
 API_MODULE = "cutroom.entrypoints.api"
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from dev.docs.examples import read_examples, render
 from dev.docs.fleet_tables import blocks as scaling_blocks
+from dev.docs.limits_table import table as limits_table
+from dev.docs.price_table import plan_table, price_table
 from dev.docs.settings_table import table
 from dev.environment import PROJECT
 
@@ -43,6 +45,9 @@ def _render_block(kind: str, name: str | None, current: str) -> str:
     renderers: Mapping[str, Callable[[], str]] = {
         "example": lambda: _example(name or ""),
         "settings": lambda: table(current),
+        "limits": lambda: limits_table(current),
+        "prices": price_table,
+        "plans": plan_table,
         "scaling": lambda: scaling_blocks(json.loads(FIGURES.read_text()))[name or ""],
     }
     try:

@@ -28,7 +28,7 @@ from dev.services.process import (
     write_record,
 )
 
-START_SECONDS = 60.0
+START_SECONDS = 600.0  # for a loaded machine: a process that exits is noticed immediately
 KILL_SECONDS = 10.0
 
 BUILDERS: dict[str, Callable[[Settings], Service]] = {
