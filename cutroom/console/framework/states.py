@@ -12,6 +12,7 @@ from cutroom.jobs.ids import AutomationType, JobType
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
 from cutroom.library.schemas import Video
+from cutroom.products.catalog import PRODUCTS
 from cutroom.products.declaration import VideoTab
 
 Dot = Literal["queued", "processing", "ready", "failed"]
@@ -34,33 +35,17 @@ class StateLabel:
     next_step: NextStep | None = None
 
 
-_JOB_NAMES = {
-    JobType.IMPORT: "Import",
-    JobType.TRANSCRIPT: "Transcript",
-    JobType.DUB: "Dub",
-    JobType.CAPTIONS: "Captions",
-    JobType.SHORTS: "Shorts",
-    JobType.THUMBNAIL: "Thumbnail",
-    JobType.DOWNLOAD: "Download",
+_OUTPUT_NAMES = {
     AutomationType.TITLE: "Title",
     AutomationType.DESCRIPTION: "Description",
     AutomationType.THUMBNAIL: "Thumbnail",
 }
-_TABS = {
-    JobType.CAPTIONS: VideoTab.TRANSCRIPT,
-    JobType.DUB: VideoTab.DUBS,
-    JobType.SHORTS: VideoTab.SHORTS,
-    JobType.THUMBNAIL: VideoTab.THUMBNAILS,
-    JobType.DOWNLOAD: VideoTab.PUBLISH,
-    AutomationType.THUMBNAIL: VideoTab.THUMBNAILS,
-    AutomationType.TITLE: VideoTab.PUBLISH,
-    AutomationType.DESCRIPTION: VideoTab.PUBLISH,
-}
+_TABS = {job.job_type: product.panels[0].tab for product in PRODUCTS if product.panels for job in product.jobs}
 _LANGUAGE_FIELDS = {JobType.DUB: "dub", JobType.CAPTIONS: "captions"}  # of their forms
 
 
 def job_name(job: Job) -> str:
-    return _JOB_NAMES[job.automation_type or job.type]
+    return _OUTPUT_NAMES[job.automation_type] if job.automation_type else job.type.capitalize()
 
 
 def job_label(job: Job, now: datetime) -> StateLabel:
@@ -81,16 +66,19 @@ def _progress(job: Job, now: datetime) -> str:
     return " · ".join(part for part in (f"Processing {job.progress or 0} %", remaining) if part)
 
 
-def next_step(job: Job) -> NextStep:
+def next_step(job: Job) -> NextStep | None:
     """Leads to the form with the same choices, so that the price is seen before it is paid again."""
     details = job.error.details if job.error else {}
     if job.error is not None and job.error.code == Code.INSUFFICIENT_CREDITS:
         return NextStep("See credits", "/credits")
     if job.type in {JobType.IMPORT, JobType.TRANSCRIPT} or details.get("reason") == "no_speech":
         return NextStep("Upload another file", "/library#add")
-    fields = {"tab": _TABS[job.automation_type or job.type].value}
+    tab = VideoTab.THUMBNAILS if job.automation_type is AutomationType.THUMBNAIL else _TABS.get(job.type)
+    if tab is None:
+        return None
     is_language_fault = job.language is not None and "available" in details
-    if job.language is not None and not is_language_fault:
+    fields = {"tab": tab.value}
+    if job.language is not None and not is_language_fault and job.type in _LANGUAGE_FIELDS:
         fields[_LANGUAGE_FIELDS[job.type]] = job.language
     if job.product is not None:
         fields["product"] = job.product.value
