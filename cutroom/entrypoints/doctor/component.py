@@ -8,7 +8,7 @@ from enum import StrEnum
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-class Health(StrEnum):
+class ComponentHealth(StrEnum):
     """State of a component."""
 
     OK = "ok"
@@ -24,7 +24,7 @@ class Component:
     """One row of the table; `fix` is the command that repairs it, shown unless it is healthy."""
 
     name: str
-    health: Health
+    health: ComponentHealth
     version: str = ""
     where: str = ""
     fix: str = ""
@@ -32,7 +32,7 @@ class Component:
 
     @property
     def is_healthy(self) -> bool:
-        return self.health in {Health.OK, Health.OFF}
+        return self.health in {ComponentHealth.OK, ComponentHealth.OFF}
 
     @property
     def failed(self) -> bool:

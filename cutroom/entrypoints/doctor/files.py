@@ -9,7 +9,7 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.model_selection import SelectedModel, selected_models
 from cutroom.engines.models.store import ModelStore
 from cutroom.engines.registry import FIREFOX_PREFIX
-from cutroom.entrypoints.doctor.component import Component, Health, Repairs
+from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs
 from cutroom.entrypoints.doctor.programs import SPOKEN
 from cutroom.media import fonts
 from cutroom.platform.settings import Settings
@@ -44,12 +44,12 @@ def check_model(selected: SelectedModel, store: ModelStore, *, repairs: Repairs)
     try:
         model = store.manifest.model(selected.name)
     except EngineUnavailableError:  # no such model
-        return Component(name, Health.MISSING, where=str(store.folder), fix="cutroom-server models list")
+        return Component(name, ComponentHealth.MISSING, where=str(store.folder), fix="cutroom-server models list")
     where = str(store.folder_of(model))
     if not store.has_any_file(model):
-        return Component(name, Health.MISSING, where=where, fix=fix, required=required)
+        return Component(name, ComponentHealth.MISSING, where=where, fix=fix, required=required)
     version = max(model.files, key=lambda file: file.size_bytes).sha256[:HASH_CHARACTERS]
-    health = Health.UNHEALTHY if store.faults(model) else Health.OK
+    health = ComponentHealth.UNHEALTHY if store.faults(model) else ComponentHealth.OK
     return Component(name, health, version, where=where, fix=fix, required=required)
 
 
@@ -57,7 +57,7 @@ def _check_fonts(settings: Settings, *, repairs: Repairs) -> Iterator[Component]
     if RENDERED & set(settings.worker_queues):
         needed = fonts.all_fonts()
         present = [font for font in needed if font.path.is_file()]
-        health = Health.OK if len(present) == len(needed) else Health.MISSING
+        health = ComponentHealth.OK if len(present) == len(needed) else ComponentHealth.MISSING
         files = f"{len(present)} of {len(needed)} files"
         yield Component("fonts", health, files, str(fonts.FONTS_DIR), fix=repairs.debian.format(fonts.PACKAGES))
 
@@ -70,7 +70,7 @@ def _check_extras(settings: Settings, *, repairs: Repairs) -> Iterator[Component
         versions = {name: _installed_version(name) for name in names}
         yield Component(
             f"cutroom[{extra}]",
-            Health.OK if all(versions.values()) else Health.MISSING,
+            ComponentHealth.OK if all(versions.values()) else ComponentHealth.MISSING,
             metadata.version("cutroom"),
             where=", ".join(f"{name} {version or 'missing'}" for name, version in versions.items()),
             fix=repairs.python.format(f"'cutroom[{extra}]'"),

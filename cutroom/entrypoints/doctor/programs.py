@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cutroom.engines.synthesis import phonemes
 from cutroom.engines.translation import apertium
-from cutroom.entrypoints.doctor.component import Component, Health, Repairs, find_version
+from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs, find_version
 from cutroom.jobs.worker import media_sandbox
 from cutroom.media.process import MediaError, Reason, run
 from cutroom.media.sandbox import Sandbox, SandboxMode
@@ -87,9 +87,9 @@ async def check_program(program: Program) -> Component:
     try:
         finished = await run([where, *program.arguments], seconds=PROBE_SECONDS, environment=os.environ)
     except MediaError as error:
-        health = Health.MISSING if error.reason is Reason.TOOL_MISSING else Health.UNHEALTHY
+        health = ComponentHealth.MISSING if error.reason is Reason.TOOL_MISSING else ComponentHealth.UNHEALTHY
         return Component(program.name, health, where=where, fix=program.fix, required=program.required)
-    health = Health.OK if finished.exit_code == 0 else Health.UNHEALTHY
+    health = ComponentHealth.OK if finished.exit_code == 0 else ComponentHealth.UNHEALTHY
     version = find_version(finished.stdout.decode(errors="replace"))
     return Component(program.name, health, version, where=where, fix=program.fix, required=program.required)
 
@@ -98,15 +98,17 @@ async def check_sandbox(sandbox: Sandbox, *, repairs: Repairs) -> Component:
     """Runs a program in the sandbox: the kernel may forbid the namespaces that it needs."""
     kernel = platform.release()
     if sandbox.mode is SandboxMode.OFF:
-        return Component("sandbox", Health.OFF, kernel, where="kernel")
+        return Component("sandbox", ComponentHealth.OFF, kernel, where="kernel")
     try:
         await replace(sandbox, ffmpeg=TRUE).run("ffmpeg", [], inputs={})
     except MediaError as error:
         if error.reason is Reason.TOOL_MISSING:
-            return Component("sandbox", Health.MISSING, kernel, where="kernel", fix=repairs.debian.format("bubblewrap"))
+            return Component(
+                "sandbox", ComponentHealth.MISSING, kernel, where="kernel", fix=repairs.debian.format("bubblewrap")
+            )
         if error.reason is Reason.SANDBOX_UNAVAILABLE:
-            return Component("sandbox", Health.UNHEALTHY, kernel, where="kernel", fix=_namespace_fix())
-    return Component("sandbox", Health.OK, kernel, where="kernel")
+            return Component("sandbox", ComponentHealth.UNHEALTHY, kernel, where="kernel", fix=_namespace_fix())
+    return Component("sandbox", ComponentHealth.OK, kernel, where="kernel")
 
 
 def _namespace_fix() -> str:
@@ -123,8 +125,8 @@ async def check_apertium(*, repairs: Repairs) -> Component:
     """Counts the language pairs that the translator offers: without any, Apertium translates nothing."""
     program = Program("apertium", apertium.PROGRAM, ("-V",), repairs.debian.format(apertium.PACKAGES))
     checked = await check_program(program)
-    if checked.health is not Health.OK:
+    if checked.health is not ComponentHealth.OK:
         return checked
     routes = await asyncio.to_thread(apertium.ApertiumTranslator().routes)
-    health = Health.OK if routes else Health.MISSING
+    health = ComponentHealth.OK if routes else ComponentHealth.MISSING
     return replace(checked, health=health, where=f"{checked.where}, {len(routes)} language pairs")

@@ -9,7 +9,7 @@ from obstore.exceptions import BaseError as ObjectStoreError
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSystemInfoRequest
 from temporalio.service import RPCError
 
-from cutroom.entrypoints.doctor.component import Component, Health, Repairs, find_version
+from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs, find_version
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.redis import BatchingRedis, RedisUnavailableError, Script
@@ -48,10 +48,10 @@ async def check_database(settings: Settings, *, repairs: Repairs) -> list[Compon
                 await database.close()
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return [
-            Component("PostgreSQL", Health.STOPPED, where=where, fix=fix),
-            Component("schema", Health.STOPPED, where=where, fix=fix),
+            Component("PostgreSQL", ComponentHealth.STOPPED, where=where, fix=fix),
+            Component("schema", ComponentHealth.STOPPED, where=where, fix=fix),
         ]
-    return [Component("PostgreSQL", Health.OK, version, where=where), schema]
+    return [Component("PostgreSQL", ComponentHealth.OK, version, where=where), schema]
 
 
 async def _check_schema(connection: Connection, *, repairs: Repairs) -> Component:
@@ -59,7 +59,7 @@ async def _check_schema(connection: Connection, *, repairs: Repairs) -> Componen
         revision = await connection.fetchval("SELECT version_num FROM alembic_version")
     except asyncpg.UndefinedTableError:  # never migrated
         revision = ""
-    health = Health.OK if revision == SCHEMA_REVISION else Health.BEHIND
+    health = ComponentHealth.OK if revision == SCHEMA_REVISION else ComponentHealth.BEHIND
     return Component("schema", health, revision, where=f"revision {SCHEMA_REVISION} needed", fix=repairs.migrate)
 
 
@@ -69,10 +69,12 @@ async def check_redis(settings: Settings, *, repairs: Repairs) -> Component:
     try:
         info = (await redis.run(_SERVER_INFO, [], arguments=())).decode(errors="replace")
     except RedisUnavailableError:
-        return Component("Redis", Health.STOPPED, where=_address(url), fix=repairs.service.format("redis"))
+        return Component("Redis", ComponentHealth.STOPPED, where=_address(url), fix=repairs.service.format("redis"))
     finally:
         await redis.close()
-    return Component("Redis", Health.OK, find_version(info.partition("redis_version:")[2]), where=_address(url))
+    return Component(
+        "Redis", ComponentHealth.OK, find_version(info.partition("redis_version:")[2]), where=_address(url)
+    )
 
 
 async def check_temporal(settings: Settings, *, repairs: Repairs) -> Component:
@@ -83,13 +85,13 @@ async def check_temporal(settings: Settings, *, repairs: Repairs) -> Component:
             service = (await connect_lazily(settings)).workflow_service
             version = (await service.get_system_info(GetSystemInfoRequest())).server_version
     except (RPCError, RuntimeError, TimeoutError):  # the SDK's core raises RuntimeError if it cannot connect
-        return Component("Temporal", Health.STOPPED, where=where, fix=repairs.service.format("temporal"))
+        return Component("Temporal", ComponentHealth.STOPPED, where=where, fix=repairs.service.format("temporal"))
     try:
         await service.describe_namespace(DescribeNamespaceRequest(namespace=namespace))
     except RPCError:
         fix = f"temporal operator namespace create --address {address} --namespace {namespace}"
-        return Component("Temporal", Health.UNHEALTHY, version, where=where, fix=fix)
-    return Component("Temporal", Health.OK, version, where=where)
+        return Component("Temporal", ComponentHealth.UNHEALTHY, version, where=where, fix=fix)
+    return Component("Temporal", ComponentHealth.OK, version, where=where)
 
 
 async def check_object_store(settings: Settings, *, repairs: Repairs) -> Component:
@@ -102,8 +104,8 @@ async def check_object_store(settings: Settings, *, repairs: Repairs) -> Compone
             response = await browser.get(await storage.read_url(path))
             await storage.delete(path)
     except (ObjectStoreError, OSError, TimeoutError, httpx.HTTPError):
-        return Component("object store", Health.STOPPED, where=where, fix=fix)
-    health = Health.OK if response.content == b"ok" else Health.UNHEALTHY
+        return Component("object store", ComponentHealth.STOPPED, where=where, fix=fix)
+    health = ComponentHealth.OK if response.content == b"ok" else ComponentHealth.UNHEALTHY
     return Component("object store", health, find_version(response.headers.get("server", "")), where=where, fix=fix)
 
 
@@ -113,8 +115,8 @@ async def check_api(settings: Settings, *, repairs: Repairs) -> Component:
         async with httpx.AsyncClient(timeout=PROBE_SECONDS) as client:
             version = (await client.get(url)).raise_for_status().json()["version"]
     except (httpx.HTTPError, ValueError, KeyError):
-        return Component("API", Health.STOPPED, where=url, fix=repairs.api, required=False)
-    return Component("API", Health.OK, version, where=url)
+        return Component("API", ComponentHealth.STOPPED, where=url, fix=repairs.api, required=False)
+    return Component("API", ComponentHealth.OK, version, where=url)
 
 
 def _address(url: str) -> str:

@@ -45,9 +45,9 @@ async def download_links(browser: Browser, video_id: str, tab: str) -> dict[str,
 
 async def assert_saved(browser: Browser, links: dict[str, str]) -> None:
     """Every link downloads the file under the name that it shows."""
-    async with httpx.AsyncClient() as stranger:  # the object store knows no cookies
+    async with httpx.AsyncClient() as anonymous:  # the object store knows no cookies
         for name, url in links.items():
-            response = await (browser.client if url.startswith("/") else stranger).get(url)
+            response = await (browser.client if url.startswith("/") else anonymous).get(url)
             assert response.status_code == 200, url
             assert saved_name(response.headers["content-disposition"]) == name
 
