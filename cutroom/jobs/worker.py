@@ -41,7 +41,11 @@ class InteractiveResources:
 
     @classmethod
     def of(cls, settings: Settings, *, sandbox: Sandbox) -> Self:
-        budget = ProcessorBudget.of(settings, cores=available_cores())
+        budget = ProcessorBudget.of(
+            available_cores(),
+            voice_threads=settings.voice_threads,
+            voice_concurrency=settings.voice_concurrency,
+        )
         return cls(
             budget=budget,
             lease=VoiceLease(settings.cache_dir / "voice.lock"),

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from cutroom.platform.settings import Settings
-
 MAX_VOICE_THREADS = 4  # speech synthesis hardly gains from more
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -36,10 +34,10 @@ class ProcessorBudget:
     voice_slots: int
 
     @classmethod
-    def of(cls, settings: Settings, *, cores: int) -> Self:
-        """Settings that are 0 are derived from the number of cores."""
-        threads = settings.voice_threads or min(cores, MAX_VOICE_THREADS)
-        return cls(cores, threads, settings.voice_concurrency or max(1, cores // threads))
+    def of(cls, cores: int, *, voice_threads: int = 0, voice_concurrency: int = 0) -> Self:
+        """What is 0 is derived from the number of cores."""
+        threads = voice_threads or min(cores, MAX_VOICE_THREADS)
+        return cls(cores, threads, voice_concurrency or max(1, cores // threads))
 
     def has_spare_core(self, *, voice_tasks: int) -> bool:
         """Whether that many interactive speech tasks leave a core for batch work."""

@@ -4,19 +4,13 @@ import asyncio
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.processor import ProcessorBudget, available_cores
-from cutroom.platform.settings import Settings
 
 LOWEST = 19
-
-
-def settings(**changes: Any) -> Settings:  # noqa: ANN401 - of any type
-    return Settings.model_construct(**{"voice_threads": 0, "voice_concurrency": 0, **changes})
 
 
 def niceness() -> int:
@@ -35,11 +29,11 @@ def niceness_of_a_new_thread() -> int:
     ("cores", "threads", "slots"), [(1, 1, 1), (2, 2, 1), (4, 4, 1), (6, 4, 1), (8, 4, 2), (32, 4, 8)]
 )
 def test_voice_tasks_get_threads_and_slots_by_core_count(cores: int, threads: int, slots: int) -> None:
-    assert ProcessorBudget.of(settings(), cores=cores) == ProcessorBudget(cores, threads, slots)
+    assert ProcessorBudget.of(cores) == ProcessorBudget(cores, threads, slots)
 
 
 def test_settings_take_precedence_over_the_core_count() -> None:
-    assert ProcessorBudget.of(settings(voice_threads=2, voice_concurrency=3), cores=8) == ProcessorBudget(8, 2, 3)
+    assert ProcessorBudget.of(8, voice_threads=2, voice_concurrency=3) == ProcessorBudget(8, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +41,7 @@ def test_settings_take_precedence_over_the_core_count() -> None:
     [(2, 0, True), (2, 1, False), (4, 1, False), (8, 1, True), (8, 2, False), (32, 7, True), (32, 8, False)],
 )
 def test_batch_work_runs_on_the_cores_that_speech_leaves(cores: int, tasks: int, *, spare: bool) -> None:
-    assert ProcessorBudget.of(settings(), cores=cores).has_spare_core(voice_tasks=tasks) is spare
+    assert ProcessorBudget.of(cores).has_spare_core(voice_tasks=tasks) is spare
 
 
 @pytest.mark.parametrize(
