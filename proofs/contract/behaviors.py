@@ -1,13 +1,12 @@
-"""Multi-request promises, by their text: idempotency, authentication, library and imports."""
+"""Multi-request promises, by their text: authentication, methods, library and imports."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from cutroom.platform.ids import new_id
 from proofs.contract.samples import fill_placeholders
-from proofs.contract.stage import ApiResponse, Caller, Stage
+from proofs.contract.stage import LANGUAGES, Caller, Stage
 
 Behavior = Callable[[Stage], Awaitable[None]]
 BEHAVIORS: dict[str, Behavior] = {}
@@ -30,96 +29,6 @@ def promised(text: str) -> Callable[[Behavior], Behavior]:
 def expect(holds: bool, found: object) -> None:  # noqa: FBT001 (reads as a text)
     if not holds:
         raise BrokenPromiseError(str(found))
-
-
-async def keyed(stage: Stage, operation: str, body: Any, key: str, **more: Any) -> ApiResponse:  # noqa: ANN401
-    return await stage.call(operation, body, headers={"Idempotency-Key": key}, **more)
-
-
-def is_replay(response: ApiResponse) -> bool:
-    return bool(response.headers.get("Idempotency-Replayed") == "true")
-
-
-@promised("the same key, path and body replay the first response")
-async def _replays(stage: Stage) -> None:
-    key, body = new_id(), {"name": new_id()}
-    first, again = [await keyed(stage, FOLDER, body, key) for _ in range(2)]
-    expect(first.status == 201 and not is_replay(first), first)
-    expect(is_replay(again) and (again.status, again.document) == (201, first.document), again)
-
-
-@promised("errors are replayed like successes")
-async def _replays_errors(stage: Stage) -> None:
-    key, body = new_id(), {"name": "All Videos"}
-    first, again = [await keyed(stage, FOLDER, body, key) for _ in range(2)]
-    expect(first.status == 400 and is_replay(again) and again.document == first.document, again)
-
-
-@promised("bodies are compared as canonical JSON")
-async def _canonical(stage: Stage) -> None:
-    key, name = new_id(), new_id()
-    await keyed(stage, FOLDER, {"name": name, "x": 1}, key)
-    spaced = f'{{ "x" : 1.0,\n "name": "{name}" }}'.encode()
-    headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
-    again = await stage.call(FOLDER, headers=headers, content=spaced)
-    expect(is_replay(again) and again.status == 201, again)
-
-
-@promised("a key reused with another body is rejected with pathMatch and hashMatch")
-async def _other_body(stage: Stage) -> None:
-    key = new_id()
-    await keyed(stage, FOLDER, {"name": new_id()}, key)
-    other = await keyed(stage, FOLDER, {"name": new_id()}, key)
-    expect(other.code == "IDEMPOTENCY_REPLAY", other)
-    expect(other.document["error"]["details"] == {"pathMatch": True, "hashMatch": False}, other)
-
-
-@promised("a key reused with another path is rejected with pathMatch and hashMatch")
-async def _other_path(stage: Stage) -> None:
-    key, body = new_id(), {"name": new_id()}
-    await keyed(stage, FOLDER, body, key)
-    other = await keyed(stage, "POST /webhook-endpoints", body, key)
-    expect(other.code == "IDEMPOTENCY_REPLAY", other)
-    expect(other.document["error"]["details"] == {"pathMatch": False, "hashMatch": True}, other)
-
-
-@promised("stored responses expire after 24 hours")
-async def _expires(stage: Stage) -> None:
-    key, body = new_id(), {"name": new_id()}
-    await keyed(stage, FOLDER, body, key)
-    age = "UPDATE idempotency_records SET created_at = created_at - $2::text::interval WHERE key = $1"
-    await stage.accounts.connection.execute(age, key, "23 hours 55 minutes")
-    expect(is_replay(await keyed(stage, FOLDER, body, key)), "expired early")
-    await stage.accounts.connection.execute(age, key, "10 minutes")
-    expect(not is_replay(await keyed(stage, FOLDER, body, key)), "replayed after 24 hours")
-
-
-@promised("an idempotency key has 1 to 255 characters")
-async def _key_length(stage: Stage) -> None:
-    for key, status in ((new_id()[0], 201), (new_id() + "k" * 229, 201), ("k" * 256, 400), ("", 400)):
-        response = await keyed(stage, FOLDER, {"name": new_id()}, key)
-        # Another check may have used the one-character key before.
-        expect(response.status == status or response.code == "IDEMPOTENCY_REPLAY", f"{len(key)}: {response}")
-
-
-@promised("authentication, permission and rate-limit errors are not stored")
-async def _unstored(stage: Stage) -> None:
-    key, body = new_id(), {"name": new_id()}
-    refused = await keyed(stage, FOLDER, body, key, caller=stage.lacking["videos:write"])
-    expect(refused.status == 403, refused)
-    again = await keyed(stage, FOLDER, body, key, caller=stage.lacking["videos:write"])
-    expect(not is_replay(again) and again.status == 403, again)
-
-
-@promised("a trailing slash does not change the path")
-async def _trailing_slash(stage: Stage) -> None:
-    key, ids = new_id(), {"videoId": await stage.rows.video()}
-    operation = "POST /videos/{videoId}/professional-hosting"
-    first = await keyed(stage, operation, {}, key, ids=ids)
-    again = await keyed(stage, f"{operation}/", {}, key, ids=ids)
-    expect(first.status == 202 and is_replay(again) and again.document == first.document, again)
-    other = await keyed(stage, f"{operation}/", {"other": 1}, key, ids=ids)
-    expect(other.code == "IDEMPOTENCY_REPLAY", other)
 
 
 @promised("a key is accepted as Bearer token or X-Api-Key")
@@ -280,13 +189,56 @@ async def _retry_after(stage: Stage) -> None:
 @promised("an unsupported method is rejected with Allow")
 async def _allow(stage: Stage) -> None:
     response = await stage.call("DELETE /folders")
-    expect(response.code == "METHOD_NOT_ALLOWED" and response.headers["Allow"] == "GET, POST", response)
+    expect(response.code == "METHOD_NOT_ALLOWED" and response.headers["Allow"] == "GET, HEAD, POST", response)
 
 
-@promised("a concurrent duplicate waits for the first request and gets its response")
-async def _concurrent_duplicates(stage: Stage) -> None:
-    key, body = new_id(), {"name": new_id()}
-    responses = await asyncio.gather(*(keyed(stage, FOLDER, body, key) for _ in range(5)))
-    expect({response.status for response in responses} == {201}, [str(response) for response in responses])
-    expect(len({response.text for response in responses}) == 1, "duplicates created several folders")
-    expect(sum(is_replay(response) for response in responses) == 4, "not all others are replays")
+@promised("HEAD has the headers of GET, and no body")
+async def _head(stage: Stage) -> None:
+    for path in ("/health", "/videos", "/videos/{videoId}", "/capabilities", "/library", "/voices", "/nothing"):
+        get, head = await stage.call(f"GET {path}"), await stage.call(f"HEAD {path}")
+        expect((head.status, head.document) == (get.status, None), f"{path}: {head}")
+        names = [set(each.headers) for each in (get, head)]
+        expect(names[0] == names[1], f"{path}: {names[0] ^ names[1]}")
+        lengths = [each.headers["Content-Length"] for each in (get, head)]
+        expect(lengths[0] == lengths[1] or "?" in get.text, f"{path}: {lengths}")  # signed URLs vary
+
+
+@promised("a canceled upload fails its import and what depends on it, once")
+async def _canceled_upload(stage: Stage) -> None:
+    made = (await stage.call("POST /videos", {**UPLOAD, "products": {"dubs": [{"languages": ["pt"]}]}})).document
+    ids = {"videoId": made["videoId"]}
+    for _ in range(2):
+        canceled = await stage.call("DELETE /videos/{videoId}/uploads", ids=ids)
+        expect((canceled.status, canceled.document) == (204, None), canceled)
+    jobs = (await stage.call("GET /videos/{videoId}/jobs", ids=ids)).document["jobs"]
+    codes = {job["type"]: job["error"]["code"] for job in jobs}
+    expect(codes == {"import": "CANCELLED", **dict.fromkeys(("transcript", "dub"), "FAILED_PRECONDITION")}, codes)
+    expect((await stage.call("GET /videos/{videoId}", ids=ids)).document["status"] == "failed", "the video waits")
+    again = await stage.call("POST /videos/{videoId}/uploads", {"fileName": "video.mp4"}, ids=ids)
+    expect(again.code == "CONFLICT", again)
+
+
+@promised("the listed language pairs are those that can be quoted")
+async def _capabilities(stage: Stage) -> None:
+    pairs = (await stage.call("GET /capabilities")).document["pairs"]
+    listed = {pair["target"]: pair["dubs"] for pair in pairs if pair["source"] == "en"}
+    expect(set(listed) == set(LANGUAGES), listed)
+    for code in (*listed, "ja", "zh-Hant"):
+        captions = await stage.call("POST /videos/{videoId}/quote", {"captionLanguageCodes": [code]})
+        expect(captions.status == (200 if code in listed else 400), captions)
+        dubs = await stage.call("POST /videos/{videoId}/quote", {"dubs": [{"languages": [code]}]})
+        expect(dubs.status == (200 if listed.get(code) else 400), dubs)
+
+
+@promised("the library counts unfinished jobs and credits in escrow")
+async def _library(stage: Stage) -> None:
+    before = (await stage.call("GET /library")).document
+    made = await stage.call("POST /videos", UPLOAD)
+    bundle = {"shorts": {"kind": "shorts", "numClips": 2}}
+    reserved = (await stage.call("POST /videos/{videoId}/reservations", bundle)).document
+    after = (await stage.call("GET /library")).document
+    added = after["usage"]["unfinishedJobs"] - before["usage"]["unfinishedJobs"]
+    expect(made.status == 202 and added == 2, f"{added} more unfinished jobs")
+    held = round(after["credits"]["inEscrow"] - before["credits"]["inEscrow"], 3)
+    spent = round(before["credits"]["balance"] - after["credits"]["balance"], 3)
+    expect(held == spent == reserved["total"], f"{held} held, {spent} spent of {reserved['total']}")

@@ -135,6 +135,9 @@ def _adjust_siblings(body: Any, steps: list[str], value: Any) -> None:  # noqa: 
             inside = inside[step] if step != "[]" else inside[0]
         if "characters" in inside:
             inside["characters"] = [{"name": "Ana"}] * max(value, 0)
+        inside.pop("autoDetectContentMoments", None)  # of the pipeline that has no characters
+    if steps == ["prompt"] and value is None:
+        body["mode"] = "zero_prompt"  # the mode that needs no prompt
 
 
 def _check_attempt(response: ApiResponse, steps: list[str], attempt: Attempt) -> str | None:

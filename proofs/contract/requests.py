@@ -11,7 +11,10 @@ from proofs.contract.stage import OWNER, ApiResponse, Stage
 from tests.contract.promises import Promise
 
 _CALL = re.compile(r"call(?: \?(?P<query>\S*))?(?: (?P<body>\{.*\}))?(?: as (?P<caller>.+?))?(?: of (?P<state>.+))?")
-_EXPECTED = re.compile(r"(?P<status>\d{3})(?: (?P<code>[A-Z_]+))?(?: at (?P<path>\S+))?(?: with (?P<values>.+))?")
+_EXPECTED = re.compile(
+    r"(?P<status>\d{3})(?: (?P<code>[A-Z_]+))?(?: at (?P<path>\S+))?"
+    r"(?: allowing (?P<allowed>\S+))?(?: with (?P<values>.+))?"
+)
 FRESH = "a fresh video"
 
 
@@ -27,6 +30,7 @@ class Call:
     status: int
     code: str | None
     path: str | None
+    allowed: str | None
     values: tuple[tuple[str, str], ...]
 
 
@@ -44,6 +48,7 @@ def parse_call(promise: Promise) -> Call:
         status=int(response["status"]),
         code=response["code"],
         path=response["path"],
+        allowed=response["allowed"],
         values=tuple((name, value) for name, _, value in values),
     )
 
@@ -61,6 +66,8 @@ async def check_call(stage: Stage, promise: Promise) -> str | None:
     )
     if (response.status, response.code) != (call.status, call.code):
         return f"got {response}"
+    if call.allowed is not None and response.headers.get("Allow", "").replace(" ", "") != call.allowed:
+        return f"Allow is {response.headers.get('Allow')}"
     if call.path is not None and call.path not in response.fields:
         return f"the error names {response.fields}: {response}"
     return next(

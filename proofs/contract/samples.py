@@ -50,6 +50,8 @@ def _source(type_: str, url: str) -> Sample:
 
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
+    "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
+    "GET /library": [Sample(), Sample(caller="a member")],
     "POST /videos": [
         Sample({"source": {"type": "upload", "fileName": f"{UNIQUE}.mp4"}, "products": RECIPES}, status=202),
         _source("https", f"https://media.example.com/{UNIQUE}.mp4"),
@@ -64,6 +66,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(caller="a member"),
     ],
     "POST /videos/{videoId}/uploads": [Sample({"fileName": "video.mp4", "contentType": "video/mp4"}, of="an upload")],
+    "DELETE /videos/{videoId}/uploads": [Sample(of="an upload", status=204)],
     "POST /videos/{videoId}/quote": [Sample(BUNDLE), Sample({})],
     "POST /videos/{videoId}/reservations": [Sample(BUNDLE, status=201)],
     "POST /videos/{videoId}/packaging": [
@@ -118,6 +121,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /videos/{videoId}/professional-hosting": [
         Sample(status=202, fresh=True),
         *(Sample(of=state) for state in ("queued hosting", "processing hosting", "hosted")),
+        Sample(of="hosted before the plan changed", caller="a creator-plan caller"),
     ],
     "GET /videos/{videoId}/professional-hosting": [
         Sample(),

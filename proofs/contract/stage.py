@@ -181,6 +181,8 @@ async def _fill(accounts: Accounts, client: httpx.AsyncClient, url: str) -> Stag
         "an OAuth token": _caller({"Authorization": f"Bearer {await factory.token(owner)}"}, owner),
         **await _special_callers(factory, owner),
     }
+    creator = StateFixtures(accounts, stage.callers["a creator-plan caller"].ids["libraryId"], owner.person.user_id)
+    stage.states["hosted before the plan changed"] = await creator.hosting("ready")
     return stage
 
 

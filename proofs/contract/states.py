@@ -10,6 +10,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
+from proofs.stage.access_fixtures import VIDEO_SECONDS
 
 FAILURE = {"error_code": "INTERNAL", "error_message": "Processing failed.", "error_details": {"step": "reading"}}
 OUTPUTS = 7  # more than are returned
@@ -49,7 +50,7 @@ class StateFixtures:
             "title": "A video",
             "description": "About something.",
             "media_type": "video",
-            "duration_seconds": 60.0,
+            "duration_seconds": VIDEO_SECONDS,
             "default_language_code": "en",
             "provider": "upload",
             "import_status": "ready",
@@ -210,12 +211,15 @@ class StateFixtures:
         await self._insert("voices", voice)
         return voice_id
 
+    async def hosting(self, status: str) -> Ids:
+        video_id = await self.video(hosted_url="https://host.example.com/video.m3u8" if status == "ready" else None)
+        await self._job(f"hosting_{video_id}", "hosting", status, plan={"hosted_video_id": video_id})
+        return {"videoId": video_id}
+
     async def _hosting(self) -> dict[str, Ids]:
         found = {"a hostable video": {"videoId": await self.video()}}
         for state, status in (("queued hosting", "queued"), ("processing hosting", "processing"), ("hosted", "ready")):
-            video_id = await self.video(hosted_url="https://host.example.com/video.m3u8" if status == "ready" else None)
-            await self._job(f"hosting_{video_id}", "hosting", status, plan={"hosted_video_id": video_id})
-            found[state] = {"videoId": video_id}
+            found[state] = await self.hosting(status)
         video_id = await self.video(import_status="queued", status="queued")
         await self.accounts.connection.execute("UPDATE sources SET size_bytes = NULL WHERE video_id = $1", video_id)
         found["a video without a file"] = {"videoId": video_id}

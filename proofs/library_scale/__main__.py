@@ -162,7 +162,9 @@ def _prove_deep_pages(
 ) -> None:
     """Request page 1, a deep page and single videos in turn; each deep page only once, as when paging."""
     big, small = libraries
-    times: dict[str, list[float]] = {"page1": [], "deep": [], "get": [], "get_small": []}
+    times: dict[str, list[float]] = {
+        name: [] for name in ("page1", "deep", "get", "get_small", "summary", "summary_small")
+    }
     wrong = 0
     for number in range(-WARM_ROUNDS, scale.rounds):
         deep = scale.deep_page + number
@@ -172,6 +174,8 @@ def _prove_deep_pages(
             "deep": client.get(big.path(deep, tokens), big),
             "get": client.get(f"/v1/videos/{deep_id}", big),
             "get_small": client.get(f"/v1/videos/{small_id}", small),
+            "summary": client.get("/v1/library", big),
+            "summary_small": client.get("/v1/library", small),
         }
         wrong += [video["id"] for video in responses["page1"][1]["videos"]] != big.page(1)
         wrong += [video["id"] for video in responses["deep"][1]["videos"]] != big.page(deep)
@@ -179,11 +183,21 @@ def _prove_deep_pages(
         for name, (milliseconds, _) in responses.items():
             if number >= 0:
                 times[name].append(milliseconds)
-    page1, deep_page, get, get_small = (round(statistics.median(each), 2) for each in times.values())
+    medians = {name: round(statistics.median(each), 2) for name, each in times.items()}
+    page1, deep_page, get, get_small = (medians[name] for name in ("page1", "deep", "get", "get_small"))
     report.claim("wrong pages or videos", expected="0", measured=wrong, holds=not wrong)
     _claim_ratio(report, f"page {scale.deep_page} relative to page 1", deep_page, page1)
     _claim_ratio(report, "get by id, big library relative to small", get, get_small)
-    report.figures(page1_ms=page1, deep_page_ms=deep_page, get_ms=get, get_small_ms=get_small)
+    summary, summary_small = medians["summary"], medians["summary_small"]
+    _claim_ratio(report, "summary of the library, big relative to small", summary, summary_small)
+    report.figures(
+        page1_ms=page1,
+        deep_page_ms=deep_page,
+        get_ms=get,
+        get_small_ms=get_small,
+        summary_ms=summary,
+        summary_small_ms=summary_small,
+    )
 
 
 def _claim_ratio(report: Report, claim: str, slow: float, fast: float) -> None:

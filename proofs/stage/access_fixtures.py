@@ -22,6 +22,7 @@ from dev.scratch import Accounts, Keyring, Person
 
 CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
+VIDEO_SECONDS = 360.0  # long enough for every product
 TOKEN_LIFETIME = timedelta(hours=1)
 
 # The OpenAPI example of a speech request. Its audio exists already, because no worker runs here.
@@ -67,7 +68,7 @@ class LibraryFactory:
         ids = {name: new_id() for name in ("videoId", "folderId", "endpointId")}
         character_id = new_id()
         base = {"library_id": library_id, "created_at": system_clock()}
-        video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": 60.0}
+        video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": VIDEO_SECONDS}
         endpoint = {
             **base,
             "id": ids["endpointId"],

@@ -57,7 +57,8 @@ def check_document(promise: Promise, document: Document) -> str | None:
     if kind in SERVICE_ONLY:
         return None
     method, _, path = promise.operation.partition(" ")
-    declared = document["paths"].get(f"/v1{path}", {}).get(method.lower())
+    documented = "get" if method == "HEAD" else method.lower()  # HEAD responds as GET does
+    declared = document["paths"].get(f"/v1{path}", {}).get(documented)
     if kind == "call":
         return _check_call(declared, promise)
     if declared is None:
