@@ -198,12 +198,14 @@ def hidden_files() -> Iterator[str]:
     programs += [tools.deno, str(postgres.find_programs() / "postgres")]
     programs += [str(Path(sys.executable).parent / name) for name in ("temporal", "weed")]
     for each in programs:
-        yield from ("--ro-bind", "/dev/null", os.path.realpath(each))
+        if Path(each).exists():  # bubblewrap would create it
+            yield from ("--ro-bind", "/dev/null", os.path.realpath(each))
     packages = [metadata.distribution(name) for name in ("faster-whisper", "fxtranslate", "uharfbuzz")]
     site = Path(str(packages[0].locate_file("")))
     folders = [str(next(site.glob(f"{each.name.replace('-', '_')}-*.dist-info"))) for each in packages]
     for folder in (*folders, str(site / "yt_dlp"), "/usr/share/fonts/truetype/lato"):
-        yield from ("--tmpfs", folder)
+        if Path(folder).exists():
+            yield from ("--tmpfs", folder)
 
 
 EXPECTED = {
