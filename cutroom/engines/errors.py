@@ -9,5 +9,13 @@ class EngineUnavailableError(EngineError):
     """Transient failure: the engine or its model is missing or not responding; a retry or another engine may work."""
 
 
+class UnsuitableInputError(EngineError):
+    """The input cannot give a result. `reason` and message are shown to its owner; those of other errors are not."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class NoRouteError(EngineError):
     """No engine offers a translation route between the two languages."""

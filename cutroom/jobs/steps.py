@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
+from cutroom.capabilities.rules import LanguageFault
+from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError, UnsuitableInputError
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress, StepProgress
@@ -19,6 +20,7 @@ from cutroom.platform.db import Database
 _log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
+UNEXPECTED = "The job could not be completed."
 MAX_ATTEMPTS = (
     4  # for transient errors other than unavailable infrastructure, which Temporal retries without this limit
 )
@@ -56,8 +58,7 @@ async def heartbeating() -> AsyncIterator[None]:
         raise failure(error.code, error.message, reason=error.code, retry=False) from error
     except PROGRAMMING_ERRORS as error:
         _log.exception("activity failed unexpectedly", extra={"activity": activity.info().activity_type})
-        message = "The job could not be completed."
-        raise failure(Code.INTERNAL, message, reason="UNFORESEEN", retry=True) from error
+        raise failure(Code.INTERNAL, UNEXPECTED, reason="UNFORESEEN", retry=True) from error
     finally:
         heartbeats.cancel()
 
@@ -82,9 +83,17 @@ def media_failure(error: MediaError) -> ApplicationError:
 
 
 def engine_failure(error: EngineError) -> ApplicationError:
-    """Unavailable engines are retried; other engine errors are final."""
+    """Facts of the input are reported; other messages are only logged, because they name programs and models.
+
+    Unavailable engines are retried; other errors are final.
+    """
+    if isinstance(error, UnsuitableInputError):
+        return failure(Code.FAILED_PRECONDITION, str(error), reason=error.reason, retry=False)
     if isinstance(error, NoRouteError):
-        return failure(Code.INVALID_ARGUMENT, str(error), reason="NO_ROUTE", retry=False)
+        fault = LanguageFault.NO_ROUTE
+        return failure(Code.FAILED_PRECONDITION, fault.message, reason=fault.value, retry=False)
+    _log.warning("engine failed", extra={"activity": activity.info().activity_type, "error": str(error)})
     if isinstance(error, EngineUnavailableError):
-        return failure(Code.FAILED_PRECONDITION, str(error), reason="ENGINE_UNAVAILABLE", retry=True)
-    return failure(Code.INTERNAL, str(error), reason="ENGINE_FAILED", retry=False)
+        message = "This installation cannot do this at the moment."
+        return failure(Code.FAILED_PRECONDITION, message, reason="ENGINE_UNAVAILABLE", retry=True)
+    return failure(Code.INTERNAL, UNEXPECTED, reason="ENGINE_FAILED", retry=False)

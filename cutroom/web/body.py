@@ -122,9 +122,7 @@ async def read_form(request: Request) -> FormData:
     )
     try:
         form = await parser.parse()
-    except MultiPartException as error:
-        raise invalid_field(BODY, f"The form cannot be parsed: {error.message}") from error
-    except (KeyError, UnicodeError, ValueError) as error:
+    except (MultiPartException, KeyError, UnicodeError, ValueError) as error:
         raise invalid_field(BODY, "The form cannot be parsed.") from error
     for name, value in form.multi_items():
         if "\x00" in name or (isinstance(value, str) and "\x00" in value):

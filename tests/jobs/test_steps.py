@@ -6,7 +6,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError, UnsuitableInputError
 from cutroom.errors import not_found
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import MAX_ATTEMPTS, job_step
@@ -33,6 +33,9 @@ async def failing(runtime: Runtime, library_id: str, error: Exception, *, attemp
     [
         (MediaError(Reason.UNREADABLE, "It cannot be read."), "UNSUPPORTED_SOURCE", True),
         (EngineError("No output."), "INTERNAL", True),
+        (UnsuitableInputError("no_speech", "There is no speech."), "FAILED_PRECONDITION", True),
+        (NoRouteError("No route from 'en' to 'xx'."), "FAILED_PRECONDITION", True),
+        (EngineUnavailableError("The model whisper-base is not installed."), "FAILED_PRECONDITION", False),
         (not_found(), "NOT_FOUND", True),  # the job's subject was deleted
         (KeyError("unexpected"), "INTERNAL", False),
         (TypeError("unexpected"), "INTERNAL", False),
@@ -50,6 +53,26 @@ async def test_errors_become_job_failures(
 async def test_unexpected_error_message_is_not_exposed(runtime: Runtime, person: Person) -> None:
     error = await failing(runtime, person.library_id, ValueError("/secret/path"), attempt=MAX_ATTEMPTS)
     assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "reason"),
+    [
+        (UnsuitableInputError("no_speech", "There is no speech."), "There is no speech.", "no_speech"),
+        (NoRouteError("From 'en' to 'xx'."), "There is no translation into this language.", "no_route"),
+        (EngineError("espeak-ng exited with 1: /usr/lib"), "The job could not be completed.", "ENGINE_FAILED"),
+        (
+            EngineUnavailableError("onnxruntime is not installed."),
+            "This installation cannot do this at the moment.",
+            "ENGINE_UNAVAILABLE",
+        ),
+    ],
+)
+async def test_facts_of_the_input_are_reported_and_messages_of_engines_are_not(
+    runtime: Runtime, person: Person, error: Exception, message: str, reason: str
+) -> None:
+    found = await failing(runtime, person.library_id, error, attempt=MAX_ATTEMPTS)
+    assert (found.message, found.details[0]) == (message, {"reason": reason})
 
 
 async def test_unavailable_service_is_retried_by_temporal(runtime: Runtime, person: Person) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.models.onnx import open_session
 from cutroom.engines.synthesis.kokoro_voices import VOICES
 from cutroom.engines.synthesis.phonemes import CLAUSE_ENDS, PROGRAM, SENTENCE_ENDS, TOKEN_IDS, Espeak
@@ -70,7 +70,7 @@ class KokoroSynthesizer:
         language = _with_region(language, self._voices[voice])
         phonemes = self._espeak.phonemes(normalize_for_speech(text, language), language=language)
         if not phonemes:
-            raise EngineError("The text contains nothing to speak.")
+            raise UnsuitableInputError("no_words", "The text contains nothing to speak.")
         styles = _styles(self._voices_folder / f"{voice}.bin")
         chunks = [(chunk, self._run(chunk, styles, speed)) for chunk in split_phonemes(phonemes)]
         return SynthesizedSpeech(_join(chunks), SPEECH_RATE)

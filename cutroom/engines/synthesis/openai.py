@@ -6,7 +6,7 @@ import wave
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.remote_client import RemoteClient
 from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
@@ -99,7 +99,7 @@ class OpenAiVoiceCloner:
     ) -> SynthesizedSpeech:
         code = language.lower().partition("-")[0]
         if code not in self._languages:
-            raise EngineError(f"The server does not support the language {language}.")
+            raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
         _check(text, speed)
         fields = {
             "input": text,
@@ -130,9 +130,9 @@ def parse_voices(entries: Iterable[str]) -> tuple[StockVoice, ...]:
 
 def _check(text: str, speed: float) -> None:
     if not text.strip():
-        raise EngineError("The text contains nothing to speak.")
+        raise UnsuitableInputError("no_words", "The text contains nothing to speak.")
     if len(text) > MAX_CHARACTERS:
-        raise EngineError(f"The text is longer than {MAX_CHARACTERS} characters.")
+        raise UnsuitableInputError("too_long", f"The text is longer than {MAX_CHARACTERS} characters.")
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise EngineError(f"The speed must be between {MIN_SPEED} and {MAX_SPEED}.")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.media.process import FinishedProcess, MediaError, Reason, run
 
 PROGRAM = Path("/usr/bin/espeak-ng")
@@ -95,7 +95,7 @@ class Espeak:
         """The text as model symbols with punctuation; empty if it contains nothing to speak."""
         voice = espeak_voice(language)
         if voice is None:
-            raise EngineError(f"espeak-ng has no voice for the language {language}.")
+            raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
         tokens = list(_tokenize(_clean(text)))
         words = [token.text for token in tokens if not token.is_mark]
         spoken = iter([line for batch in _batches(words) for line in self._phonemize(batch, voice)])

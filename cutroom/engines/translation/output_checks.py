@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import EngineError, UnsuitableInputError
 from cutroom.text.placeholders import clean_sentence, has_words
 
 MAX_SENTENCE_CHARACTERS = 20_000
@@ -69,7 +69,8 @@ def _loops(text: str) -> bool:
 def check_sentences(sentences: Sequence[str]) -> None:
     for sentence in sentences:
         if len(sentence) > MAX_SENTENCE_CHARACTERS:
-            raise EngineError(f"A sentence exceeds {MAX_SENTENCE_CHARACTERS} characters: {excerpt(sentence)!r}")
+            message = f"A sentence is longer than {MAX_SENTENCE_CHARACTERS} characters: {excerpt(sentence)!r}."
+            raise UnsuitableInputError("sentence_too_long", message)
 
 
 def excerpt(text: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.recognition.whisper import load_whisper
 from cutroom.engines.samples import resample
 from cutroom.engines.synthesis.port import Gender, SpeechSynthesizer, StockVoice, SynthesizedSpeech
@@ -110,7 +110,7 @@ class SpectralTransferCloner:
             self._references.popitem(last=False)
         features = self._references[reference.fingerprint]
         if not features.is_voiced.any():
-            raise EngineError("No voice was found in the reference.")
+            raise UnsuitableInputError("no_speech", "No voice was found in the recording.")
         return features
 
     def _convert(self, samples: "Samples", target: VoiceFeatures) -> "Samples":
@@ -180,7 +180,7 @@ def nearest_voice(voices: Sequence[StockVoice], *, language: str, pitch_hz: floa
         voice for voice in voices if voice.language.lower().partition("-")[0] == code.partition("-")[0]
     ]
     if not candidates:
-        raise EngineError(f"No voice speaks the language {language}.")
+        raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
     gender = Gender.FEMALE if pitch_hz >= FEMALE_PITCH_HZ else Gender.MALE
     same_gender = [voice for voice in candidates if voice.gender is gender] or candidates
     return min(same_gender, key=lambda voice: abs(voice.pitch_hz - pitch_hz))
@@ -296,7 +296,8 @@ def _check(samples: "Samples") -> None:
     if samples.ndim != 1 or not np.isfinite(samples).all():
         raise EngineError("The reference must be one-dimensional and finite.")
     if len(samples) < MIN_REFERENCE_SECONDS * REFERENCE_RATE:
-        raise EngineError(f"The reference is shorter than {MIN_REFERENCE_SECONDS:.0f} seconds.")
+        message = f"The recording is shorter than {MIN_REFERENCE_SECONDS:.0f} seconds."
+        raise UnsuitableInputError("too_short", message)
 
 
 def _import_world() -> Any:  # noqa: ANN401 - a module

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.diarization.pitch import median_pitch
-from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
@@ -77,7 +77,7 @@ def _assign_stock_voices(
     synthesizer = engines.synthesizer()
     voices = voices_for(language, synthesizer.voices())
     if not voices:
-        raise EngineUnavailableError(f"No voice speaks {language}.")
+        raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
     return {
         speaker: AssignedVoice(synthesizer.name, voice.name, pitch_hz=voice.pitch_hz)
         for speaker, voice in cast_voices(profiles, voices).items()

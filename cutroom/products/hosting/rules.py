@@ -15,14 +15,30 @@ class Provider(StrEnum):
     MUX = "mux"
 
 
+class Obstacle(StrEnum):
+    """What prevents activation, the first first."""
+
+    PLAN = "Professional hosting needs the Pro or Business plan."
+    SOURCE = "The source file of this video is not ready."
+    PROVIDER = "No hosting provider is configured."
+
+    @property
+    def reason(self) -> Reason:
+        """As the contract names it; without a provider, an input of the installation is missing."""
+        return "plan_required" if self is Obstacle.PLAN else "missing_input"
+
+
 @dataclass(frozen=True, slots=True)
 class HostingStatus:
     """Hosting status of a video."""
 
     state: State
-    can_activate: bool
     provider: Provider
-    reason: Reason | None = None
+    obstacle: Obstacle | None = None
+
+    @property
+    def can_activate(self) -> bool:
+        return self.obstacle is None
 
 
 # A failed activation counts as inactive and can be repeated.
@@ -32,10 +48,8 @@ _STATES: dict[str, State] = {"queued": "queued", "processing": "processing", "re
 def hosting_status(
     job_status: str | None, *, plan_allows: bool, has_source: bool, is_configured: bool
 ) -> HostingStatus:
-    """Computes the status; the plan is checked before the source file."""
+    """Computes the status; the plan is checked before the source file, and that before the provider."""
     state = _STATES.get(job_status or "", "inactive")
     provider = Provider.MUX if state != "inactive" else Provider.SHAKA
-    reason: Reason | None = None
-    if state == "inactive":
-        reason = "plan_required" if not plan_allows else "missing_input" if not has_source else None
-    return HostingStatus(state, plan_allows and has_source and is_configured, provider, reason)
+    passed = {Obstacle.PLAN: plan_allows, Obstacle.SOURCE: has_source, Obstacle.PROVIDER: is_configured}
+    return HostingStatus(state, provider, next((obstacle for obstacle in Obstacle if not passed[obstacle]), None))

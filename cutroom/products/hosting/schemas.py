@@ -24,8 +24,12 @@ class Hosting(ApiModel):
             description="`inactive`: packaged by Cutroom; `queued`, `processing`: being sent to the hosting provider."
         ),
     ]
-    can_activate: Annotated[bool, Field(description="Whether the plan allows hosting and a source file exists.")]
+    can_activate: Annotated[
+        bool, Field(description="Whether the plan allows hosting, a source file exists and a provider is configured.")
+    ]
     packaging_provider: Provider
-    reason: Annotated[Omittable[Reason], Field(description="Why hosting cannot be activated; only while inactive.")] = (
-        None
-    )
+    reason: Annotated[
+        Omittable[Reason],
+        Field(description="Why hosting cannot be activated; present whenever `canActivate` is false."),
+    ] = None
+    message: Annotated[Omittable[str], Field(description="The reason in words.")] = None

@@ -13,7 +13,7 @@ from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.products.hosting.rules import HostingStatus, hosting_status
+from cutroom.products.hosting.rules import HostingStatus, Obstacle, hosting_status
 from cutroom.products.hosting.schemas import Hosting
 
 _STATE = """SELECT s.storage_path IS NOT NULL AND s.size_bytes IS NOT NULL AND v.import_status = 'ready' AS has_source,
@@ -48,13 +48,14 @@ async def activate(
     current = await _load_status(connection, principal, video_id, is_configured=is_configured)
     if current.state != "inactive":
         return _to_schema(video_id, current), False
-    if current.reason == "plan_required":
-        raise CutroomError(Code.PERMISSION_DENIED, details={"reason": current.reason})
-    if current.reason == "missing_input":
-        raise CutroomError(Code.INVALID_ARGUMENT, details={"reason": current.reason})
-    if not current.can_activate:
-        message = "No hosting provider is configured."
-        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})
+    match current.obstacle:
+        case Obstacle.PLAN:
+            raise CutroomError(Code.PERMISSION_DENIED, details={"reason": current.obstacle.reason})
+        case Obstacle.SOURCE:
+            raise CutroomError(Code.INVALID_ARGUMENT, details={"reason": current.obstacle.reason})
+        case Obstacle.PROVIDER:
+            message = str(current.obstacle)
+            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})
     job = NewJob(hosting_key(video_id), None, plan={"hosted_video_id": video_id})
     (started,) = await create_jobs(connection, principal, [job], prices=prices, now=now)
     updated = await _load_status(connection, principal, video_id, is_configured=is_configured)
@@ -80,7 +81,8 @@ def _to_schema(video_id: str, values: HostingStatus) -> Hosting:
         status=values.state,
         can_activate=values.can_activate,
         packaging_provider=values.provider,
-        reason=values.reason,
+        reason=values.obstacle.reason if values.obstacle is not None else None,
+        message=values.obstacle,
     )
 
 

@@ -75,7 +75,7 @@ def test_word_order_is_kept_in_long_text() -> None:
 
 @pytest.mark.parametrize("language", ["de", "ja", "zh", "tlh", ""])
 def test_unsupported_language_is_rejected(language: str) -> None:
-    with pytest.raises(EngineError, match="no voice for the language"):
+    with pytest.raises(EngineError, match="No voice speaks the language"):
         kokoro().synthesize("Guten Tag.", voice="af_heart", language=language)
 
 

@@ -65,7 +65,9 @@ async def test_unsupported_language_is_rejected_with_supported_ones(
     assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")
     details = response.json()["error"]["details"]
     assert details["available"] == ["es", "pt"]
-    assert details["fields"][0]["path"] == f"languages.{len(languages) - 1}"
+    is_source = languages == ["en"]
+    message = "This is the language of the video." if is_source else "There is no translation into this language."
+    assert details["fields"] == [{"path": f"languages.{len(languages) - 1}", "message": message}]
     assert await balance(accounts, transcribed) == 10_000
 
 

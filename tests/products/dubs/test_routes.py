@@ -107,8 +107,8 @@ async def test_preview_is_available_while_processing(
         ({"languages": []}, "languages", None),
         ({"languages": ["pt", "pt"]}, "languages", None),
         ({"languages": ["pt"], "product": "ultra"}, "product", None),
-        ({"languages": ["pt", "ja"]}, "languages.1", ["de", "pt"]),
-        ({"languages": ["de"]}, "languages.0", ["en-US", "pt-BR"]),
+        ({"languages": ["pt", "ja"]}, "languages.1", ["pt"]),
+        ({"languages": ["de"]}, "languages.0", ["pt"]),
     ],
     ids=["none", "twice", "product", "no translation", "no voice"],
 )
@@ -124,6 +124,60 @@ async def test_invalid_requests_name_the_field(
     assert (response.status_code, response.json()["error"]["code"]) == (400, "INVALID_ARGUMENT"), response.text
     details = response.json()["error"]["details"]
     assert (details["fields"][0]["path"], details.get("available")) == (path, available)
+    assert await ledger.wallet_balance(accounts.connection, transcribed.library_id) == FUNDS
+
+
+async def test_each_language_gets_its_own_verdict(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    body = {"languages": ["JA", "pt", "de", "EN", "en-GB"]}
+    response = await api.post(f"/videos/{transcribed.video_id}/dubs", json=body)
+    assert response.status_code == 400
+    assert response.json()["error"]["details"] == {
+        "fields": [
+            {"path": "languages.0", "message": "There is no translation into this language."},
+            {"path": "languages.2", "message": "No voice speaks this language."},
+            {"path": "languages.3", "message": "This is the language of the video."},
+            {"path": "languages.4", "message": "This is the language of the video."},
+        ],
+        "available": ["pt"],
+    }
+    assert await ledger.wallet_balance(accounts.connection, transcribed.library_id) == FUNDS
+
+
+async def test_language_tags_of_line_items_and_job_ids_compare_without_case(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    video_id = transcribed.video_id
+    bundle = {"dubs": [{"languages": ["PT-br"]}]}
+    line = (await api.post(f"/videos/{video_id}/reservations", json=bundle)).json()["lineItems"][0]
+    assert line["targetLanguageCode"] == "pt-BR"
+    body = {"languages": ["pt-br"], "reservationLineItemIdByLanguage": {"PT-BR": line["lineItemId"]}}
+    response = await api.post(f"/videos/{video_id}/dubs", json=body)
+    assert response.status_code == 202, response.text
+    (job,) = response.json()["jobs"]
+    assert (await api.get(f"/jobs/dub_{video_id}_PT-br_plus")).json() == job
+    assert (
+        (await api.get(f"/videos/{video_id}/dubs/PT-br")).json()["jobId"] == job["id"] == f"dub_{video_id}_pt-BR_plus"
+    )
+    twice = {**body, "reservationLineItemIdByLanguage": {"pt-BR": line["lineItemId"], "PT-br": line["lineItemId"]}}
+    refused = await api.post(f"/videos/{video_id}/dubs", json=twice)
+    assert refused.json()["error"]["details"]["fields"][0]["path"] == "reservationLineItemIdByLanguage"
+
+
+async def test_video_without_speech_is_refused(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    await accounts.connection.execute("UPDATE transcripts SET language = 'und', segments = '[]'")
+    for path in ("dubs", "captions"):
+        response = await api.post(f"/videos/{transcribed.video_id}/{path}", json={"languages": ["pt"]})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"], error["details"]) == (
+            409,
+            "FAILED_PRECONDITION",
+            {"reason": "no_speech"},
+        )
+        assert error["message"] == "No speech was recognized in this video."
     assert await ledger.wallet_balance(accounts.connection, transcribed.library_id) == FUNDS
 
 

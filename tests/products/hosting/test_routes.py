@@ -85,8 +85,14 @@ async def test_missing_source_is_rejected(hosting_api: httpx.AsyncClient, transc
 
 async def test_missing_provider_is_rejected(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
     await insert_source(transcribed)
-    response = await api.post(f"/videos/{transcribed.video_id}/professional-hosting", json={})
-    assert (response.status_code, response.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
+    path = f"/videos/{transcribed.video_id}/professional-hosting"
+    response = await api.post(path, json={})
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (409, "FAILED_PRECONDITION")
+    assert (error["message"], error["details"]) == ("No hosting provider is configured.", {"reason": "no_provider"})
+    status = (await api.get(path)).json()
+    assert (status["canActivate"], status["reason"]) == (False, "missing_input")
+    assert status["message"] == "No hosting provider is configured."
 
 
 async def test_idempotency_key_covers_all_path_variants(

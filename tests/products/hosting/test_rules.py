@@ -1,40 +1,42 @@
 """Tests for hosting status rules."""
 
+from itertools import product
+
 import pytest
 
-from cutroom.products.hosting.rules import Provider, hosting_status
+from cutroom.products.hosting.rules import Obstacle, Provider, hosting_status
 
 
 @pytest.mark.parametrize(
-    ("plan_allows", "has_source", "can_activate", "reason"),
+    ("plan_allows", "has_source", "is_configured", "reason", "obstacle"),
     [
-        (True, True, True, None),
-        (False, True, False, "plan_required"),
-        (True, False, False, "missing_input"),
-        (False, False, False, "plan_required"),
+        (True, True, True, None, None),
+        (False, True, True, "plan_required", Obstacle.PLAN),
+        (True, False, True, "missing_input", Obstacle.SOURCE),
+        (False, False, False, "plan_required", Obstacle.PLAN),
+        (True, False, False, "missing_input", Obstacle.SOURCE),
+        (True, True, False, "missing_input", Obstacle.PROVIDER),
     ],
 )
 def test_inactive_status_has_a_reason(
-    plan_allows: bool,  # noqa: FBT001
-    has_source: bool,  # noqa: FBT001
-    can_activate: bool,  # noqa: FBT001
-    reason: str | None,
+    *, plan_allows: bool, has_source: bool, is_configured: bool, reason: str | None, obstacle: Obstacle | None
 ) -> None:
-    for status in (None, "failed"):
-        status_found = hosting_status(status, plan_allows=plan_allows, has_source=has_source, is_configured=True)
-        assert (status_found.state, status_found.can_activate, status_found.reason) == (
-            "inactive",
-            can_activate,
-            reason,
-        )
-        assert status_found.provider is Provider.SHAKA
+    for job_status in (None, "failed"):
+        found = hosting_status(job_status, plan_allows=plan_allows, has_source=has_source, is_configured=is_configured)
+        assert (found.state, found.can_activate, found.obstacle) == ("inactive", obstacle is None, obstacle)
+        assert (found.obstacle.reason if found.obstacle is not None else None) == reason
+        assert found.provider is Provider.SHAKA
 
 
-@pytest.mark.parametrize("status", ["queued", "processing", "ready"])
-def test_active_status_has_no_reason(status: str) -> None:
-    status_found = hosting_status(status, plan_allows=False, has_source=True, is_configured=True)
-    assert (status_found.state, status_found.provider, status_found.reason) == (status, Provider.MUX, None)
+@pytest.mark.parametrize("job_status", [None, "queued", "processing", "ready", "failed"])
+def test_what_cannot_be_activated_always_has_a_reason(job_status: str | None) -> None:
+    for plan_allows, has_source, is_configured in product((True, False), repeat=3):
+        found = hosting_status(job_status, plan_allows=plan_allows, has_source=has_source, is_configured=is_configured)
+        assert found.can_activate == (plan_allows and has_source and is_configured)
+        assert (found.obstacle is None) == found.can_activate
 
 
-def test_missing_provider_prevents_activation() -> None:
-    assert not hosting_status(None, plan_allows=True, has_source=True, is_configured=False).can_activate
+@pytest.mark.parametrize("job_status", ["queued", "processing", "ready"])
+def test_active_status_names_the_hosting_provider(job_status: str) -> None:
+    found = hosting_status(job_status, plan_allows=True, has_source=True, is_configured=True)
+    assert (found.state, found.provider, found.obstacle) == (job_status, Provider.MUX, None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import EngineError, UnsuitableInputError
 from cutroom.engines.thumbnails.compositor import characters, creative, precision
 from cutroom.engines.thumbnails.compositor.draft import DraftBuilder, is_face_cropped, render_draft
 from cutroom.engines.thumbnails.compositor.headline_layout import MIN_LETTER_HEIGHT, shortened_variants
@@ -92,7 +92,7 @@ def render_best(
             # Fewer thumbnails are better than cropped faces.
             uncropped = [each for each in rendered if not any(is_face_cropped(face) for face in each.faces)]
             return _distinct(uncropped or rendered)[:count]
-    raise EngineError("The headline does not fit any layout.")
+    raise UnsuitableInputError("headline_too_long", "The headline does not fit any layout.")
 
 
 def _distinct(rendered: list[RenderedThumbnail]) -> list[RenderedThumbnail]:
@@ -126,7 +126,7 @@ def _validate_images(spec: ThumbnailSpec) -> None:
     elif spec.plates:
         raise EngineError("The creative pipeline takes no plates.")
     elif not (spec.frames or spec.characters):
-        raise EngineError("At least one frame or character image is required.")
+        raise UnsuitableInputError("no_picture", "At least one frame of the video or image of a character is required.")
     if len(spec.characters) > MAX_CHARACTERS:
         raise EngineError(f"At most {MAX_CHARACTERS} characters are supported.")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.announced_topic import AnnouncedTopic, find_announced_topic
 from cutroom.engines.writing.extractive.guidelines import Guidelines, parse_guidelines
 from cutroom.engines.writing.extractive.keyphrases import Keyphrase, extract_keyphrases
@@ -51,7 +51,8 @@ def analyze_transcript(source: WritingInput, *, embedder: "TextEmbedder | None")
     source, injections = strip_injections(source)
     sentences = [each for each in extract_sentences(source) if guidelines.allows(each.text)]
     if not sentences:
-        raise EngineError("Every sentence of this video contains words that its brand voice bans.")
+        message = "Every sentence of this video contains words that its brand voice bans."
+        raise UnsuitableInputError("banned_words", message)
     topic = find_announced_topic(sentences, language=source.language)
     announced = topic.sentence if topic else None
     vectors = embedder.embed([each.text for each in sentences]) if embedder is not None and sentences else None

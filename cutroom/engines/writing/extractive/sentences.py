@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.quotes import clean_quote
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
 from cutroom.engines.writing.port import WritingInput
@@ -34,11 +34,11 @@ class TranscriptSentence:
 
 
 def extract_sentences(source: WritingInput) -> list[TranscriptSentence]:
-    """All sentences; raises EngineError if the transcript is too short."""
+    """All sentences; raises UnsuitableInputError if the transcript is too short."""
     segments = sentence_segments(source.segments)
     found = [each for segment in segments if (each := _sentence(segment, language=source.language)) is not None]
     if sum(each.word_count for each in found) < MIN_WORDS:
-        raise EngineError("The transcript of this video is too short to write about.")
+        raise UnsuitableInputError("too_little_speech", "The transcript of this video is too short to write about.")
     return found
 
 

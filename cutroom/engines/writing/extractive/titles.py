@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cutroom.engines.errors import EngineError
+from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
 from cutroom.engines.writing.extractive.keyphrases import Keyphrase
 from cutroom.engines.writing.extractive.quotes import capitalized, shortened, split_clauses, without_final_stop
@@ -43,7 +43,7 @@ def _fallback_title(analysis: TranscriptAnalysis) -> str:
         text = shortened(text, TITLE_CHARACTERS, language=analysis.language)
         if text and analysis.allows(text):
             return capitalized(text)
-    raise EngineError("No sentence of this video fits into a title.")
+    raise UnsuitableInputError("no_title", "No sentence of this video fits into a title.")
 
 
 class TemplateFields:
