@@ -2,22 +2,35 @@
 
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import html5lib
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    ViewportSize,
+    async_playwright,
+)
 
-from dev.probe import CHROMIUM
-
+CHROMIUM = "/usr/bin/chromium"
 AXE = Path(__file__).parents[1] / "vendor" / "axe-core-4.14.0.min.js"
 SLOW_MS = 1_000
 SERIOUS = frozenset({"serious", "critical"})
-WIDE = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+LAPTOP = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=844)
+VIEWS: dict[str, tuple[Literal["light", "dark"], ViewportSize]] = {
+    "laptop": ("light", LAPTOP),
+    "dark": ("dark", LAPTOP),
+    "phone": ("light", PHONE),
+}
 # Not timed: object storage, upload bodies and speech synthesis.
 _UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/media/|\.mp4|\.flac|/voices/speak$")
 
@@ -30,6 +43,8 @@ class Findings:
     slow: list[str] = field(default_factory=list)
     axe_serious: list[str] = field(default_factory=list)
     bad_html: list[str] = field(default_factory=list)
+    sideways: list[str] = field(default_factory=list)  # pages that scroll horizontally, with the width
+    actions_above_fold: bool = False
     dialogs: int = 0
     pages: set[str] = field(default_factory=set)
     longest_ms: float = 0.0
@@ -68,40 +83,43 @@ class BrowserSession:
         if duration_ms > SLOW_MS:
             self.findings.slow.append(f"{request.method} {request.url}: {duration_ms:.0f} ms")
 
-    async def go(self, path: str) -> None:
-        await self.page.goto(self.url + path, wait_until="load")
+    async def go(self, path: str) -> Response:
+        response = await self.page.goto(self.url + path, wait_until="load")
+        assert response is not None
+        return response
 
-    async def capture(self, name: str) -> None:
-        """Take screenshots and check accessibility in light, dark and phone views; the short form only in light."""
+    async def capture(self, name: str, *, views: Sequence[str] = ("laptop",)) -> None:
+        """Checks the page in these views; the long form checks all of them and takes screenshots."""
         self.findings.pages.add(name)
-        views = (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE))
-        for view, scheme, size in views[:1] if self.short else views:
-            await self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a literal
-            await self.page.set_viewport_size(size)  # type: ignore[arg-type]  # a plain dict
-            await self.page.wait_for_timeout(250)
-            await self.page.screenshot(path=self.folder / f"{name}-{view}.png", full_page=True)
-            await self._check_accessibility(f"{name} ({view})")
-            wide = await self.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1")
-            if wide:
-                self.findings.bad_html.append(f"{name} ({view}): wider than the window")
+        for view in views if self.short else VIEWS:
+            scheme, size = VIEWS[view]
+            await self.page.emulate_media(color_scheme=scheme)
+            await self.page.set_viewport_size(size)
+            await self.check_layout(f"{name} ({view})")
+            if not self.short:
+                await self.page.screenshot(path=self.folder / f"{name}-{view}.png", full_page=True)
         await self.page.emulate_media(color_scheme="light")
-        await self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # as above
+        await self.page.set_viewport_size(LAPTOP)
 
-    async def _check_accessibility(self, name: str) -> None:
-        await self.page.evaluate(AXE.read_text())
+    async def check_layout(self, name: str) -> None:
+        """Records accessibility violations, and whether the page scrolls sideways, at the current width."""
+        await self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        if not await self.page.evaluate("'axe' in window"):
+            await self.page.evaluate(AXE.read_text())
         result = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         for violation in result["violations"]:
             if violation["impact"] in SERIOUS:
                 targets = "; ".join(str(node["target"]) for node in violation["nodes"][:3])
                 self.findings.axe_serious.append(f"{name}: {violation['id']}: {targets}")
+        if await self.page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
+            self.findings.sideways.append(f"{name}: wider than the window")
 
-    async def check_html(self, path: str) -> None:
-        """Parse the served HTML with a strict parser."""
-        response = await self.page.request.get(self.url + path)
+    async def check_html(self, response: Response) -> None:
+        """Parses the served HTML with a strict parser."""
         parser = html5lib.HTMLParser()
         parser.parse(await response.text())
         for place, code, _ in parser.errors:
-            self.findings.bad_html.append(f"{path}: {code} at {place}")
+            self.findings.bad_html.append(f"{response.url}: {code} at {place}")
 
     async def until(self, expression: str, *, seconds: float = 30.0) -> None:
         """Poll from outside: the page's content security policy forbids wait_for_function."""
@@ -125,8 +143,8 @@ async def open_browser(
     if microphone is not None:
         arguments.append(f"--use-file-for-fake-audio-capture={microphone}")
     async with async_playwright() as playwright:
-        browser: Browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
-        context: BrowserContext = await browser.new_context(viewport=WIDE, permissions=["microphone"])  # type: ignore[arg-type]  # a plain dict
+        browser: Browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        context: BrowserContext = await browser.new_context(viewport=LAPTOP, permissions=["microphone"])
         context.set_default_timeout(30_000)
         session = BrowserSession(await context.new_page(), Findings(), url, folder, short)
         session.watch()

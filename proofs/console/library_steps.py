@@ -1,4 +1,4 @@
-"""Steps of the console proof for voices, characters, brand voices, folders and posters."""
+"""Steps of the console proof for folders, voices, characters and brand voices."""
 
 from playwright.async_api import FilePayload
 
@@ -20,6 +20,7 @@ async def clone_voice(console: ConsoleStage) -> None:
     await page.click("#record")
     await browser.until("document.getElementById('sample').files.length === 1")
     assert await page.locator("#sample-player").is_visible()
+    await page.uncheck("#clone [name=clean]")
     await page.check("#clone [name=consent]")
     await page.click("#clone button.main")
     await browser.wait_for("#voices li", has_text="Reader")
@@ -88,14 +89,3 @@ async def arrange_library(console: ConsoleStage) -> None:
     await browser.wait_for(".tile")
     assert "folder=" in page.url
     await browser.capture("folder")
-
-
-async def choose_poster(console: ConsoleStage) -> None:
-    """Set the second thumbnail as the video's poster."""
-    page, browser = console.browser.page, console.browser
-    await page.click(".thumb button >> nth=0")
-    await browser.wait_for("[role=status]", has_text="Thumbnail set")
-    await browser.wait_for(".thumb.chosen .state.ready")
-    sql = "SELECT poster_path FROM videos WHERE id = $1"
-    poster = await console.stage.accounts.connection.fetchval(sql, console.ids["video"])
-    assert "/thumbnails/" in poster, poster

@@ -16,8 +16,10 @@ from cutroom.platform.clock import system_clock
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.console.browser import BrowserSession
 from proofs.stage.oauth_client import AuthorizationRequest
+from proofs.stage.webhook_receiver import Receiver
 from tests.support.stage import Stage
 
+EMAIL = "ada@example.com"
 PASSWORD = "a video about lenses"  # noqa: S105 (of a test account)
 MARKUP = "<img src=x onerror=alert(1)>"
 VIDEO_NAME = f"Lens {MARKUP}.mp4"
@@ -32,6 +34,7 @@ class ConsoleStage:
 
     stage: Stage
     browser: BrowserSession
+    receiver: Receiver
     video_file: Path
     ids: dict[str, str] = field(default_factory=dict)
 
@@ -40,7 +43,7 @@ def make_speech_video(path: Path) -> Path:
     """Two spoken sentences over moving video at a high bitrate, so that the upload takes a while."""
     clips = ensure_clips(clips_folder())
     audio = [str(clips / name) for name in ("0870.wav", "0890.wav")]
-    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "gradients=s=960x540:r=25:speed=0.02:seed=7"]
+    command = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "gradients=s=640x360:r=25:speed=0.02:seed=7"]
     join = "[1:a]apad=pad_dur=0.8[a];[a][2:a]concat=n=2:v=0:a=1[s]"
     encode = [
         "-c:v",
@@ -48,13 +51,13 @@ def make_speech_video(path: Path) -> Path:
         "-preset",
         "ultrafast",
         "-b:v",
-        "8M",
+        "4M",
         "-minrate",
-        "8M",
+        "4M",
         "-maxrate",
-        "8M",
+        "4M",
         "-bufsize",
-        "8M",
+        "4M",
     ]
     command += ["-i", audio[0], "-i", audio[1], "-filter_complex", join, "-map", "0:v", "-map", "[s]", "-shortest"]
     subprocess.run([*command, *encode, "-x264-params", "nal-hrd=cbr", "-c:a", "aac", str(path)], check=True)
@@ -68,7 +71,7 @@ async def connect_oauth_app(console: ConsoleStage) -> None:
         client = await register_client(connection, f"Reader {MARKUP}", [address], owner_id=None, now=system_clock())
         request = AuthorizationRequest(client.id)
         await console.browser.go("/oauth/authorize?" + urlencode(request.fields(redirect_uri=address)))
-        await console.browser.capture("consent")
+        await console.browser.capture("consent", views=("laptop", "phone"))
         await console.browser.page.check(f"input[name=library][value='{console.ids['workspace']}']")
         await console.browser.page.click("button[value=allow]")
         await console.browser.wait_for("body", has_text="Connected")

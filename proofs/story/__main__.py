@@ -20,6 +20,7 @@ import httpx
 from cutroom.platform.db import register_json_codec
 from dev.environment import PROJECT, port_base
 from proofs.stage.ledger_audit import LedgerAudit, audit_ledger
+from proofs.stage.loopback_worker import CERTIFICATE
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import GB, Needs
@@ -33,7 +34,6 @@ from proofs.story.client import (
     wait_for_jobs,
 )
 from proofs.story.products import check_products
-from proofs.story.worker import CERTIFICATE
 from tests.support import shorts_video
 from tests.support.dub_stage import fund
 from tests.support.mux_server import MuxServer, mux_server
@@ -151,7 +151,11 @@ async def _open_story(folder: Path, *, playback: str) -> AsyncIterator[StoryStag
         changes: dict[str, Any] = {**mux.settings, "playback": playback}
         variables = {CERTIFICATE: str(folder / "certificate.pem")}
         opened = open_stage(
-            "proof_story", folder / "stage", environment=variables, worker_module="proofs.story.worker", **changes
+            "proof_story",
+            folder / "stage",
+            environment=variables,
+            worker_module="proofs.stage.loopback_worker",
+            **changes,
         )
         try:
             async with opened as stage:

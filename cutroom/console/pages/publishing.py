@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
-from cutroom.console.framework.recipes import parse_characters, parse_languages
+from cutroom.console.framework.recipes import parse_languages, parse_thumbnail
 from cutroom.console.pages.orders import tab_of
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.jobs.ids import AutomationType, JobType, parse_job_id
@@ -34,7 +34,7 @@ class DownloadView:
     job: Job
 
 
-async def waits_for_review(context: PageContext, video_id: str) -> bool:
+async def is_in_review(context: PageContext, video_id: str) -> bool:
     """Whether detected images wait for approval."""
     return _in_review(await context.call_operation(packaging.get_packaging, video_id))
 
@@ -92,13 +92,8 @@ async def _generate_description(context: PageContext, video_id: str) -> None:
 
 
 async def _generate_thumbnail(context: PageContext, video_id: str) -> None:
-    """Zero-prompt thumbnail; with review, detected references are approved before generation."""
-    thumbnail: dict[str, Any] = {"enabled": True, "promoteToPrimary": context.form.has("poster"), **_brand(context)}
-    if characters := parse_characters(context.form):
-        thumbnail |= {"characterCount": len(characters), "characters": [{"characterId": each} for each in characters]}
-    if context.form.has("review"):
-        precise = {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # detection requires this mode
-        thumbnail |= {**precise, "autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}
+    thumbnail = {"enabled": True, "promoteToPrimary": context.form.has("poster"), **_brand(context)}
+    thumbnail |= parse_thumbnail(context.form)
     await _create_packaging(context, video_id, {"zeroPromptThumbnail": thumbnail})
 
 

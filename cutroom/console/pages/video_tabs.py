@@ -7,7 +7,7 @@ from typing import Any
 from cutroom.console.framework.page_context import PageContext
 from cutroom.console.framework.timeline import DubTimeline, dub_timeline, speech_spans
 from cutroom.console.pages.files import load_language_videos
-from cutroom.console.pages.publishing import load_publishing, load_thumbnails, waits_for_review
+from cutroom.console.pages.publishing import is_in_review, load_publishing, load_thumbnails
 from cutroom.errors import CutroomError
 from cutroom.jobs.ids import DubProduct, JobType
 from cutroom.jobs.schemas import Job
@@ -86,7 +86,7 @@ async def load_dubs(context: PageContext, video: Video, jobs: list[Job]) -> list
 async def _overview(context: PageContext, view: VideoView) -> dict[str, Any]:
     return {
         "speech": speech_spans(view.transcript.segments or []),
-        "in_review": await waits_for_review(context, view.video.id),
+        "in_review": await is_in_review(context, view.video.id),
         "current": [job for job in view.jobs if job.status is not JobState.READY],
     }
 

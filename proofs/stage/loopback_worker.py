@@ -10,7 +10,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import configure_logging
 from proofs.stage.webhook_receiver import LoopbackSender
 
-CERTIFICATE = "STORY_CERTIFICATE"  # environment variable: path of the receiver's certificate
+CERTIFICATE = "PROOF_CERTIFICATE"  # environment variable: path of the receiver's certificate
 
 
 def main() -> None:

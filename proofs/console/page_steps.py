@@ -1,0 +1,63 @@
+"""Steps of the console proof that visit pages: webhooks, and every page on a phone with markup in every name."""
+
+from cutroom.products.declaration import VideoTab
+from proofs.console.browser import LAPTOP, PHONE
+from proofs.console.stage import JOB_SECONDS, MARKUP, ConsoleStage
+
+HOOK = "/takes/console"
+PATHS = (
+    "/library",
+    "/voices",
+    "/characters",
+    "/brand-voices",
+    "/credits",
+    "/keys",
+    "/webhooks",
+    "/apps",
+    "/workspace",
+    "/workspace/new",
+    "/account",
+)
+
+
+async def receive_webhook(console: ConsoleStage) -> None:
+    """Register an endpoint, send it a test event, and see the delivery in the log."""
+    page, browser = console.browser.page, console.browser
+    await browser.go("/webhooks")
+    await page.fill("#main [name=url]", f"https://{console.receiver.host}{HOOK}")
+    await page.click("#main button.main")
+    console.receiver.secrets[HOOK] = await page.inner_text("#new-secret")
+    await browser.capture("webhooks")
+    await page.click("td a")
+    await page.click("text=Send test event")
+    await browser.wait_for("#log .state.ready", seconds=JOB_SECONDS, has_text="Delivered")
+    assert [delivery.verified for delivery in console.receiver.at(HOOK)] == [True]
+    await browser.capture("webhook")
+    console.ids["webhook"] = page.url.removeprefix(browser.url).partition("?")[0]
+
+
+async def visit_remaining_pages(console: ConsoleStage) -> None:
+    browser = console.browser
+    for name in ("credits", "account"):
+        await browser.go(f"/{name}")
+        await browser.capture(name)
+    await browser.page.click(".who summary")
+    await browser.check_layout("menu")
+
+
+async def visit_on_a_phone(console: ConsoleStage) -> None:
+    """Every page fits 390 pixels, is valid HTML, and shows markup in names, transcripts and speakers as text."""
+    browser, video_id = console.browser, console.ids["video"]
+    await console.stage.accounts.connection.execute(
+        """UPDATE transcripts SET segments = jsonb_set(segments, '{0,text}', to_jsonb($2::text)),
+               speakers = jsonb_set(speakers, '{0,label}', to_jsonb($2::text)) WHERE video_id = $1""",
+        video_id,
+        f"{MARKUP}<script>alert(2)</script>",
+    )
+    await browser.page.set_viewport_size(PHONE)
+    tabs = [f"/videos/{video_id}?tab={tab}" for tab in VideoTab]
+    for path in (*PATHS, console.ids["webhook"], f"/library?q={MARKUP}", *tabs):
+        await browser.check_html(await browser.go(path))
+        await browser.check_layout(f"{path} (phone)")
+        assert not await browser.page.locator("img[src=x]").count(), path
+    await browser.page.set_viewport_size(LAPTOP)
