@@ -12,6 +12,7 @@ import pytest
 from cutroom.entrypoints.api import build_app
 from cutroom.errors import ERROR_SPECS
 from cutroom.web.openapi import document
+from tests.support.internal_names import INTERNAL_NAMES
 
 PACKAGE = Path(__file__).parent.parent / "cutroom"
 # Calls whose texts are shown to callers. Messages of other engine errors and `detail` of media errors are only logged.
@@ -33,13 +34,6 @@ SHOWN = frozenset(
         "TooLargeError",
         "PydanticCustomError",
     }
-)
-INTERNAL_NAMES = re.compile(
-    r"(?i:pydantic|fastapi|starlette|uvicorn|asyncpg|sqlalchemy|postgres|\bsql\b|temporal\b|obstore|redis|valkey"
-    r"|ffmpeg|ffprobe|bubblewrap|espeak|kokoro|whisper|apertium|firefox|spleeter|onnx|numpy|opencv|yt-dlp|yt_dlp"
-    r"|translation_routes|stock_voices|escrow_lines|idempotency_records|thumbnail_requests"
-    r"|traceback|exception|site-packages|<class|(?:^|\s)/(?:usr|home|tmp|var|etc)/)"
-    r"|<[A-Z]\w+\.|\b[A-Z]\w+Error\b|CUTROOM_|Input should|Value error|\bNone\b|\bTrue\b|\bFalse\b|NoneType",
 )
 LOGGED_KEYWORDS = frozenset({"detail", "headers"})
 

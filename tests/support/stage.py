@@ -108,9 +108,16 @@ def make_video(path: Path, seconds: int, *, size: str = "640x360", rate: int = 2
     return path
 
 
-async def upload(client: httpx.AsyncClient, file: Path, *, file_name: str = "video.mp4") -> str:
+async def upload(
+    client: httpx.AsyncClient,
+    file: Path,
+    *,
+    file_name: str = "video.mp4",
+    products: Mapping[str, Any] | None = None,
+) -> str:
     """Create a video, open an upload session and send the file in one PUT; returns the video's id."""
-    created = await client.post("/v1/videos", json={"source": {"type": "upload", "fileName": file_name}})
+    source = {"type": "upload", "fileName": file_name}
+    created = await client.post("/v1/videos", json={"source": source, "products": products})
     created.raise_for_status()
     video_id: str = created.json()["videoId"]
     session = await client.post(f"/v1/videos/{video_id}/uploads", json={"fileName": file_name})
