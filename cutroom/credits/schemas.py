@@ -1,5 +1,6 @@
 """API schemas of quotes and reservations. Amounts are credits; internally they are integer milli-credits."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
@@ -64,7 +65,9 @@ class ThumbnailWork(PricedRequest):
     """A thumbnail generated without a prompt."""
 
     enabled: Annotated[bool, Field(description="Priced only if `true`.")]
-    reference_products: Annotated[list[str], Field(max_length=MAX_REFERENCE_PRODUCTS)] = Field(default_factory=list)
+    reference_products: Annotated[
+        list[str], Field(max_length=MAX_REFERENCE_PRODUCTS, description="One entry for each reference image.")
+    ] = Field(default_factory=list)
     character_count: Annotated[int, Field(ge=0, le=3)] = 0
     translate_language_codes: NoneOrMoreLanguages = Field(default_factory=list)
     auto_detect_content_moments: bool = False
@@ -89,6 +92,19 @@ class CreditBundle(PricedRequest):
     shorts: Omittable[ShortsWork] = None
     zero_prompt_thumbnail: Omittable[ThumbnailWork] = None
 
+    @classmethod
+    def of(cls, bundles: Iterable["CreditBundle"], *, duration_seconds: float | None = None) -> "CreditBundle":
+        """One bundle of several products; of shorts and thumbnails, the first."""
+        bundles = list(bundles)
+        thumbnails = (bundle.zero_prompt_thumbnail for bundle in bundles)
+        return cls(
+            duration_seconds=duration_seconds,
+            dubs=[work for bundle in bundles for work in bundle.dubs],
+            caption_language_codes=[code for bundle in bundles for code in bundle.caption_language_codes],
+            shorts=next((bundle.shorts for bundle in bundles if bundle.shorts is not None), None),
+            zero_prompt_thumbnail=next((work for work in thumbnails if work is not None), None),
+        )
+
     @model_validator(mode="after")
     def _reject_duplicate_dubs(self) -> "CreditBundle":
         unique([(dub.product, language) for dub in self.dubs for language in dub.languages])
@@ -112,9 +128,11 @@ class Quote(ApiModel):
     duration_seconds: Annotated[float, Field(description="The billed duration; 0 if it is unknown and not needed.")]
     pricing_version: Annotated[str, Field(description="The version of the price list.")]
     balance: Annotated[float, Field(description="The wallet balance, excluding credits in escrow.")]
-    usage_billing_active: Annotated[bool, Field(description="Whether the balance may go below zero.")]
-    shortfall: float
-    sufficient: bool
+    usage_billing_active: Annotated[
+        bool, Field(description="Whether usage billing covers this bundle: the balance may then go below zero.")
+    ]
+    shortfall: Annotated[float, Field(description="The credits missing for this bundle; 0 with usage billing.")]
+    sufficient: Annotated[bool, Field(description="Whether the bundle could be reserved now.")]
     breakdown: list[QuoteLine]
 
 

@@ -7,6 +7,12 @@ from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import parse
 from cutroom.credits.schemas import CreditBundle
 from cutroom.errors import invalid_field
+from cutroom.products.captions import service as captions
+from cutroom.products.captions.schemas import NewCaptions
+from cutroom.products.dubs import service as dubs
+from cutroom.products.dubs.schemas import NewDubs
+from cutroom.products.shorts import service as shorts
+from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.rules import MAX_CHARACTERS
 from cutroom.text.language_tags import canonical_language, is_language
 
@@ -24,27 +30,37 @@ def parse_recipes(form: Form) -> dict[str, Any] | None:
 
 
 def parse_bundle(form: Form) -> CreditBundle:
-    """The body of a quote request."""
-    body: dict[str, Any] = {}
+    """The bundle of the products that a form orders, as each product prices its own request."""
+    bundles = []
     if languages := parse_languages(form, "dub"):
-        body["dubs"] = [{"languages": languages, "product": parse_dub_product(form)}]
+        document = {"languages": languages, "product": parse_dub_product(form)}
+        bundles.append(dubs.credit_bundle(parse(NewDubs, document)))
     if languages := parse_languages(form, "captions"):
-        body["captionLanguageCodes"] = languages
-    if shorts := parse_shorts(form):
-        body["shorts"] = {"kind": shorts["kind"], "numClips": shorts.get("numClips", 1)}
+        bundles.append(captions.credit_bundle(parse(NewCaptions, {"languages": languages})))
+    if options := parse_shorts(form):
+        bundles.append(shorts.credit_bundle(options))
     if form.text("kind") == "thumbnail":
-        body["zeroPromptThumbnail"] = {
-            "enabled": True,
-            "autoDetectContentMoments": form.has("review"),
-            "characterCount": len(parse_characters(form)),
-        }
+        bundles.append(thumbnails.credit_bundle(parse_thumbnail(form)))
+    return CreditBundle.of(bundles, duration_seconds=_parse_seconds(form))
+
+
+def _parse_seconds(form: Form) -> float | None:
     try:
         seconds = float(form.text("seconds") or 0)
     except ValueError:
-        seconds = 0.0
-    if 0 < seconds <= MAX_SECONDS:
-        body["durationSeconds"] = seconds
-    return parse(CreditBundle, body)
+        return None
+    return seconds if 0 < seconds <= MAX_SECONDS else None
+
+
+def parse_thumbnail(form: Form) -> dict[str, Any]:
+    """Options of a zero-prompt thumbnail; with review, detected references are approved before generation."""
+    options: dict[str, Any] = {}
+    if characters := parse_characters(form):
+        options |= {"characterCount": len(characters), "characters": [{"characterId": each} for each in characters]}
+    if form.has("review"):
+        options |= {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # detection requires this mode
+        options |= {"autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}
+    return options
 
 
 def parse_languages(form: Form, field: str) -> list[str]:

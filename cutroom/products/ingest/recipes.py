@@ -41,14 +41,7 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
 
 def credit_bundle(new_video: NewVideo) -> CreditBundle:
     """Returns the bundle that quotes and charges the recipes of an import."""
-    bundles = [run.bundle for run in _runs(new_video.products, video_id="")]
-    return CreditBundle(
-        dubs=[work for bundle in bundles for work in bundle.dubs],
-        shorts=next((bundle.shorts for bundle in bundles if bundle.shorts is not None), None),
-        zero_prompt_thumbnail=next(
-            (bundle.zero_prompt_thumbnail for bundle in bundles if bundle.zero_prompt_thumbnail is not None), None
-        ),
-    )
+    return CreditBundle.of(run.bundle for run in _runs(new_video.products, video_id=""))
 
 
 def _runs(recipes: Recipes | None, video_id: str) -> list[RecipeRun]:
