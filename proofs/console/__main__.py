@@ -20,12 +20,7 @@ from proofs.stage.webhook_receiver import Receiver
 from tests.support.stage import Stage, open_stage, wait_for_voices
 
 # The smallest engines: other proofs measure what they make.
-ENGINES = {
-    "CUTROOM_ASR_ENGINES": "whisper-tiny.en",
-    "CUTROOM_SPEAKER_EMBEDDER": "none",
-    "CUTROOM_SEPARATOR": "none",
-    "CUTROOM_BACKGROUND_REMOVER": "none",
-}
+ENGINES = {"CUTROOM_ASR_ENGINES": "whisper-tiny.en", "CUTROOM_SPEAKER_EMBEDDER": "none"}
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)

@@ -40,7 +40,8 @@ async def request_dub(console: ConsoleStage) -> None:
     await browser.wait_for("#make-dub button.main", has_text="Dub into Spanish ·")
     await page.click("#make-dub button.main")
     await browser.wait_for(f"{SPANISH} .state")
-    await browser.wait_for(f"{SPANISH} .state.ready", seconds=JOB_SECONDS)
+    await browser.wait_for(f"{SPANISH} :is(.state.ready, .state.failed)", seconds=JOB_SECONDS)
+    assert await page.locator(f"{SPANISH} .state.ready").count(), await page.inner_text(f"{SPANISH} .state")
 
 
 async def _price(console: ConsoleStage) -> float:
