@@ -22,7 +22,7 @@ from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 from proofs.stage.subtitle_parsers import agree, cues_of, download
 from proofs.stage.transcript_stage import open_client, upload_file, wait_for_transcript, write_wav
-from tests.support.chat_server import chat_server
+from tests.support.servers.chat_server import chat_server
 from tests.support.stage import make_video, open_stage
 
 SHORT_SPEECH_SECONDS, LONG_SPEECH_SECONDS = 60, 300

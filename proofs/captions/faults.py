@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from proofs.captions.numbers import find_missing
 from proofs.captions.stage import CaptionsClient
 from proofs.stage.report import Report
-from tests.support import chat_server
-from tests.support.chat_server import KEY, MODEL, ChatServer, Items
+from tests.support.servers import chat_server
+from tests.support.servers.chat_server import KEY, MODEL, ChatServer, Items
 
 TOO_SHORT, OTHER_NUMBERS = "output that is too short", "other numbers"
 FAULTS = {"de": "nothing", "fr": "an empty one", "it": TOO_SHORT}  # by target language

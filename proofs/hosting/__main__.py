@@ -13,7 +13,7 @@ import httpx
 
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
-from tests.support.mux_server import Faults, MuxServer, mux_server
+from tests.support.servers.mux_server import Faults, MuxServer, mux_server
 from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
 
 WAIT_SECONDS = 180.0

@@ -26,8 +26,8 @@ from proofs.packaging.models import REAL_MODEL, FakeLeaking, FakeObedient, real_
 from proofs.packaging.text_checks import changed_numbers, chapter_faults, unspoken_words
 from proofs.packaging.transcripts import insert_sentences, load_transcript, transcripts
 from proofs.stage.report import Report
-from tests.support.chat_server import KEY, MODEL, chat_server
 from tests.support.fake_language_models import FAULTY_RESPONSES, faithful_model
+from tests.support.servers.chat_server import KEY, MODEL, chat_server
 from tests.support.talks import talk as short_talk
 
 EMBEDDER = "minilm-l6-v2"

@@ -15,7 +15,7 @@ from proofs.stage.recorded_speech import make_speech
 from proofs.stage.report import Report
 from proofs.stage.transcript_stage import open_client, upload_file, wait_for_transcript, write_wav
 from tests.support.dub_stage import fund
-from tests.support.otlp_collector import OtlpCollector, otlp_collector
+from tests.support.servers.otlp_collector import OtlpCollector, otlp_collector
 from tests.support.stage import Stage, open_stage
 
 TALK_SECONDS = 32.0  # shorter than any promo or clip

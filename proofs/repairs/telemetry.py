@@ -8,7 +8,7 @@ import httpx
 from proofs.repairs.stage import RepairsStage, Rows
 from proofs.stage.recorded_speech import make_speech
 from proofs.stage.transcript_stage import upload_file, write_wav
-from tests.support.otlp_collector import OtlpCollector, ReceivedSpan
+from tests.support.servers.otlp_collector import OtlpCollector, ReceivedSpan
 from tests.support.stage import wait_for_imports
 
 NUMBER = 21

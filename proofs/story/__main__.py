@@ -36,7 +36,7 @@ from proofs.story.client import (
 from proofs.story.products import check_products
 from tests.support import shorts_video
 from tests.support.dub_stage import fund
-from tests.support.mux_server import MuxServer, mux_server
+from tests.support.servers.mux_server import MuxServer, mux_server
 from tests.support.stage import Stage, open_stage
 
 EXAMPLE = PROJECT / "examples" / "launch.mp4"
@@ -83,10 +83,10 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         folder = Path(name)
         video = await asyncio.to_thread(_make_video, folder, short=short)
         async with _open_story(folder, playback="off" if short else "on") as story:
-            calm = await _run(story, video)
+            calm = await _run(story, video, short=short)
             _claim(report, "calm", calm, story)
             async with chaos(story.stage, seconds=CHAOS_SECONDS[short]) as killer:
-                chaotic = await _run(story, video)
+                chaotic = await _run(story, video, short=short)
             _claim(report, "with kills", chaotic, story)
             audit = await _audit(story.stage)
     kills = sum(killer.killed.values())
@@ -171,9 +171,9 @@ async def _open_story(folder: Path, *, playback: str) -> AsyncIterator[StoryStag
             receiver.sender.close()
 
 
-async def _run(story: StoryStage, video: Path) -> StoryResult:
+async def _run(story: StoryStage, video: Path, *, short: bool) -> StoryResult:
     started, before, uploads = time.monotonic(), len(story.receiver.deliveries), len(story.mux.uploads)
-    requests = await request_everything(story.client, video)
+    requests = await request_everything(story.client, video, has_promo=not short)
     jobs = await wait_for_jobs(story.client, list(requests.jobs.values()))
     for name, job_id in requests.jobs.items():
         if jobs[job_id]["status"] != "ready":

@@ -18,8 +18,8 @@ from cutroom.platform.temporal import connect
 from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.server import free_port
-from tests.support.otlp_collector import OtlpCollector, ReceivedSpan, otlp_collector
-from tests.support.prometheus_server import MONITORING, PrometheusServer, prometheus_server
+from tests.support.servers.otlp_collector import OtlpCollector, ReceivedSpan, otlp_collector
+from tests.support.servers.prometheus_server import MONITORING, PrometheusServer, prometheus_server
 from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

@@ -7,7 +7,7 @@ import httpx
 from cutroom.platform.settings import Settings
 from dev.scratch import Keyring, environment_of
 from dev.server import Server, free_port
-from tests.support.otlp_collector import otlp_collector
+from tests.support.servers.otlp_collector import otlp_collector
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 

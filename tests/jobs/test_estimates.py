@@ -65,7 +65,7 @@ def test_first_estimate_comes_from_earlier_runs() -> None:
 
 def test_pace_of_the_run_itself_prevails_as_it_advances() -> None:
     expected = expect_run([even_run(100, media_seconds=60)], media_seconds=60)
-    assert remaining(4, elapsed=8, expected=expected) == 107  # half as fast as expected, but hardly begun
+    assert remaining(4, elapsed=8, expected=expected) == 107  # half as fast as expected, but only at its start
     assert remaining(50, elapsed=100, expected=expected) == 100
     assert remaining(90, elapsed=180, expected=expected) == 20
 

@@ -27,7 +27,7 @@ from dev.fixtures.photographs import ensure_photographs, photographs_folder
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.services import control
 from tests.support.dub_stage import edit_dub_line, owner_principal
-from tests.support.mux_server import MuxServer, mux_server
+from tests.support.servers.mux_server import MuxServer, mux_server
 from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
 
 FOLDER = PROJECT / "tests" / "histories"

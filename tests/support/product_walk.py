@@ -15,7 +15,7 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from tests.support.dub_stage import fund
-from tests.support.mux_server import mux_server
+from tests.support.servers.mux_server import mux_server
 from tests.support.stage import TERMINAL, Stage, open_stage
 
 WAIT_SECONDS = 3600.0

@@ -18,7 +18,15 @@ from cutroom.engines.recognition.word_timestamps import INTERPOLATED_FACTOR
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from dev.fixtures.speech_clips import noise
 from tests.engines.recognition.recognizer_suite import ProgressRecognizer, SpeechRecognizerSuite, model_folder
-from tests.support.openai_server import KEY, MODEL, Fault, OpenAiServer, ReceivedRequest, free_port, verbose_json
+from tests.support.servers.openai_server import (
+    KEY,
+    MODEL,
+    Fault,
+    OpenAiServer,
+    ReceivedRequest,
+    free_port,
+    verbose_json,
+)
 
 SAMPLES = noise(20)
 SPEECH = [TimeSpan(1.0, 4.0), TimeSpan(10.0, 13.0)]

@@ -20,8 +20,8 @@ from cutroom.engines.synthesis.port import Gender, SpeechSynthesizer, Synthesize
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE, VoiceCloner
 from tests.engines.synthesis.synthesizer_suite import SynthesizerSuite, kokoro_speech
 from tests.engines.voice_conversion.cloner_suite import VoiceClonerSuite, reference
-from tests.support.openai_server import KEY, Fault, free_port
-from tests.support.voice_server import Fields, VoiceServer, encode_wav
+from tests.support.servers.openai_server import KEY, Fault, free_port
+from tests.support.servers.voice_server import Fields, VoiceServer, encode_wav
 
 MODEL = "tts-1"
 VOICES = parse_voices(["af_heart:en-US:female", "am_michael:en-US:male"])

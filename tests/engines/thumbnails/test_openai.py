@@ -17,8 +17,8 @@ from cutroom.engines.vision.yunet import YuNetFaceDetector
 from cutroom.media.images import encode_png
 from tests.engines.recognition.recognizer_suite import model_folder
 from tests.engines.thumbnails.renderer_suite import ThumbnailRendererSuite, cooking, lesson, portrait, talk
-from tests.support.image_server import EDITS, GENERATIONS, ImageServer, image_server
-from tests.support.openai_server import KEY, Fault, free_port
+from tests.support.servers.image_server import EDITS, GENERATIONS, ImageServer, image_server
+from tests.support.servers.openai_server import KEY, Fault, free_port
 
 MODEL = "gpt-image-1"
 BLUE = np.full((90, 160, 3), (10, 20, 200), np.uint8)

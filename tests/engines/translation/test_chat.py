@@ -18,8 +18,8 @@ from cutroom.engines.translation.chat import (
 )
 from cutroom.engines.translation.port import Quality, Route
 from tests.engines.translation.translator_suite import TranslatorSuite
-from tests.support import chat_server
-from tests.support.chat_server import FAULTY_TRANSLATIONS, INJECTION, KEY, MODEL
+from tests.support.servers import chat_server
+from tests.support.servers.chat_server import FAULTY_TRANSLATIONS, INJECTION, KEY, MODEL
 
 SENTENCES = ["my sister has never seen the sea", "we walked along the river", "good night everyone"]
 TRANSLATED = [sentence.upper() for sentence in SENTENCES]

@@ -11,9 +11,9 @@ from cutroom.engines.writing.chat import MAX_ATTEMPTS, MAX_TRANSCRIPT_CHARACTERS
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from tests.engines.writing.writer_suite import WriterSuite
-from tests.support import chat_server
-from tests.support.chat_server import KEY, MODEL
 from tests.support.fake_language_models import FAULTY_RESPONSES, faithful_model, sent_transcript
+from tests.support.servers import chat_server
+from tests.support.servers.chat_server import KEY, MODEL
 from tests.support.talks import TEXTS, talk
 
 STYLE = TitleStyle.INFORMATIONAL

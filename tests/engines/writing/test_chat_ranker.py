@@ -9,8 +9,8 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.writing.chat_ranker import CANDIDATE_CHARACTERS, MAX_ATTEMPTS, MAX_CANDIDATES, ChatRanker
 from cutroom.engines.writing.port import Candidate
 from tests.engines.writing.ranker_suite import CANDIDATES, RankerSuite
-from tests.support import chat_server
-from tests.support.chat_server import FAULTY_RANKINGS, INJECTION, KEY, MODEL
+from tests.support.servers import chat_server
+from tests.support.servers.chat_server import FAULTY_RANKINGS, INJECTION, KEY, MODEL
 
 USELESS = [what for what in FAULTY_RANKINGS if what != "one and an unknown id"]
 

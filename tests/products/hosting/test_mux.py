@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from cutroom.platform.settings import Settings
 from cutroom.products.hosting.mux import CHUNK_BYTES, HostingError, Mux, is_signed, send_file
-from tests.support.mux_server import TOKEN_ID, TOKEN_SECRET, WEBHOOK_SECRET, MuxServer, StoredUpload, mux_server
+from tests.support.servers.mux_server import TOKEN_ID, TOKEN_SECRET, WEBHOOK_SECRET, MuxServer, StoredUpload, mux_server
 
 FILE = bytes(range(256)) * (2 * CHUNK_BYTES // 256 + 1000)
 

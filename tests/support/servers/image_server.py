@@ -14,8 +14,8 @@ import numpy as np
 
 from cutroom.media.images import encode_png
 from dev.fixtures.photographs import photograph
-from tests.support.openai_server import KEY, RejectedError
-from tests.support.voice_server import VoiceServer
+from tests.support.servers.openai_server import KEY, RejectedError
+from tests.support.servers.voice_server import VoiceServer
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cutroom.engines.synthesis.port import SynthesizedSpeech
-from tests.support.openai_server import KEY, MAX_BODY_BYTES, MAX_WAIT_SECONDS, Fault, RejectedError
+from tests.support.servers.openai_server import KEY, MAX_BODY_BYTES, MAX_WAIT_SECONDS, Fault, RejectedError
 
 _SPEECH, _UPLOAD = "/v1/audio/speech", "/v1/audio/speech/upload"
 
