@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import urlencode
 
+from cutroom.capabilities.rules import LanguageFault
 from cutroom.errors import Code
 from cutroom.jobs.estimates import describe_remaining
 from cutroom.jobs.ids import AutomationType, JobType
@@ -76,7 +77,7 @@ def next_step(job: Job) -> NextStep | None:
     tab = VideoTab.THUMBNAILS if job.automation_type is AutomationType.THUMBNAIL else _TABS.get(job.type)
     if tab is None:
         return None
-    is_language_fault = job.language is not None and "available" in details
+    is_language_fault = details.get("reason") in set(LanguageFault)
     fields = {"tab": tab.value}
     if job.language is not None and not is_language_fault and job.type in _LANGUAGE_FIELDS:
         fields[_LANGUAGE_FIELDS[job.type]] = job.language

@@ -57,7 +57,7 @@ def test_every_job_has_a_name_and_something_to_do_when_it_fails(type_: JobType) 
         ("INSUFFICIENT_CREDITS", {}, "See credits", "/credits"),
         (
             "FAILED_PRECONDITION",
-            {"reason": "no_translation", "available": ["fr"]},
+            {"reason": "no_route"},
             "Choose another language",
             "/videos/video?tab=dubs&product=plus",
         ),
