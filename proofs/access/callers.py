@@ -19,8 +19,8 @@ from proofs.stage.access_fixtures import LibraryFactory, LibraryFixture
 
 # Operations whose contract specifies another code than NOT_FOUND for resources of other libraries.
 FOREIGN_CODES = {"DELETE /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
-# Lists that are the same for all callers.
-SHARED_LISTS = frozenset({"GET /v1/models"})
+# Responses that are the same in every library.
+SHARED_LISTS = frozenset({"GET /v1/capabilities", "GET /v1/models"})
 
 Headers = dict[bytes, bytes]
 

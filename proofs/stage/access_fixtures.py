@@ -22,6 +22,7 @@ from dev.scratch import Accounts, Keyring, Person
 
 CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
+TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
 TOKEN_LIFETIME = timedelta(hours=1)
 
@@ -268,14 +269,19 @@ class LibraryFactory:
             reference=marker,
             now=system_clock(),
         )
-        await self.accounts.connection.execute(
-            """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-               VALUES ('proof', 'en', 'pt', 'good', '{}', now()) ON CONFLICT DO NOTHING"""
-        )
-        await self.accounts.connection.execute(
-            """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
-               VALUES ('proof', 'proof', 'proof', 'Proof', 'pt-BR', 'female', 'young', now()) ON CONFLICT DO NOTHING"""
-        )
+        for language in TARGET_LANGUAGES:
+            await self.accounts.connection.execute(
+                """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
+                   VALUES ('proof', $1, $2, 'good', '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
+                LANGUAGE,
+                language,
+            )
+            await self.accounts.connection.execute(
+                """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
+                   VALUES ($1, 'proof', $1, $1, $2, 'female', 'young', now() + interval '1 day') ON CONFLICT DO NOTHING""",
+                f"proof_{language}",
+                language,
+            )
         return {**ids, "voice_id": voice_id, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
 
     async def token(self, holding: LibraryFixture, lifetime: timedelta = TOKEN_LIFETIME) -> str:

@@ -9,7 +9,12 @@ from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.states import CANCELLED
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.products.ingest.service import import_job_id, lock_upload_source, set_upload_deadline
+from cutroom.products.ingest.service import (
+    import_job_id,
+    lock_upload_source,
+    set_upload_deadline,
+    upload_prerequisite,
+)
 
 
 async def cancel_upload(connection: Connection, principal: Principal, video_id: str, *, now: datetime) -> None:
@@ -18,10 +23,12 @@ async def cancel_upload(connection: Connection, principal: Principal, video_id: 
     The sweep deletes what was received, because a rollback could not restore it.
     """
     await get_video(connection, principal, video_id)
-    source = await lock_upload_source(connection, principal.library_id, video_id)
-    if source is None:
+    if await lock_upload_source(connection, principal.library_id, video_id) is None:
         raise CutroomError(Code.FAILED_PRECONDITION, message="This video is not an upload.")
-    if source["size_bytes"] is not None:
+    dependencies = await connection.fetchval(
+        "SELECT depends_on FROM jobs WHERE library_id = $1 AND id = $2", principal.library_id, import_job_id(video_id)
+    )
+    if upload_prerequisite(video_id) not in dependencies:
         message = "The file of this video has already been received."
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"jobId": import_job_id(video_id)})
     failure = Failure(CANCELLED, "The upload was canceled.")

@@ -202,7 +202,7 @@ async def test_ended_uploads_free_their_slots(api: httpx.AsyncClient, gateway: G
     assert await unfinished() == 0
 
 
-async def test_upload_with_bytes_waits_for_its_session(
+async def test_upload_with_bytes_lasts_as_long_as_its_session(
     api: httpx.AsyncClient, gateway: Gateway, clock: MovableClock
 ) -> None:
     video_id = await announce(api)
