@@ -166,6 +166,7 @@ async def _watch(stage: RepairsStage, video_id: str) -> list[WatchedJob]:
     """Poll the video's unfinished jobs until all have ended."""
     watched: dict[str, WatchedJob] = {}
     deadline = time.monotonic() + WAIT_SECONDS
+    unfinished: list[dict[str, Any]] = []
     while time.monotonic() < deadline:
         jobs = (await stage.client.get(f"/v1/videos/{video_id}/jobs")).raise_for_status().json()["jobs"]
         unfinished = [job for job in jobs if job["status"] not in ENDED]
