@@ -12,6 +12,9 @@ import httpx
 from cutroom.platform.ids import new_id
 from proofs.ingest.upload_kills import Client as Uploader
 
+WATERMARKED: dict[str, Any] = {"numClips": 1, "includeWatermark": True}
+SQUARE: dict[str, Any] = {"numClips": 1, "aspectRatio": "1:1"}
+PROMO: dict[str, Any] = {"kind": "promo"}
 RETRY_SECONDS = 240.0
 POLL_SECONDS = 0.7
 PAUSE_SECONDS = 0.4
@@ -101,17 +104,20 @@ class StoryRequests:
         return f"/v1/videos/{self.video_id}"
 
 
-async def request_everything(client: RetryingClient, video: Path) -> StoryRequests:
-    """Request everything that needs only the video, then what needs its source, then what needs a dub."""
+async def request_everything(client: RetryingClient, video: Path, *, has_promo: bool) -> StoryRequests:
+    """Request everything that needs only the video, then what needs its source, then what needs a dub.
+
+    A promo needs a video of at least 45 seconds.
+    """
     video_id = await client.upload(video)
     listed = (await client.get(f"/v1/videos/{video_id}/jobs"))["jobs"]
     requests = StoryRequests(video_id, {_job_label(job): job["id"] for job in listed})
     requests.shorts["shorts"] = requests.jobs["shorts"].removeprefix("shorts_")
     captions = await client.post(f"{requests.path}/captions", languages=list(LANGUAGES))
     requests.jobs |= {_job_label(job): job["id"] for job in captions["jobs"]}
-    for kind in ("promo", "clips"):
-        created = await client.post(f"{requests.path}/shorts", kind=kind)
-        requests.jobs[kind], requests.shorts[kind] = created["jobId"], created["shortsRequestId"]
+    for name, body in {"watermarked": WATERMARKED, **({"promo": PROMO} if has_promo else {"square": SQUARE})}.items():
+        created = await client.post(f"{requests.path}/shorts", **body)
+        requests.jobs[name], requests.shorts[name] = created["jobId"], created["shortsRequestId"]
     prompted = await client.post(f"{requests.path}/thumbnails", prompt='The rocket with the words "Lift off"')
     requests.jobs["thumbnail by a prompt"], requests.thumbnail_id = prompted["jobId"], prompted["thumbnailRequestId"]
     await _download(client, requests, "source")
