@@ -10,6 +10,7 @@ from proofs.repairs import (
     documents,
     downloads,
     interactive_speech,
+    money,
     progress,
     requests,
     telemetry,
@@ -23,6 +24,7 @@ NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng", "chro
 PROMISES = range(1, 24)
 TOPICS: tuple[Callable[[RepairsStage, Rows], Awaitable[None]], ...] = (
     progress.check,
+    money.check,
     downloads.check,
     requests.check,
     validation.check,
