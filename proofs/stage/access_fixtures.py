@@ -278,7 +278,8 @@ class LibraryFactory:
             )
             await self.accounts.connection.execute(
                 """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
-                   VALUES ($1, 'proof', $1, $1, $2, 'female', 'young', now() + interval '1 day') ON CONFLICT DO NOTHING""",
+                   VALUES ($1, 'proof', $1, $1, $2, 'female', 'young', now() + interval '1 day')
+                   ON CONFLICT DO NOTHING""",
                 f"proof_{language}",
                 language,
             )
