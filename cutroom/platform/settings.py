@@ -92,7 +92,7 @@ class Settings(BaseSettings):
     speech_threads: int = Field(default=0, ge=0)  # per batch task; 0 uses all cores
     voice_concurrency: int = Field(default=0, ge=0)  # interactive speech tasks; 0 derives it from the cores
     voice_threads: int = Field(default=0, ge=0)  # per such task; 0 uses all cores, at most 4
-    batch_niceness: int = Field(default=10, ge=0, le=19)  # of batch engines and media programs; 0 is normal priority
+    batch_niceness: int = Field(default=5, ge=0, le=19)  # of batch engines and media programs; 0 is normal priority
     remote_asr_url: str | None = None
     remote_asr_key: SecretStr = SecretStr("")
     remote_asr_model: str = "whisper-1"
