@@ -1,6 +1,7 @@
 """Promises that a careful caller checks: money, validation, states, progress, downloads, and what a person sees."""
 
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +41,9 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     with TemporaryDirectory() as name:
         async with open_repairs_stage(Path(name), short=short) as stage:
             for check in TOPICS:
+                started = time.monotonic()
                 await check(stage, rows)
+                report.note(f"{check.__module__}: {time.monotonic() - started:.0f} s")
     unchecked = [number for number in PROMISES if not rows.counts[number]]
     report.claim("promises without a check", expected="none", measured=unchecked or "none", holds=not unchecked)
     report.figures(rows=rows.total, failed=rows.failed)

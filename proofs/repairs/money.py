@@ -29,7 +29,7 @@ from proofs.repairs.stage import RepairsStage, Rows
 from proofs.stage.transcript_stage import upload_file, wait_for_transcript
 from tests.support.ocr import read_text
 
-BODIES = {True: 250, False: 2_500}  # by whether the form is short
+BODIES = {True: 100, False: 2_500}  # by whether the form is short
 POLL_SECONDS = 0.3
 WAIT_SECONDS = 300
 EXAMPLE = PROJECT / "examples" / "launch.mp4"  # of 32 seconds, for which captions cost 0.3 credits

@@ -19,6 +19,7 @@ from tests.support.servers.otlp_collector import OtlpCollector, otlp_collector
 from tests.support.stage import Stage, open_stage
 
 TALK_SECONDS = 32.0  # shorter than any promo or clip
+SHORT_TALK_SECONDS = 15.0  # in the short form
 SEED = 19
 WAIT_SECONDS = 1800
 ENVIRONMENT = {"CUTROOM_ASR_ENGINES": "whisper-tiny.en", "CUTROOM_SPEAKER_EMBEDDER": "none"}
@@ -64,7 +65,7 @@ class Rows:
 
 @asynccontextmanager
 async def open_repairs_stage(folder: Path, *, short: bool) -> AsyncIterator[RepairsStage]:
-    speech = make_speech(TALK_SECONDS, seed=SEED)
+    speech = make_speech(SHORT_TALK_SECONDS if short else TALK_SECONDS, seed=SEED)
     with otlp_collector() as collector:
         telemetry: dict[str, Any] = {
             "otlp_endpoint": collector.url,

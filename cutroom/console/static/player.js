@@ -118,7 +118,12 @@
     const { manifest, streamed } = live();
     const url = new URL(manifest);
     const isOwnManifest = url.pathname.startsWith("/media/");
-    const { currentTime, paused } = player;
+    const { currentTime } = player;
+    let wanted = !player.paused; // attaching the stream interrupts playback, also when it was started meanwhile
+    const begun = () => { wanted = true; };
+    const stopped = () => { wanted = false; };
+    player.addEventListener("play", begun);
+    player.addEventListener("pause", stopped);
     const file = (player.dataset.source ||= player.src);
     const shakaPlayer = stream ?? new shaka.Player();
     try {
@@ -134,7 +139,9 @@
       player.src = file;
       player.currentTime = currentTime;
     }
-    if (!paused) await player.play().catch(() => {});
+    player.removeEventListener("play", begun);
+    player.removeEventListener("pause", stopped);
+    if (wanted) await player.play().catch(() => {});
   }
 
   document.addEventListener("keydown", (event) => {
