@@ -16,6 +16,7 @@ from tests.support.stage import Stage, open_stage
 PREVIEW_VIDEO_SECONDS = 600.0
 MAX_PREVIEW_SHARE = 0.4
 SHORT_SECONDS, LONG_SECONDS = 300.0, 3600.0
+SPARSE_PAUSES = (15.0, 25.0)  # memory depends on the duration, and the time of the proof on the number of lines
 MAX_MEMORY_RATIO = 1.3
 WATCH_SECONDS = 0.3
 
@@ -51,7 +52,14 @@ async def prove_memory(report: Report, folder: Path) -> None:
             engines = Engines(stage.settings)
             synthesizer = await asyncio.to_thread(engines.synthesizer)
             video = await asyncio.to_thread(
-                partial(make_dialogue_video, folder, synthesizer, seconds=seconds, name=name)
+                partial(
+                    make_dialogue_video,
+                    folder,
+                    synthesizer,
+                    seconds=seconds,
+                    name=name,
+                    pause_seconds=SPARSE_PAUSES,
+                )
             )
             video_id = await upload_and_transcribe(stage, video.path)
             peaks[name] = await _peak(stage, video_id)
