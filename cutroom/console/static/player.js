@@ -119,11 +119,11 @@
     const url = new URL(manifest);
     const isOwnManifest = url.pathname.startsWith("/media/");
     const { currentTime } = player;
-    let wanted = !player.paused; // attaching the stream interrupts playback, also when it was started meanwhile
-    const begun = () => { wanted = true; };
-    const stopped = () => { wanted = false; };
-    player.addEventListener("play", begun);
-    player.addEventListener("pause", stopped);
+    let shouldPlay = !player.paused; // attaching the stream interrupts playback, also when it was started meanwhile
+    const onPlay = () => { shouldPlay = true; };
+    const onPause = () => { shouldPlay = false; };
+    player.addEventListener("play", onPlay);
+    player.addEventListener("pause", onPause);
     const file = (player.dataset.source ||= player.src);
     const shakaPlayer = stream ?? new shaka.Player();
     try {
@@ -139,9 +139,9 @@
       player.src = file;
       player.currentTime = currentTime;
     }
-    player.removeEventListener("play", begun);
-    player.removeEventListener("pause", stopped);
-    if (wanted) await player.play().catch(() => {});
+    player.removeEventListener("play", onPlay);
+    player.removeEventListener("pause", onPause);
+    if (shouldPlay) await player.play().catch(() => {});
   }
 
   document.addEventListener("keydown", (event) => {

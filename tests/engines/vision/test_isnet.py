@@ -51,8 +51,8 @@ def test_cup_is_separated_from_the_table_at_any_size(remover: IsnetBackgroundRem
 
 def test_remover_is_thread_safe(remover: IsnetBackgroundRemover, masks: "dict[str, Mask]") -> None:
     with ThreadPoolExecutor(2) as pool:
-        concurrent = pool.map(remover.mask, [photograph(name) for name in masks])
-    assert all(np.array_equal(a, b) for a, b in zip(masks.values(), concurrent, strict=True))
+        concurrent = pool.map(remover.mask, [photograph(name) for name in list(masks)[:2]])
+    assert all(np.array_equal(a, b) for a, b in zip(list(masks.values())[:2], concurrent, strict=True))
 
 
 @pytest.mark.parametrize("shape", [(9, 9), (9, 9, 4)])

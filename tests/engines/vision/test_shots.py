@@ -116,7 +116,7 @@ def test_memory_does_not_grow_with_duration() -> None:
         return most
 
     peak(40)  # excludes one-time allocations
-    assert peak(400) < 1.2 * peak(80) + 50_000
+    assert peak(240) < 1.2 * peak(80) + 50_000
 
 
 @pytest.mark.parametrize(

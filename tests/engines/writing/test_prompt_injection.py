@@ -114,8 +114,8 @@ def test_code_words_are_distinguished_from_words() -> None:
 
 def test_long_transcript_is_scanned_quickly() -> None:
     segments = tuple(
-        SpokenSegment("The bread of the town is baked at night in an oven. " * 3, at, at + 1.0) for at in range(4000)
+        SpokenSegment("The bread of the town is baked at night in an oven. " * 3, at, at + 1.0) for at in range(1000)
     )
     begun = time.process_time()
-    strip_injections(WritingInput("en", segments, 4000.0))
-    assert time.process_time() - begun < 20
+    strip_injections(WritingInput("en", segments, 1000.0))
+    assert time.process_time() - begun < 5
