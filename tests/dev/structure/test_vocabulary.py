@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dev.environment import PROJECT
 from dev.structure.vocabulary import private_terms
 
 
@@ -26,7 +25,3 @@ def test_private_terms_are_found(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", ["filming = 1", "embedded = 1", "intellect = 1", "# The video is ready.", "renewed"])
 def test_ordinary_words_are_not_found(tmp_path: Path, text: str) -> None:
     assert terms_in(tmp_path, text) == []
-
-
-def test_the_repository_uses_none() -> None:
-    assert [f"{found.path}:{found.line}: {found.term}" for found in private_terms(PROJECT)] == []
