@@ -45,7 +45,12 @@ TEXTS: dict[str, Sequence[tuple[str, ...]]] = {
     ],
     "pt": [
         ("A professora chegou cedo e abriu todas as janelas.",),
-        ("O trem parte às 10:30 da estação central.", "O trem parte às 10 e 30 da estação central."),
+        (
+            "O trem parte às 10:30 da estação central.",
+            "O trem parte às 10 e 30 da estação central.",
+            "O trem parte às dez e trinta da estação central.",
+            "O trem parte às dez e meia da estação central.",
+        ),
         ("Comprei 3 livros sobre a história da cidade.", "Comprei três livros sobre a história da cidade."),
         ("O mercado fica perto da igreja, do outro lado da praça.",),
         ("Amanhã vamos visitar os nossos avós no interior.",),
