@@ -19,6 +19,7 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.line_levels import LineLevel, lift_quiet_lines
 from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts
 from cutroom.products.dubs.mixing import matching_gain, speech_level
 from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
@@ -101,7 +102,7 @@ class DubActivities:
     async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int) -> None:
         """Separate speech and background in one chunk; the result is shared by all dubs of the video."""
         script = await self.artifacts.script(dub)
-        if await self.artifacts.exists(dub.levels_path(script, chunk)):  # written last
+        if await self.artifacts.exists(dub.powers_path(script, chunk)):  # written last
             return
         share = progress.separation_share(script)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share) as report_progress:
@@ -138,25 +139,33 @@ class DubActivities:
         script = await self.artifacts.script(dub)
         async with self._step(job, "mixing", progress=progress.SCHEDULED, share=progress.SCHEDULE):
             starts = line_starts([(script.lines[each.number].slot, each.seconds) for each in lines])
-            levels: dict[str, float] = {}
-            for chunk in sorted({script.lines[each.number].chunk for each in lines}):
-                levels |= json.loads(await self.artifacts.read(dub.levels_path(script, chunk)))
-            placed = []
-            for each, start in zip(lines, starts, strict=True):
-                samples = from_pcm(await self.artifacts.read(dub.line_path(each.key)))
-                placed.append(
-                    PlacedLine(
-                        number=each.number,
-                        key=each.key,
-                        start_seconds=start,
-                        seconds=each.seconds,
-                        tempo=each.tempo,
-                        text=script.lines[each.number].texts[each.text_index],
-                        shortened=each.text_index > 0,
-                        gain=matching_gain(levels.get(str(each.number), 0.0), speech_level(samples)),
-                    )
+            levels = await self._line_levels(dub, script, lines)
+            placed = [
+                PlacedLine(
+                    number=each.number,
+                    key=each.key,
+                    start_seconds=start,
+                    seconds=each.seconds,
+                    tempo=each.tempo,
+                    text=script.lines[each.number].texts[each.text_index],
+                    shortened=each.text_index > 0,
+                    gain=gain,
+                    level=round(level.level, 6),
                 )
+                for each, start, level, gain in zip(lines, starts, levels, lift_quiet_lines(levels), strict=True)
+            ]
             await self.artifacts.put(dub.path(f"{schedule}.json"), to_json(LineSchedule(tuple(placed))))
+
+    async def _line_levels(self, dub: DubRef, script: DubScript, lines: Sequence[SynthesizedLine]) -> list[LineLevel]:
+        """The level of each synthesized line, with the gain that matches its source line."""
+        numbers = [each.number for each in lines]
+        sources = await source_separation.source_levels(self.artifacts, dub=dub, script=script, numbers=numbers)
+        levels = []
+        for each in lines:
+            level = speech_level(from_pcm(await self.artifacts.read(dub.line_path(each.key))))
+            gain = matching_gain(sources[each.number], level)
+            levels.append(LineLevel(script.lines[each.number].speaker, level, gain))
+        return levels
 
     @activity.defn(name="mix_dub_chunk")
     async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
@@ -307,4 +316,5 @@ def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str
         text=line.text,
         recognized=recognized.get(str(line.number)),
         shortened=line.shortened,
+        level=LineLevel(source.speaker, line.level, line.gain),
     )

@@ -1,6 +1,7 @@
 """Documents of a dub stored between its steps: the script, the assigned voices and the line schedule."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -30,6 +31,11 @@ class DubLine:
     @property
     def chunk(self) -> int:
         return int(self.start_seconds // CHUNK_SECONDS)
+
+    @property
+    def chunks(self) -> range:
+        """The chunks that contain audio of the source line."""
+        return range(self.chunk, max(self.chunk + 1, math.ceil(self.end_seconds / CHUNK_SECONDS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,13 @@ class DubChunk:
     def contains(self, at_seconds: float) -> bool:
         return self.start_seconds <= at_seconds < self.end_seconds
 
-    def lines(self, script: DubScript) -> list[DubLine]:
-        """Lines that start in this chunk."""
-        return [line for line in script.lines if self.contains(line.start_seconds)]
+    def overlapping_lines(self, script: DubScript) -> list[DubLine]:
+        """Lines that have audio in this chunk."""
+        return [
+            line
+            for line in script.lines
+            if line.start_seconds < self.end_seconds and line.end_seconds > self.start_seconds
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,7 @@ class PlacedLine:
     text: str
     shortened: bool
     gain: float
+    level: float = 0.0  # RMS before the gain; 0 if it is not known
 
 
 @dataclass(frozen=True, slots=True)
