@@ -10,7 +10,7 @@ from cutroom.engines.chat_client import ChatServer
 from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
 from cutroom.engines.diarization.port import SpeakerEmbedder
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.store import ModelStore
+from cutroom.engines.models.store import ModelStore, installed_directions
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
 from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
@@ -270,12 +270,13 @@ class Engines:
         )
 
     def _firefox(self) -> FirefoxTranslator | None:
-        folders: dict[tuple[str, str], Path] = {}
-        for model in self._store.manifest.models.values():
-            if model.name.startswith(FIREFOX_PREFIX) and self._store.is_complete(model):
-                source, _, target = model.name.removeprefix(FIREFOX_PREFIX).partition("-")
-                folders[source, target] = self._store.path(model.name)
-        return FirefoxTranslator(folders) if folders else None
+        """Models are verified when their direction is first used: hashing the whole catalog takes many seconds."""
+        store, installed = self._store, installed_directions(self._store, prefix=FIREFOX_PREFIX)
+        if not installed:
+            return None
+        folders = {direction: store.folder_of(model) for direction, model in installed.items()}
+        names = {store.folder_of(model): model.name for model in installed.values()}
+        return FirefoxTranslator(folders, verify=lambda folder: store.path(names[folder]))
 
     def _chat(self) -> ChatTranslator | None:
         settings = self._settings

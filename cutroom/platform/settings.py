@@ -26,6 +26,15 @@ def default_models_dir() -> Path:
     return (Path(data) if data else Path.home() / ".local" / "share") / "cutroom" / "models"
 
 
+class ModelSourceSettings(BaseSettings):
+    """Where `cutroom-server models pull` downloads from, besides package registries; there are no default servers."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    model_hub: str | None = None
+    translation_models_url: str | None = None  # a mirror of the Firefox Translations models
+
+
 class Settings(BaseSettings):
     """Settings per deployment; limits per plan are in accounts/plans.toml."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cutroom.engines.models.manifest import load_manifest
+from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.entrypoints.cli import app
 from cutroom.entrypoints.model_commands import ProgressLine
 from tests.support.tiny_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
@@ -27,6 +27,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "CUTROOM_MODELS_DIR": str(tmp_path / "store"),
         "CUTROOM_MODELS_MANIFEST": str(tmp_path / "models.toml"),
         "CUTROOM_MODEL_HUB": "",
+        "CUTROOM_TRANSLATION_MODELS_URL": "",
         "CUTROOM_MODEL_SOURCE": "",
         "TERMINAL_WIDTH": "200",
         "PIP_NO_INDEX": "1",
@@ -133,7 +134,7 @@ def test_usage_errors_name_the_problem(environment: dict[str, str], arguments: l
 
 def test_plain_http_hub_is_rejected(environment: dict[str, str]) -> None:
     refused = run(environment | {"CUTROOM_MODEL_HUB": "http://hub.example"}, "pull", "small", fails=2)
-    assert "Hubs must use https://" in refused.stderr
+    assert "A hub must use https://" in refused.stderr
 
 
 def test_invalid_manifest_is_rejected(environment: dict[str, str], tmp_path: Path) -> None:
@@ -202,9 +203,9 @@ def test_terminal_progress_redraws_one_line_at_a_limited_rate() -> None:
     weights = small().files[0]
     line.begin("small")
     for percent in range(100):
-        line.show_bytes(weights, percent * weights.size_bytes // 100)
+        line.show_bytes(weights, percent * weights.size_bytes // 100, source="hub")
         now[0] += 0.01
-    line.show_bytes(weights, weights.size_bytes)
+    line.show_bytes(weights, weights.size_bytes, source="hub")
     line.clear()
     drawn = terminal.getvalue().split("\r\x1b[K")
     assert "\n" not in terminal.getvalue()
@@ -219,6 +220,6 @@ def test_progress_without_a_terminal_prints_one_line_per_step() -> None:
     line.begin("small")
     line.show("fetching the npm package x 1")
     for done in range(1000):
-        line.show_bytes(small().files[0], done)
+        line.show_bytes(small().files[0], done, source="hub")
     line.clear()
     assert stream.getvalue() == "small: fetching the npm package x 1\nsmall: fetching weights.bin from the hub\n"

@@ -32,9 +32,8 @@ def _check_models(settings: Settings, *, repairs: Repairs) -> Iterator[Component
         if selected.queues & queues:
             yield check_model(selected, store, repairs=repairs)
     if TaskQueue.SPEECH in queues and "firefox" in settings.translators:
-        names = [name for name in store.manifest.models if name.startswith(FIREFOX_PREFIX)]
-        installed = [name for name in names if store.has_any_file(store.manifest.model(name))]
-        for name in installed or [FIRST_TRANSLATION]:
+        models = [model for model in store.manifest.models.values() if model.name.startswith(FIREFOX_PREFIX)]
+        for name in [model.name for model in models if store.has_any_file(model)] or [FIRST_TRANSLATION]:
             yield check_model(SelectedModel(name, frozenset()), store, repairs=repairs)
 
 
