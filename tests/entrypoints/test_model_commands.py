@@ -17,6 +17,7 @@ from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.entrypoints.cli import app
 from cutroom.entrypoints.model_commands import ProgressLine
 from tests.support.tiny_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
+from tests.support.translation_mirror import MirrorContent, translation_mirror
 
 
 @pytest.fixture
@@ -53,6 +54,7 @@ def test_bundled_models_are_listed_with_task_size_and_license(tmp_path: Path) ->
     for model in load_manifest().models.values():
         (line,) = [line for line in listed.splitlines() if line.split()[:1] == [model.name]]
         assert line.split() == [model.name, model.task, f"{model.size_bytes / 1e6:.1f}", "MB", model.license, "no"]
+    assert "translate-europe (58 models)" in listed
     assert f"Store: {tmp_path}" in listed
 
 
@@ -116,6 +118,53 @@ def test_source_option_excludes_other_sources(environment: dict[str, str], hub: 
 def test_hub_source_without_a_hub_explains_how_to_configure_one(environment: dict[str, str]) -> None:
     failed = run(environment, "pull", "small", "--source", "hub", fails=1)
     assert "hub: No hub is configured. Set CUTROOM_MODEL_HUB to its address, https://..." in failed.stderr
+
+
+@pytest.fixture
+def mirrored(environment: dict[str, str], tmp_path: Path) -> MirrorContent:
+    """Adds two directions of a mirror to the manifest."""
+    content = MirrorContent()
+    for pair in ("ende", "deen"):
+        content.add(pair[:2], pair[2:], {f"model.{pair}.bin": b"weights", f"vocab.{pair}.spm": b"words"})
+    environment["CUTROOM_MODELS_MANIFEST"] = str(tmp_path / "mirrored.toml")
+    (tmp_path / "mirrored.toml").write_text(content.manifest_text())
+    return content
+
+
+@pytest.mark.parametrize("chosen", [["translate-europe"], ["--set", "translate-europe"], ["firefox-en-de-tiny"]])
+def test_mirrored_models_are_pulled_by_set_or_name(
+    environment: dict[str, str], mirrored: MirrorContent, chosen: list[str]
+) -> None:
+    with translation_mirror(mirrored) as mirror:
+        pulled = run(environment | {"CUTROOM_TRANSLATION_MODELS_URL": mirror.address}, "pull", *chosen)
+    assert "firefox-en-de-tiny: pulled from the mirror" in pulled.stdout
+    assert "firefox-en-de-tiny: fetching model.ende.bin.gz from the mirror" in pulled.stderr
+    assert len(mirror.requests) == (2 if chosen == ["firefox-en-de-tiny"] else 4)
+    # Installed models need no mirror.
+    assert "already installed" in run(environment, "pull", *chosen).stdout
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_missing_mirror_setting_is_named_once(environment: dict[str, str]) -> None:
+    failed = run(environment, "pull", "translate-europe", fails=1)
+    assert failed.stderr.splitlines() == [
+        "firefox-de-en-tiny, firefox-en-de-tiny: not pulled",
+        "  Set CUTROOM_TRANSLATION_MODELS_URL to a mirror of the Firefox Translations models, https://...",
+    ]
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_plain_http_mirror_is_rejected(environment: dict[str, str]) -> None:
+    address = {"CUTROOM_TRANSLATION_MODELS_URL": "http://mirror.example"}
+    refused = run(environment | address, "pull", "translate-europe", fails=2)
+    assert "A mirror must use https://" in refused.stderr
+
+
+def test_bundled_catalog_needs_a_mirror(tmp_path: Path) -> None:
+    environment = {"CUTROOM_MODELS_DIR": str(tmp_path), "CUTROOM_TRANSLATION_MODELS_URL": ""}
+    failed = run(environment, "pull", "translate-europe", fails=1)
+    assert "firefox-en-de-base-memory" in failed.stderr
+    assert "Set CUTROOM_TRANSLATION_MODELS_URL" in failed.stderr
 
 
 @pytest.mark.parametrize(
