@@ -23,6 +23,7 @@ class DubLine:
     speaker: str
     source: str
     texts: tuple[str, ...]
+    reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
 
     @property
     def slot(self) -> Slot:
@@ -155,7 +156,10 @@ def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) ->
 
 def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
-    lines = tuple(DubLine(**{**line, "texts": tuple(line["texts"])}) for line in document.pop("lines"))
+    lines = tuple(
+        DubLine(**{**line, "texts": tuple(line["texts"]), "reasons": tuple(line.get("reasons", ()))})
+        for line in document.pop("lines")
+    )
     return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
 
 
@@ -179,6 +183,21 @@ def dub_segments(script: DubScript, schedule: LineSchedule) -> list[dict[str, An
             "deleted": False,
         }
         for line in schedule.lines
+    ]
+
+
+def flagged_lines(script: DubScript) -> list[dict[str, Any]]:
+    """Lines whose translation should be reviewed, with the reasons."""
+    return [
+        {
+            "line": line.number,
+            "start": round(line.start_seconds, 3),
+            "source": line.source,
+            "translation": line.texts[0],
+            "reasons": list(line.reasons),
+        }
+        for line in script.lines
+        if line.reasons
     ]
 
 
