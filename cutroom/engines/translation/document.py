@@ -179,6 +179,22 @@ class DocumentTranslator(Translator, Protocol):
         ...
 
 
+class Hypothesis(Protocol):
+    """One of the best translations of a sentence."""
+
+    @property
+    def text(self) -> str: ...
+
+
+@runtime_checkable
+class AlternativesTranslator(Translator, Protocol):
+    """A translator that can return its n best translations of a sentence."""
+
+    def alternatives(self, sentence: str, *, source: str, target: str, count: int) -> Sequence[Hypothesis]:
+        """Different translations, best first; empty if there is only one."""
+        ...
+
+
 def document_of(texts: Sequence[str], *, source: str, target: str) -> TranslationDocument:
     """A document of bare sentences."""
     lines = tuple(DocumentLine(str(number), text) for number, text in enumerate(texts, start=1))

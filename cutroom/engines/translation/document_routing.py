@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cutroom.engines.errors import EngineError, NoRouteError
 from cutroom.engines.translation.document import (
+    AlternativesTranslator,
     CheckLine,
     DocumentTranslation,
     DocumentTranslator,
@@ -21,6 +22,7 @@ from cutroom.platform.worker_metrics import record_translation
 
 # A document with more fallback lines than this is as good as the fallback, and is labelled so.
 MAX_FALLBACK_SHARE = 0.1
+ALTERNATIVES = 3  # translations of a flagged line, including the one in use
 # Reported by other means, such as the reading speed of captions and the sync report of dubs.
 NOT_FLAGGED = frozenset({LineFault.TOO_LONG})
 
@@ -64,7 +66,25 @@ def _translate_lines(
         )
         for line, text in zip(document.lines, texts, strict=True)
     )
-    return DocumentTranslation(lines, quality=plan.quality)
+    return DocumentTranslation(_with_alternatives(plan, document, lines), quality=plan.quality)
+
+
+def _with_alternatives(
+    plan: TranslationPlan, document: TranslationDocument, lines: tuple[TranslatedLine, ...]
+) -> tuple[TranslatedLine, ...]:
+    """Adds other translations to flagged lines, if the only translator of the plan has them."""
+    leg = plan.legs[0]
+    if len(plan.legs) > 1 or not isinstance(leg.translator, AlternativesTranslator):
+        return lines
+    result = list(lines)
+    for at, line in enumerate(lines):
+        if line.reasons:
+            found = leg.translator.alternatives(
+                document.lines[at].text, source=leg.route.source, target=leg.route.target, count=ALTERNATIVES
+            )
+            others = [each.text for each in found if each.text != line.text][: ALTERNATIVES - 1]
+            result[at] = replace(line, alternatives=tuple(others))
+    return tuple(result)
 
 
 def _with_fallbacks(
