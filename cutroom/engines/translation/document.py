@@ -193,9 +193,3 @@ class AlternativesTranslator(Translator, Protocol):
     def alternatives(self, sentence: str, *, source: str, target: str, count: int) -> Sequence[Hypothesis]:
         """Different translations, best first; empty if there is only one."""
         ...
-
-
-def document_of(texts: Sequence[str], *, source: str, target: str) -> TranslationDocument:
-    """A document of bare sentences."""
-    lines = tuple(DocumentLine(str(number), text) for number, text in enumerate(texts, start=1))
-    return TranslationDocument(source, target, lines)

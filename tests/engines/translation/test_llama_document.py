@@ -64,7 +64,7 @@ def test_ids_are_echoed_by_schema(server: LlamaServer) -> None:
     headers = {"Authorization": f"Bearer {server.key}"}
     with httpx.Client(timeout=300, trust_env=False) as client:
         url = f"{server.url()}/chat/completions"
-        assert client.post(url, json=body).status_code == 401  # nobody else on this machine may use it
+        assert client.post(url, json=body).status_code == 401  # the key keeps other users of the machine out
         choice = client.post(url, json=body, headers=headers).json()["choices"][0]
     content = choice["message"]["content"]
     if choice["finish_reason"] == "length":  # such a small model may not find the end of a string
