@@ -4,6 +4,10 @@ import re
 
 _START, _END = "\ue000", "\ue001"  # private-use characters
 _ADJACENT = re.compile(f"{_END}[ ]+{_START}")
+# A name with a number, then one word and another number: without a pause, `dos cuesta ciento` is heard as 2,100.
+_NAMED = re.compile(
+    rf"(\b\w{{0,30}}[A-Z]\w{{0,30}} {_START}[^{_START}{_END}]{{1,200}}{_END})(?= [^\W\d_]{{4,30}} {_START})"
+)
 _BEFORE_LETTER = re.compile(f"(?<={_END})(?=[^\\W\\d_])")
 _MARKERS = re.compile(f"[{_START}{_END}]")
 
@@ -23,4 +27,4 @@ def separate_letters(text: str) -> str:
 
 def separate_numbers(text: str) -> str:
     """`2 149` from two numbers becomes `two, one hundred forty-nine`; markers are removed."""
-    return remove_markers(_ADJACENT.sub(", ", text))
+    return remove_markers(_ADJACENT.sub(", ", _NAMED.sub(r"\1,", text)))

@@ -1,7 +1,7 @@
 """Written texts, and what must be spoken, by language."""
 
 ENGLISH = [
-    ("Brewbird 2 costs $149.", "Brewbird two costs one hundred forty-nine dollars."),
+    ("Brewbird 2 costs $149.", "Brewbird two, costs one hundred forty-nine dollars."),
     ("Brewbird 2 $149", "Brewbird two, one hundred forty-nine dollars"),
     ("It costs $5.20.", "It costs five dollars and twenty cents."),
     ("€3, £1 and $0.50", "three euros, one pound and fifty cents"),
@@ -47,10 +47,11 @@ ENGLISH = [
     ("2x faster, 1/2 cup, 2½ cups", "two times faster, one half cup, two and one half cups"),
     ("10k views, 7B parameters", "ten thousand views, seven billion parameters"),
     ("open 24/7 on 1 2 3", "open twenty-four seven on one, two, three"),
+    ("From 5 to 10 people", "From five to ten people"),
     ("Nothing to change, here: at all!", "Nothing to change, here: at all!"),
 ]
 PORTUGUESE = [
-    ("O Brewbird 2 custa US$ 149.", "O Brewbird dois custa cento e quarenta e nove dólares."),
+    ("O Brewbird 2 custa US$ 149.", "O Brewbird dois, custa cento e quarenta e nove dólares."),
     ("Brewbird 2 $149", "Brewbird dois, cento e quarenta e nove dólares"),
     ("R$ 10,50 e R$ 1.234,00", "dez reais e cinquenta centavos e mil duzentos e trinta e quatro reais"),
     ("US$ 5 milhões, 15%", "cinco milhões de dólares, quinze por cento"),
@@ -84,7 +85,7 @@ PORTUGUESE = [
     ("iPhone 15 e Windows 11", "iPhone quinze e Windows onze"),
 ]
 SPANISH = [
-    ("El Brewbird 2 cuesta $149.", "El Brewbird dos cuesta ciento cuarenta y nueve dólares."),
+    ("El Brewbird 2 cuesta $149.", "El Brewbird dos, cuesta ciento cuarenta y nueve dólares."),
     ("Brewbird 2 $149", "Brewbird dos, ciento cuarenta y nueve dólares"),
     ("10,50 € o $5", "diez euros con cincuenta céntimos o cinco dólares"),
     ("1 €, 21 € y 31 $", "un euro, veintiún euros y treinta y un dólares"),
@@ -114,7 +115,7 @@ SPANISH = [
     ("120 km/h, 5 GB", "ciento veinte kilómetros por hora, cinco gigabytes"),
 ]
 FRENCH = [
-    ("Le Brewbird 2 coûte 149 $.", "Le Brewbird deux coûte cent quarante-neuf dollars."),
+    ("Le Brewbird 2 coûte 149 $.", "Le Brewbird deux, coûte cent quarante-neuf dollars."),
     ("Brewbird 2 $149", "Brewbird deux, cent quarante-neuf dollars"),
     ("1 234,50 € et 2 millions €", "mille deux cent trente-quatre euros cinquante centimes et deux millions d'euros"),
     ("1 €, 80 €, 71 €", "un euro, quatre-vingts euros, soixante et onze euros"),
@@ -143,7 +144,7 @@ FRENCH = [
     ("120 km/h, 5 Go", "cent vingt kilomètres heure, cinq gigaoctets"),
 ]
 ITALIAN = [
-    ("Il Brewbird 2 costa 149 $.", "Il Brewbird due costa cento quarantanove dollari."),
+    ("Il Brewbird 2 costa 149 $.", "Il Brewbird due, costa cento quarantanove dollari."),
     ("Brewbird 2 $149", "Brewbird due, cento quarantanove dollari"),
     ("10,50 €, 3 kg, ecc.", "dieci euro e cinquanta centesimi, tre chili, eccetera."),
     ("1 €, 1 £, 21 €", "un euro, una sterlina, ventuno euro"),
