@@ -1,13 +1,15 @@
 """Client for language models behind the OpenAI chat completions API."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineBusyError, EngineError, EngineUnavailableError, RequestRejectedError
 from cutroom.engines.translation.port import Quality
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ MAX_RESPONSE_BYTES = 512 * 1024
 MAX_RESPONSE_TOKENS = 16_000
 CONNECT_SECONDS = 10.0
 DEFAULT_SECONDS = 120.0
+DEFAULT_CONCURRENCY = 2
+# In an error body, these say that the server lacks a response format.
+_FORMAT_WORDS = ("response_format", "json_schema", "json_object", "guided", "structured output")
 
 
 class _Message(BaseModel):
@@ -35,6 +40,22 @@ class _Completion(BaseModel):
     choices: list[_Choice]
 
 
+class ResponseFormat(IntEnum):
+    """How the response is constrained: by a JSON schema, to any JSON object, or not at all."""
+
+    TEXT = 0
+    JSON_OBJECT = 1
+    JSON_SCHEMA = 2
+
+
+class LocalServer(Protocol):
+    """A chat completions server that this process starts when it is first needed."""
+
+    def url(self) -> str:
+        """The base URL of the running server; starts it if it does not run."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ChatServer:
     """The configured endpoint and model, and the language pairs it may translate."""
@@ -46,6 +67,8 @@ class ChatServer:
     seconds: float = DEFAULT_SECONDS
     # Disable for servers without JSON schema support; the response is validated either way.
     structured: bool = True
+    concurrency: int = DEFAULT_CONCURRENCY  # simultaneous requests of one document
+    local: LocalServer | None = None  # replaces `url`
 
 
 class ChatClient:
@@ -54,18 +77,32 @@ class ChatClient:
     def __init__(self, server: ChatServer, *, response_model: type[BaseModel], name: str) -> None:
         """Requests JSON matching `response_model`; the caller still validates it."""
         self._server = server
-        self._client = _open(server)
-        schema = {"name": name, "strict": True, "schema": response_model.model_json_schema()}
-        self._format = {"type": "json_schema", "json_schema": schema}
+        self._url = server.url
+        self._client = _open(server, self._url)
+        self._name = name
+        self._schema = response_model.model_json_schema()
+        self._format = ResponseFormat.JSON_SCHEMA if server.structured else ResponseFormat.TEXT
+
+    @property
+    def response_format(self) -> ResponseFormat:
+        """The strictest format that the server has not rejected."""
+        return self._format
 
     def close(self) -> None:
         self._client.close()
 
     def complete(
-        self, messages: Sequence[Mapping[str, str]], *, max_tokens: int = MAX_RESPONSE_TOKENS
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        max_tokens: int = MAX_RESPONSE_TOKENS,
+        schema: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Returns the generated text and, if generation ended abnormally, a fault to report back to the model."""
-        body = self._post(messages, max_tokens)
+        """Returns the generated text and, if generation ended abnormally, a fault to report back to the model.
+
+        `schema` replaces the JSON schema of `response_model` in this request.
+        """
+        body = self._post_in_best_format(messages, max_tokens, schema or self._schema)
         try:
             completion = _Completion.model_validate_json(body)
         except ValidationError:
@@ -79,18 +116,35 @@ class ChatClient:
             return "", "it was cut off. Answer with the JSON document and nothing else."
         return choice.message.content or "", ""
 
-    def _post(self, messages: Sequence[Mapping[str, str]], max_tokens: int) -> bytes:
+    def _post_in_best_format(
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, schema: Mapping[str, Any]
+    ) -> bytes:
+        """Steps down to a looser format, for this and all further requests, if the server rejects the format."""
+        while True:
+            used = self._format
+            try:
+                return self._post(messages, max_tokens, schema, used)
+            except _FormatRejectedError:
+                self._format = min(self._format, ResponseFormat(used - 1))
+
+    def _post(
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, schema: Mapping[str, Any], used: ResponseFormat
+    ) -> bytes:
         import httpx2  # noqa: PLC0415 - dependency of openai
         import openai  # noqa: PLC0415 - optional dependency
 
+        client = self._current_client()
         deadline = time.monotonic() + self._server.seconds
         body = b""
         request: Any = {"model": self._server.model, "messages": messages, "temperature": 0}
         request["max_tokens"] = max_tokens
-        if self._server.structured:
-            request["response_format"] = self._format
+        if used is ResponseFormat.JSON_SCHEMA:
+            schema_format = {"name": self._name, "strict": True, "schema": schema}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema_format}
+        elif used is ResponseFormat.JSON_OBJECT:
+            request["response_format"] = {"type": "json_object"}
         try:
-            with self._client.chat.completions.with_streaming_response.create(**request) as response:
+            with client.chat.completions.with_streaming_response.create(**request) as response:
                 # Stream, so that neither an endless nor a trickling response escapes the limits.
                 for chunk in response.iter_bytes():
                     body += chunk
@@ -99,15 +153,35 @@ class ChatClient:
                     if time.monotonic() > deadline:
                         raise EngineUnavailableError("The language model timed out.")
         except openai.APIStatusError as error:
-            raise _error_for_status(error.status_code) from None
+            if used is not ResponseFormat.TEXT and _rejects_format(error):
+                raise _FormatRejectedError from None
+            raise _error_for_status(error.status_code, error.response.headers.get("Retry-After")) from None
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise EngineUnavailableError(f"The language model cannot be reached: {type(error).__name__}.") from None
         except openai.OpenAIError as error:
             raise EngineError(f"The request to the language model failed: {type(error).__name__}.") from None
         return body
 
+    def _current_client(self) -> "openai.OpenAI":
+        """The client, connected to the address of the local server if there is one."""
+        if self._server.local is not None and (url := self._server.local.url()) != self._url:
+            self._url = url
+            self._client = self._client.with_options(base_url=url)
+        return self._client
 
-def _open(server: ChatServer) -> "openai.OpenAI":
+
+class _FormatRejectedError(Exception):
+    """The server does not support the requested response format."""
+
+
+def _rejects_format(error: "openai.APIStatusError") -> bool:
+    if error.status_code not in {400, 404, 415, 422, 501}:
+        return False
+    body = error.response.text[:MAX_RESPONSE_BYTES].lower()
+    return any(word in body for word in _FORMAT_WORDS)
+
+
+def _open(server: ChatServer, url: str) -> "openai.OpenAI":
     try:
         import openai  # noqa: PLC0415 - optional dependency
     except ImportError as error:
@@ -116,16 +190,30 @@ def _open(server: ChatServer) -> "openai.OpenAI":
     # No retries either: workflows already retry.
     timeout = openai.Timeout(server.seconds, connect=CONNECT_SECONDS)
     http = openai.DefaultHttpxClient(trust_env=False, follow_redirects=False, timeout=timeout)
-    return openai.OpenAI(base_url=server.url, api_key=server.key, max_retries=0, timeout=timeout, http_client=http)
+    return openai.OpenAI(base_url=url, api_key=server.key, max_retries=0, timeout=timeout, http_client=http)
 
 
-def _error_for_status(status: int) -> EngineError:
+def _error_for_status(status: int, retry_after: str | None) -> EngineError:
     """Omits the body, because servers echo keys and input text in it."""
     if status in {401, 403}:
         return EngineError(f"The language model's server rejected the API key ({status}).")
-    if status in {408, 409, 425, 429} or status >= 500:
+    if status in {429, 503}:
+        message = f"The language model's server is busy ({status})."
+        return EngineBusyError(message, retry_after_seconds=_parse_seconds(retry_after))
+    if status in {408, 409, 425} or status >= 500:
         return EngineUnavailableError(f"The language model's server is unavailable ({status}).")
+    if status in {400, 413, 422}:
+        return RequestRejectedError(f"The language model's server rejected the request ({status}).")
     return EngineError(f"The language model's server rejected the request ({status}).")
+
+
+def _parse_seconds(retry_after: str | None) -> float | None:
+    """Seconds of a Retry-After header; dates are ignored, as servers of language models do not send them."""
+    try:
+        seconds = float(retry_after or "")
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def strip_code_fence(content: str) -> str:

@@ -10,7 +10,9 @@ from cutroom.engines.chat_client import ChatServer
 from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
 from cutroom.engines.diarization.port import SpeakerEmbedder
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.store import ModelStore
+from cutroom.engines.llama_server import LlamaServer
+from cutroom.engines.models.manifest_reader import load_manifest
+from cutroom.engines.models.store import ModelStore, installed_directions
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
 from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
@@ -26,6 +28,7 @@ from cutroom.engines.thumbnails.openai import OpenAiThumbnailRenderer
 from cutroom.engines.thumbnails.port import ThumbnailRenderer
 from cutroom.engines.translation.apertium import ApertiumTranslator
 from cutroom.engines.translation.chat import ChatTranslator
+from cutroom.engines.translation.ctranslate2_models import ConvertedModel, Ctranslate2Translator
 from cutroom.engines.translation.firefox import FirefoxTranslator
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
 from cutroom.engines.translation.port import LanguageIdentifier, Quality, Translator
@@ -45,6 +48,9 @@ from cutroom.platform.settings import Settings
 REMOTE = "remote"
 NONE = "none"
 FIREFOX_PREFIX = "firefox-"
+OPUS_PREFIX = "opus-mt-"
+GGUF_FILE = "model.gguf"
+LOCAL_CHAT_URL = "http://127.0.0.1:9/v1"  # placeholder until the local server has a port
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
 FACE_MODEL = "yunet"
 BACKGROUND_REMOVAL_MODELS = ("isnet-small", "isnet-medium")
@@ -59,7 +65,7 @@ class Engines:
     def __init__(self, settings: Settings, store: ModelStore | None = None, *, cpu_threads: int = 0) -> None:
         """Engines use `cpu_threads` threads, by default as many as `speech_threads` says."""
         self._settings = settings
-        self._store = store or ModelStore(settings.models_dir)
+        self._store = store or ModelStore(settings.models_dir, manifest=load_manifest(settings.models_manifest))
         self._threads = cpu_threads or settings.speech_threads or available_cores()
         self._instances: dict[str, object] = {}
         self._build_lock = threading.RLock()  # reentrant: building a voice cloner builds a synthesizer
@@ -103,6 +109,7 @@ class Engines:
             "firefox": self._firefox,
             "apertium": ApertiumTranslator,
             "chat": self._chat,
+            "ctranslate2": self._ctranslate2,
         }
         usable = []
         for name in self._settings.translators:
@@ -212,17 +219,16 @@ class Engines:
         return self._once("writer extractive", lambda: ExtractiveWriter(self.text_embedder()))
 
     def _chat_writer(self) -> ChatWriter:
-        settings = self._settings
-        if settings.chat_url is None:
+        server = self._chat_server()
+        if server is None:
             raise EngineUnavailableError("Set CUTROOM_CHAT_URL to write titles and descriptions with a language model.")
-        server = ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value())
         return ChatWriter(server, fallback=self._extractive(), identifier=self.language_identifier())
 
     def _chat_ranker(self) -> ChatRanker:
-        settings = self._settings
-        if settings.chat_url is None:
+        server = self._chat_server()
+        if server is None:
             raise EngineUnavailableError("Set CUTROOM_CHAT_URL to rank moments with a language model.")
-        return ChatRanker(ChatServer(settings.chat_url, settings.chat_model, settings.chat_key.get_secret_value()))
+        return ChatRanker(server)
 
     def _synthesizer(self, name: str) -> SpeechSynthesizer:
         factories: Mapping[str, Callable[[], SpeechSynthesizer]] = {
@@ -270,23 +276,47 @@ class Engines:
         )
 
     def _firefox(self) -> FirefoxTranslator | None:
-        folders: dict[tuple[str, str], Path] = {}
-        for model in self._store.manifest.models.values():
-            if model.name.startswith(FIREFOX_PREFIX) and self._store.is_complete(model):
-                source, _, target = model.name.removeprefix(FIREFOX_PREFIX).partition("-")
-                folders[source, target] = self._store.path(model.name)
-        return FirefoxTranslator(folders) if folders else None
+        """Models are verified when their direction is first used: hashing the whole catalog takes many seconds."""
+        store, installed = self._store, installed_directions(self._store, prefix=FIREFOX_PREFIX)
+        if not installed:
+            return None
+        folders = {direction: store.folder_of(model) for direction, model in installed.items()}
+        names = {store.folder_of(model): model.name for model in installed.values()}
+        return FirefoxTranslator(folders, verify=lambda folder: store.path(names[folder]))
+
+    def _ctranslate2(self) -> Ctranslate2Translator | None:
+        """OPUS-MT models by their direction in the manifest, then MADLAD-400 for the configured pairs."""
+        store, settings = self._store, self._settings
+        installed = installed_directions(store, prefix=OPUS_PREFIX)
+        models = [ConvertedModel(store.folder_of(model), {pair: ""}) for pair, model in installed.items()]
+        names = {store.folder_of(model): model.name for model in installed.values()}
+        if settings.madlad_model and settings.madlad_pairs:
+            folder = store.folder_of(store.manifest.model(settings.madlad_model))
+            names[folder] = settings.madlad_model
+            pairs = _parse_pairs(settings.madlad_pairs)
+            models.append(ConvertedModel(folder, {pair: f"<2{pair[1]}>" for pair in pairs}))
+        if not models:
+            return None
+        return Ctranslate2Translator(models, cpu_threads=self._threads, verify=lambda folder: store.path(names[folder]))
 
     def _chat(self) -> ChatTranslator | None:
+        server = self._chat_server()
+        return ChatTranslator(server) if server else None
+
+    def _chat_server(self) -> ChatServer | None:
+        """The configured server, or llama.cpp with a local model, which starts with the first request."""
         settings = self._settings
+        pairs = dict.fromkeys(_parse_pairs(settings.chat_pairs), Quality.GOOD)
+        if name := settings.chat_local_model:
+            local = self._once("llama.cpp", partial(self._llama_server, name))
+            return ChatServer(LOCAL_CHAT_URL, name, local.key, pairs, concurrency=1, local=local)
         if settings.chat_url is None:
             return None
-        pairs = {}
-        for pair in settings.chat_pairs:
-            source, _, target = pair.partition("-")
-            pairs[source, target] = Quality.GOOD
-        key = settings.chat_key.get_secret_value()
-        return ChatTranslator(ChatServer(settings.chat_url, settings.chat_model, key, pairs))
+        key, concurrency = settings.chat_key.get_secret_value(), settings.chat_concurrency
+        return ChatServer(settings.chat_url, settings.chat_model, key, pairs, concurrency=concurrency)
+
+    def _llama_server(self, name: str) -> LlamaServer:
+        return LlamaServer(lambda: self._store.path(name) / GGUF_FILE, cpu_threads=self._threads)
 
     def _once(self, name: str, build: Callable[[], Engine]) -> Engine:
         with self._build_lock:
@@ -294,3 +324,9 @@ class Engines:
                 self._instances[name] = build()
             engine: Engine = self._instances[name]  # type: ignore[assignment]
             return engine
+
+
+def _parse_pairs(pairs: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs such as `en-de`."""
+    split = [pair.partition("-") for pair in pairs]
+    return [(source, target) for source, _, target in split]

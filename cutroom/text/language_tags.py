@@ -35,6 +35,7 @@ def canonical_tag(code: str) -> str:
     return "-".join([_EQUIVALENT.get(language, language), *rest])
 
 
+@lru_cache(maxsize=1024)
 def language_of(code: str) -> str:
     """The tag without its region; the script stays, because readers of one script cannot read another."""
     language, *rest = canonical_tag(code).split("-")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grimp
 
-PACKAGES = ("cutroom", "tests", "proofs", "dev", "bench")
+PACKAGES = ("cutroom", "tests", "proofs", "eval", "dev", "bench")
 
 
 def import_cycles(packages: tuple[str, ...] = PACKAGES) -> list[list[str]]:

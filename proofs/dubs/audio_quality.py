@@ -12,10 +12,11 @@ import numpy as np
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.platform.storage.objects import Storage
+from dev.fixtures.generated_audio import RATE
 from dev.fixtures.speech_clips import normalize_words
 from proofs.stage.report import Report
 from proofs.stage.word_comparison import word_error_rate
-from tests.support.dialogue_video import RATE, DialogueVideo
+from tests.support.dialogue_video import DialogueVideo
 from tests.support.dub_stage import FinishedDub, decode_samples
 from tests.support.stage import Stage
 

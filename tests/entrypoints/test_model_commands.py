@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cutroom.engines.models.manifest import load_manifest
+from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.entrypoints.cli import app
 from cutroom.entrypoints.model_commands import ProgressLine
 from tests.support.tiny_models import WEIGHTS, FakeHub, fake_hub, install, make_packages, manifest_text, respond, small
+from tests.support.translation_mirror import MirrorContent, translation_mirror
 
 
 @pytest.fixture
@@ -27,6 +28,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "CUTROOM_MODELS_DIR": str(tmp_path / "store"),
         "CUTROOM_MODELS_MANIFEST": str(tmp_path / "models.toml"),
         "CUTROOM_MODEL_HUB": "",
+        "CUTROOM_TRANSLATION_MODELS_URL": "",
         "CUTROOM_MODEL_SOURCE": "",
         "TERMINAL_WIDTH": "200",
         "PIP_NO_INDEX": "1",
@@ -52,6 +54,7 @@ def test_bundled_models_are_listed_with_task_size_and_license(tmp_path: Path) ->
     for model in load_manifest().models.values():
         (line,) = [line for line in listed.splitlines() if line.split()[:1] == [model.name]]
         assert line.split() == [model.name, model.task, f"{model.size_bytes / 1e6:.1f}", "MB", model.license, "no"]
+    assert "translate-europe (58 models)" in listed
     assert f"Store: {tmp_path}" in listed
 
 
@@ -117,6 +120,53 @@ def test_hub_source_without_a_hub_explains_how_to_configure_one(environment: dic
     assert "hub: No hub is configured. Set CUTROOM_MODEL_HUB to its address, https://..." in failed.stderr
 
 
+@pytest.fixture
+def mirrored(environment: dict[str, str], tmp_path: Path) -> MirrorContent:
+    """Adds two directions of a mirror to the manifest."""
+    content = MirrorContent()
+    for pair in ("ende", "deen"):
+        content.add(pair[:2], pair[2:], {f"model.{pair}.bin": b"weights", f"vocab.{pair}.spm": b"words"})
+    environment["CUTROOM_MODELS_MANIFEST"] = str(tmp_path / "mirrored.toml")
+    (tmp_path / "mirrored.toml").write_text(content.manifest_text())
+    return content
+
+
+@pytest.mark.parametrize("chosen", [["translate-europe"], ["--set", "translate-europe"], ["firefox-en-de-tiny"]])
+def test_mirrored_models_are_pulled_by_set_or_name(
+    environment: dict[str, str], mirrored: MirrorContent, chosen: list[str]
+) -> None:
+    with translation_mirror(mirrored) as mirror:
+        pulled = run(environment | {"CUTROOM_TRANSLATION_MODELS_URL": mirror.address}, "pull", *chosen)
+    assert "firefox-en-de-tiny: pulled from the mirror" in pulled.stdout
+    assert "firefox-en-de-tiny: fetching model.ende.bin.gz from the mirror" in pulled.stderr
+    assert len(mirror.requests) == (2 if chosen == ["firefox-en-de-tiny"] else 4)
+    # Installed models need no mirror.
+    assert "already installed" in run(environment, "pull", *chosen).stdout
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_missing_mirror_setting_is_named_once(environment: dict[str, str]) -> None:
+    failed = run(environment, "pull", "translate-europe", fails=1)
+    assert failed.stderr.splitlines() == [
+        "firefox-de-en-tiny, firefox-en-de-tiny: not pulled",
+        "  Set CUTROOM_TRANSLATION_MODELS_URL to a mirror of the Firefox Translations models, https://...",
+    ]
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_plain_http_mirror_is_rejected(environment: dict[str, str]) -> None:
+    address = {"CUTROOM_TRANSLATION_MODELS_URL": "http://mirror.example"}
+    refused = run(environment | address, "pull", "translate-europe", fails=2)
+    assert "A mirror must use https://" in refused.stderr
+
+
+def test_bundled_catalog_needs_a_mirror(tmp_path: Path) -> None:
+    environment = {"CUTROOM_MODELS_DIR": str(tmp_path), "CUTROOM_TRANSLATION_MODELS_URL": ""}
+    failed = run(environment, "pull", "translate-europe", fails=1)
+    assert "firefox-en-de-base-memory" in failed.stderr
+    assert "Set CUTROOM_TRANSLATION_MODELS_URL" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -133,7 +183,7 @@ def test_usage_errors_name_the_problem(environment: dict[str, str], arguments: l
 
 def test_plain_http_hub_is_rejected(environment: dict[str, str]) -> None:
     refused = run(environment | {"CUTROOM_MODEL_HUB": "http://hub.example"}, "pull", "small", fails=2)
-    assert "Hubs must use https://" in refused.stderr
+    assert "A hub must use https://" in refused.stderr
 
 
 def test_invalid_manifest_is_rejected(environment: dict[str, str], tmp_path: Path) -> None:
@@ -202,9 +252,9 @@ def test_terminal_progress_redraws_one_line_at_a_limited_rate() -> None:
     weights = small().files[0]
     line.begin("small")
     for percent in range(100):
-        line.show_bytes(weights, percent * weights.size_bytes // 100)
+        line.show_bytes(weights, percent * weights.size_bytes // 100, source="hub")
         now[0] += 0.01
-    line.show_bytes(weights, weights.size_bytes)
+    line.show_bytes(weights, weights.size_bytes, source="hub")
     line.clear()
     drawn = terminal.getvalue().split("\r\x1b[K")
     assert "\n" not in terminal.getvalue()
@@ -219,6 +269,6 @@ def test_progress_without_a_terminal_prints_one_line_per_step() -> None:
     line.begin("small")
     line.show("fetching the npm package x 1")
     for done in range(1000):
-        line.show_bytes(small().files[0], done)
+        line.show_bytes(small().files[0], done, source="hub")
     line.clear()
     assert stream.getvalue() == "small: fetching the npm package x 1\nsmall: fetching weights.bin from the hub\n"

@@ -14,8 +14,8 @@ import numpy as np
 from cutroom.engines.models.store import ModelStore, default_models_dir
 from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
 from dev.environment import PROJECT
+from dev.fixtures.generated_audio import RATE, make_music, rms_level, upsample, write_stereo
 from dev.fixtures.photographs import photograph
-from tests.support.dialogue_video import RATE, make_music, rms_level, upsample, write_stereo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

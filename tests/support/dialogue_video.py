@@ -1,7 +1,6 @@
 """Generates a dialogue video with music whose timing and audio components are known."""
 
 import subprocess
-import wave
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutroom.engines.synthesis.port import SpeechSynthesizer
+from dev.fixtures.generated_audio import RATE, make_music, rms_level, upsample, write_stereo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     AudioSamples = NDArray[np.float32]
 
-RATE = 48_000
-VOICE_RATE = 24_000
-SPEECH_LEVEL = 0.08
 MUSIC_BELOW_DB = 3.0  # relative to speech; quieter music separates worse and is masked by speech
 VOICES = ("am_michael", "af_heart")
 LEAD_SECONDS = 1.0
@@ -120,64 +117,3 @@ def _render_talk(
         for channel in range(2):
             voice[channel, first : first + len(samples)] += pan[channel] * samples
     return turns, voice.T
-
-
-def upsample(samples: "AudioSamples") -> "AudioSamples":
-    """Double the sample rate, and normalize to SPEECH_LEVEL."""
-    count = len(samples) * 2
-    spectrum = np.zeros(count // 2 + 1, np.complex128)
-    found = np.fft.rfft(samples)
-    spectrum[: len(found)] = found * 2
-    wide = np.fft.irfft(spectrum, count)
-    loud = wide[np.abs(wide) > 0.01]
-    return np.asarray(wide * (SPEECH_LEVEL / np.sqrt(np.mean(loud**2))), np.float32)
-
-
-def make_music(length: int, *, level: float) -> "AudioSamples":
-    """Plucked chords, bass and a soft drum, panned wider than the voices."""
-    rng = np.random.default_rng(8)
-    output = np.zeros((length, 2), np.float32)
-    beat = 0.5
-    chords = ((220.0, 261.6, 329.6), (174.6, 220.0, 261.6), (196.0, 246.9, 293.7), (164.8, 207.7, 246.9))
-    for number in range(int(length / RATE / beat)):
-        first = round(number * beat * RATE)
-        chord = chords[(number // 8) % 4]
-        tone = chord[int(rng.integers(3))] * (2 if number % 4 == 3 else 1)
-        side = float(rng.uniform(0.2, 0.8))
-        _add(output, first, _pluck(tone, 1.6, rng), (1 - side, side))
-        if number % 2 == 0:
-            _add(output, first, 1.3 * _pluck(chord[0] / 2, 1.2, rng), (0.5, 0.5))
-        if number % 4 == 2:
-            _add(output, first, 0.5 * _drum(rng), (0.45, 0.55))
-    return np.asarray(output * (level / rms_level(output)), np.float32)
-
-
-def rms_level(samples: "AudioSamples") -> float:
-    return float(np.sqrt(np.mean(samples**2)))
-
-
-def _add(output: "AudioSamples", first: int, samples: "AudioSamples", pan: tuple[float, float]) -> None:
-    end = min(len(output), first + len(samples))
-    output[first:end] += samples[: end - first, None] * np.asarray(pan, np.float32)
-
-
-def _pluck(hertz: float, seconds: float, rng: np.random.Generator) -> "AudioSamples":
-    time = np.arange(round(seconds * RATE)) / RATE
-    samples = sum(
-        np.sin(2 * np.pi * hertz * part * time + rng.uniform(0, 6.28)) * np.exp(-time * (2 + part)) / part
-        for part in range(1, 9)
-    )
-    return np.asarray(samples * np.minimum(1, time * 400), np.float32)
-
-
-def _drum(rng: np.random.Generator) -> "AudioSamples":
-    time = np.arange(round(0.25 * RATE)) / RATE
-    return np.asarray(rng.normal(0, 1, len(time)) * np.exp(-time * 35), np.float32)
-
-
-def write_stereo(path: Path, samples: "AudioSamples") -> None:
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(2)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())

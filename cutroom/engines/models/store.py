@@ -11,7 +11,8 @@ from pathlib import Path
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models.files import PART_SUFFIX, FileStamp, check_file, file_stamp
-from cutroom.engines.models.manifest import Manifest, Model, ModelFile, load_manifest
+from cutroom.engines.models.manifest import Manifest, Model, ModelFile
+from cutroom.engines.models.manifest_reader import load_manifest
 
 STAMP = ".verified.json"
 MAX_STAMP_BYTES = 1024 * 1024
@@ -102,6 +103,18 @@ class ModelStore:
         # A read-only store works too: each process then hashes for itself.
         with suppress(OSError):
             _write_stamp(self.folder_of(model) / STAMP, known)
+
+
+def installed_directions(store: ModelStore, *, prefix: str) -> dict[tuple[str, str], Model]:
+    """The installed translation model of each direction; of several, the one with the highest published score."""
+    best: dict[tuple[str, str], tuple[float, Model]] = {}
+    for model in store.manifest.models.values():
+        if model.direction is None or not model.name.startswith(prefix) or not store.is_complete(model):
+            continue
+        pair, score = (model.direction.source, model.direction.target), model.direction.flores_comet or 0.0
+        if pair not in best or score > best[pair][0]:
+            best[pair] = (score, model)
+    return {pair: model for pair, (_, model) in best.items()}
 
 
 def _read_stamp(path: Path) -> Verified:

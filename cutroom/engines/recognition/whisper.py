@@ -135,7 +135,7 @@ class WhisperRecognizer:
 
     def _sequential_decode(self, samples: "Samples", code: str) -> "list[Segment]":
         """Decodes segment by segment with temperature fallback, which breaks most repetition loops."""
-        import ctranslate2  # type: ignore[import-untyped]  # noqa: PLC0415 - see below
+        import ctranslate2  # noqa: PLC0415 - see below
 
         ctranslate2.set_random_seed(SEED)  # sampling stays deterministic
         segments, _ = self._model.transcribe(

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cutroom.engines.chat_client import ChatClient, ChatServer, strip_code_fence
 from cutroom.engines.errors import EngineError
+from cutroom.engines.translation.chat_document import translate_document
+from cutroom.engines.translation.document import CheckLine, DocumentTranslation, TranslationDocument
 from cutroom.engines.translation.output_checks import check_sentences, translation_fault
 from cutroom.engines.translation.port import Route
 from cutroom.engines.translation.routing import find_route
@@ -42,11 +44,12 @@ class _Translations(BaseModel):
 
 
 class ChatTranslator:
-    """Translates in batches; thread-safe."""
+    """Translates sentences in batches, and documents with their context; thread-safe."""
 
     name = "chat"
 
     def __init__(self, server: ChatServer) -> None:
+        self._concurrency = server.concurrency
         self._client = ChatClient(server, response_model=_Translations, name="translations")
         pairs = server.pairs.items()
         self._routes = tuple(
@@ -70,6 +73,20 @@ class ChatTranslator:
             if on_progress:
                 on_progress((batch[-1] + 1) / len(cleaned))
         return translated
+
+    def translate_document(
+        self, document: TranslationDocument, *, check: CheckLine, on_progress: OnProgress | None = None
+    ) -> DocumentTranslation:
+        check_sentences([line.text for line in document.lines])
+        find_route(self._routes, source=document.source, target=document.target)
+        return translate_document(
+            self._client,
+            document,
+            engine=self.name,
+            check=check,
+            concurrency=self._concurrency,
+            on_progress=on_progress,
+        )
 
     def close(self) -> None:
         self._client.close()

@@ -4,13 +4,15 @@ import queue
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.models.files import ModelSourceError, read_unpacked
+from cutroom.engines.models.manifest import GZIP_SUFFIX
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
 from cutroom.engines.translation.port import Quality, Route
 from cutroom.engines.translation.routing import find_route
@@ -31,6 +33,7 @@ MAX_LOADED_MODELS = 4  # about 50 MB each
 MAX_MODEL_BYTES = 256 * 1024 * 1024
 
 Pair: TypeAlias = tuple[str, str]
+VerifyFolder: TypeAlias = Callable[[Path], object]
 
 
 class FirefoxTranslator:
@@ -38,10 +41,12 @@ class FirefoxTranslator:
 
     name = "firefox"
 
-    def __init__(self, folders: Mapping[Pair, Path]) -> None:
+    def __init__(self, folders: Mapping[Pair, Path], *, verify: VerifyFolder | None = None) -> None:
+        """`verify` is called before a folder's model is loaded, and raises EngineUnavailableError if it is damaged."""
         self._folders = {
             (canonical_tag(source), canonical_tag(target)): folder for (source, target), folder in folders.items()
         }
+        self._verify = verify
         self._routes = tuple(_routes(self._folders))
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._start_lock = threading.Lock()
@@ -95,7 +100,7 @@ class FirefoxTranslator:
         request = _Request(pair, text, Future())
         with self._start_lock:
             if self._thread is None:
-                arguments = (self._requests, dict(self._folders))
+                arguments = (self._requests, dict(self._folders), self._verify)
                 self._thread = threading.Thread(target=_serve, args=arguments, name="firefox-translator", daemon=True)
                 self._thread.start()
             self._requests.put(request)
@@ -108,7 +113,9 @@ class _Request(NamedTuple):
     result: "Future[str]"
 
 
-def _serve(requests: "queue.SimpleQueue[_Request | None]", folders: Mapping[Pair, Path]) -> None:
+def _serve(
+    requests: "queue.SimpleQueue[_Request | None]", folders: Mapping[Pair, Path], verify: VerifyFolder | None
+) -> None:
     """Translates requests until None arrives; models must be used and freed by the thread that created them.
 
     More threads would gain nothing, because a call holds the GIL. Errors are re-created from their message, because
@@ -116,17 +123,23 @@ def _serve(requests: "queue.SimpleQueue[_Request | None]", folders: Mapping[Pair
     """
     loaded: OrderedDict[Pair, fxtranslate.Translator] = OrderedDict()
     while (request := requests.get()) is not None:
-        fault = _handle(request, folders, loaded)
+        fault = _handle(request, folders, loaded, verify=verify)
         if fault is not None:
             request.result.set_exception(fault)
         del request
 
 
 def _handle(
-    request: _Request, folders: Mapping[Pair, Path], loaded: "OrderedDict[Pair, fxtranslate.Translator]"
+    request: _Request,
+    folders: Mapping[Pair, Path],
+    loaded: "OrderedDict[Pair, fxtranslate.Translator]",
+    *,
+    verify: VerifyFolder | None,
 ) -> EngineError | None:
     try:
         if request.pair not in loaded:
+            if verify is not None:
+                verify(folders[request.pair])
             loaded[request.pair] = _load(folders[request.pair])
             if len(loaded) > MAX_LOADED_MODELS:
                 loaded.popitem(last=False)
@@ -147,7 +160,7 @@ def _load(folder: Path) -> "fxtranslate.Translator":
     vocabulary = _read(folder, "vocab.*.spm", "srcvocab.*.spm")
     target_vocabulary = _read(folder, "vocab.*.spm", "trgvocab.*.spm")
     # The lexical shortlist saves a third of the time; not every model has one.
-    shortlist = _read(folder, "lex.*.bin") if any(folder.glob("lex.*.bin")) else None
+    shortlist = _read(folder, "lex.*.bin") if any(folder.glob("lex.*.bin*")) else None
     model = _read(folder, "model.*.bin")
     try:
         return fxtranslate.Translator(
@@ -158,13 +171,13 @@ def _load(folder: Path) -> "fxtranslate.Translator":
 
 
 def _read(folder: Path, *patterns: str) -> bytes:
+    """The first file that matches a pattern, as it is or gzipped."""
     for pattern in patterns:
-        for path in sorted(folder.glob(pattern)):
-            if path.stat().st_size > MAX_MODEL_BYTES:
-                raise EngineUnavailableError(
-                    f"{folder.name}/{path.name} exceeds the size limit for translation models."
-                )
-            return path.read_bytes()
+        for path in (*sorted(folder.glob(pattern)), *sorted(folder.glob(pattern + GZIP_SUFFIX))):
+            try:
+                return read_unpacked(path, limit_bytes=MAX_MODEL_BYTES)
+            except ModelSourceError as error:
+                raise EngineUnavailableError(f"{folder.name}/{path.name} cannot be loaded: {error}") from error
     raise EngineUnavailableError(f"The model {folder.name} is missing {patterns[0]}; run `just models`.")
 
 

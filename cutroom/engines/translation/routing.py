@@ -59,8 +59,9 @@ def reachable_languages(translators: Sequence[Translator], *, source: str) -> li
     reached = {route.target for route in first}
     # A route that already has an intermediate language is not extended, and neither is one between two regions.
     pivots = {route.target for route in first if not route.via and language_of(route.target) != language_of(source)}
+    direct = [route for route in routes if not route.via]
     for pivot in pivots:
-        second = [route for route in _from(routes, pivot) if not route.via]
+        second = _from(direct, pivot)
         reached |= {route.target for route in second if language_of(route.target) != language_of(pivot)}
     return sorted(code for code in reached if language_of(code) != language_of(source))
 
@@ -115,7 +116,7 @@ def _plans(translators: Sequence[Translator], source: str, target: str) -> Itera
     for leg in legs:
         if not serves(leg.route.source, source):
             continue
-        if leg in last:
+        if serves(leg.route.target, target):
             yield TranslationPlan(source, target, (leg,))
         elif not leg.route.via and language_of(leg.route.target) not in {language_of(source), language_of(target)}:
             yield from (

@@ -7,6 +7,7 @@ from importlib import metadata
 
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.model_selection import SelectedModel, selected_models
+from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.engines.models.store import ModelStore
 from cutroom.engines.registry import FIREFOX_PREFIX
 from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs
@@ -27,14 +28,14 @@ async def check_files(settings: Settings, *, repairs: Repairs) -> list[Component
 
 
 def _check_models(settings: Settings, *, repairs: Repairs) -> Iterator[Component]:
-    store, queues = ModelStore(settings.models_dir), set(settings.worker_queues)
+    manifest, queues = load_manifest(settings.models_manifest), set(settings.worker_queues)
+    store = ModelStore(settings.models_dir, manifest=manifest)
     for selected in selected_models(settings):
         if selected.queues & queues:
             yield check_model(selected, store, repairs=repairs)
     if TaskQueue.SPEECH in queues and "firefox" in settings.translators:
-        names = [name for name in store.manifest.models if name.startswith(FIREFOX_PREFIX)]
-        installed = [name for name in names if store.has_any_file(store.manifest.model(name))]
-        for name in installed or [FIRST_TRANSLATION]:
+        models = [model for model in store.manifest.models.values() if model.name.startswith(FIREFOX_PREFIX)]
+        for name in [model.name for model in models if store.has_any_file(model)] or [FIRST_TRANSLATION]:
             yield check_model(SelectedModel(name, frozenset()), store, repairs=repairs)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.translation.fidelity import missing_entities
+from cutroom.engines.translation.document import DocumentTranslation, TranslatedLine
+from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
-from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
+from cutroom.engines.translation.routing import TranslationPlan, plan_translation
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
-from cutroom.library.service import get_duration
+from cutroom.library.service import get_duration, get_title
 from cutroom.media.subtitles import MAX_SECONDS
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
@@ -23,18 +24,21 @@ from cutroom.products.captions import service
 from cutroom.products.transcripts.alignment import attach_words, read_words, segment_rows
 from cutroom.products.transcripts.cue_rules import CueRule
 from cutroom.products.transcripts.segmentation import TranscriptSegment
-from cutroom.products.transcripts.service import load_transcript
+from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 from cutroom.products.transcripts.subtitles import store_subtitles
+from cutroom.products.transcripts.translation_documents import transcript_document
 
 MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
+READING_CHARACTERS_PER_SECOND = 17
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatedSegments:
-    """TranslatedSegments segments, the plan used, and lines flagged for review."""
+    """Translated segments, the plan used, and lines flagged for review."""
 
     segments: list[TranscriptSegment]
     plan: TranslationPlan | None  # None if there is no speech
+    translation: DocumentTranslation
     flagged: list[dict[str, Any]]
 
 
@@ -53,11 +57,12 @@ class CaptionActivities:
         async with self.database.transaction(job.library_id) as connection:
             transcript = await load_transcript(connection, job.library_id, video_id)
             duration = await get_duration(connection, job.library_id, video_id)
+            title = await get_title(connection, job.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
         segments = attach_words(transcript.segments, read_words(data))
         async with job_step(self.database, self.clock, job, "translating", progress=90) as report_progress:
             translated = await asyncio.to_thread(
-                self._translate, segments, transcript.language, language, report_progress=report_progress
+                self._translate, segments, transcript, language, title=title, report_progress=report_progress
             )
         exceptions = await store_subtitles(
             self.storage,
@@ -67,7 +72,7 @@ class CaptionActivities:
             language=language,
             until_seconds=duration or MAX_SECONDS,
         )
-        quality = translated.plan.quality if translated.plan else Quality.GOOD
+        quality = translated.translation.quality
         async with self.database.transaction(job.library_id) as connection:
             await service.save_captions(
                 connection,
@@ -87,30 +92,60 @@ class CaptionActivities:
             "lines": len(translated.segments),
             "flaggedLines": len(translated.flagged),
             "flagged": translated.flagged[:MAX_FLAGGED],
+            "fallbackLines": translated.translation.counts.fallback_lines,
             "readingSpeedExceptions": sum(each.rule is CueRule.READING_SPEED for each in exceptions),
         }
 
     def _translate(
-        self, segments: Sequence[TranscriptSegment], source: str, target: str, *, report_progress: ReportProgress
+        self,
+        segments: Sequence[TranscriptSegment],
+        transcript: StoredTranscript,
+        target: str,
+        *,
+        title: str | None,
+        report_progress: ReportProgress,
     ) -> TranslatedSegments:
-        """Translate all sentences in order, so that neighbors provide context; timing is kept."""
+        """Translate all lines as one document, so that each has its context; timing is kept."""
         if not segments:
-            return TranslatedSegments([], None, [])
-        plan = plan_translation(self.engines.translators(), source=source, target=target)
-        texts = translate_along(plan, [segment.text for segment in segments], on_progress=report_progress)
-        flagged = []
-        for number, (segment, text) in enumerate(zip(segments, texts, strict=True)):
-            missing = missing_entities(segment.text, text, source=source, target=target)
-            if missing:
-                flagged.append(
-                    {
-                        "line": number,
-                        "start": round(segment.start_seconds, 3),
-                        "source": segment.text,
-                        "translation": text,
-                        "lost": [{"what": each.kind.value, "text": each.text} for each in missing],
-                    }
-                )
-        return TranslatedSegments(
-            [replace(segment, text=text) for segment, text in zip(segments, texts, strict=True)], plan, flagged
+            return TranslatedSegments([], None, DocumentTranslation((), quality=Quality.GOOD), [])
+        translators = self.engines.translators()
+        plan = plan_translation(translators, source=transcript.language, target=target)
+        document = transcript_document(
+            segments,
+            source=transcript.language,
+            target=target,
+            speakers=transcript.speakers,
+            title=title,
+            max_characters=lambda at: _max_characters(segments[at]),
         )
+        translation = translate_document(
+            plan,
+            document,
+            translators=translators,
+            identifier=self.engines.language_identifier(),
+            on_progress=report_progress,
+        )
+        pairs = list(zip(segments, translation.lines, strict=True))
+        flagged = [_flagged(number, segment, line) for number, (segment, line) in enumerate(pairs) if line.reasons]
+        return TranslatedSegments(
+            [replace(segment, text=line.text) for segment, line in pairs], plan, translation, flagged
+        )
+
+
+def _max_characters(segment: TranscriptSegment) -> int:
+    """What can be read in the time of a segment, or the length of the source if that is said faster."""
+    seconds = segment.end_seconds - segment.start_seconds
+    return max(round(READING_CHARACTERS_PER_SECOND * seconds), len(segment.text))
+
+
+def _flagged(number: int, segment: TranscriptSegment, line: TranslatedLine) -> dict[str, Any]:
+    """A line to review: why, and what of the source seems to be missing."""
+    return {
+        "line": number,
+        "start": round(segment.start_seconds, 3),
+        "source": segment.text,
+        "translation": line.text,
+        "reasons": list(line.reasons),
+        "lost": [{"what": each.fault.value, "text": each.subject} for each in line.findings if each.subject],
+        **({"alternatives": list(line.alternatives)} if line.alternatives else {}),
+    }

@@ -10,16 +10,19 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
+from cutroom.engines.translation.document import DocumentTranslation
+from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
-from cutroom.library.service import get_duration
+from cutroom.library.service import get_duration, get_title
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts
+from cutroom.products.dubs.line_levels import LineLevel, lift_quiet_lines
+from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts, max_characters
 from cutroom.products.dubs.mixing import matching_gain, speech_level
 from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.report import LineSync, sync_report
@@ -33,6 +36,7 @@ from cutroom.products.dubs.script import (
     SynthesizedLine,
     dub_segments,
     dub_speakers,
+    flagged_lines,
     to_json,
 )
 from cutroom.products.dubs.shortening import shorter_variants
@@ -40,8 +44,10 @@ from cutroom.products.speech.encoding import from_pcm
 from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
 from cutroom.products.transcripts.segmentation import TranscriptSegment
-from cutroom.products.transcripts.service import load_transcript
+from cutroom.products.transcripts.service import StoredTranscript, load_transcript
+from cutroom.products.transcripts.translation_documents import transcript_document
 
+MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
 TRANSLATION_FRACTION = 0.6  # of the time that planning takes; the rest is spent on shorter variants of long lines
 
 
@@ -68,22 +74,42 @@ class DubActivities:
         async with self.database.transaction(job.library_id) as connection:
             transcript = await load_transcript(connection, job.library_id, dub.video_id)
             duration = await get_duration(connection, job.library_id, dub.video_id)
+            title = await get_title(connection, job.library_id, dub.video_id)
             edits = await service.load_edits(connection, job.library_id, dub.video_id, dub.language, dub.product)
         async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
             words = read_words(await self.artifacts.read(transcript.alignment_path))
             segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
             until = duration or max((each.end_seconds for each in segments), default=0.0)
+            segments.sort(key=lambda each: (each.start_seconds, each.end_seconds))
             plan = await asyncio.to_thread(self._plan_translation, segments, transcript.language, dub.language)
-            lines = []
+            lines, quality = [], "good"
             if plan is not None:
-                lines = await asyncio.to_thread(_make_lines, segments, plan, until, edits, on_progress=report_progress)
+                translation = await asyncio.to_thread(
+                    self._translate,
+                    segments,
+                    transcript,
+                    plan,
+                    title=title,
+                    until_seconds=until,
+                    on_progress=portion(report_progress, 0.0, TRANSLATION_FRACTION),
+                )
+                quality = translation.quality.value
+                lines = await asyncio.to_thread(
+                    _make_lines,
+                    segments,
+                    translation,
+                    plan,
+                    until,
+                    edits,
+                    on_progress=portion(report_progress, TRANSLATION_FRACTION, 1.0),
+                )
             separator = await asyncio.to_thread(self.engines.source_separator)
             spans = [(line.start_seconds, line.end_seconds) for line in lines]
             script = DubScript(
                 language=dub.language,
                 product=dub.product,
                 source_language=transcript.language,
-                quality=plan.quality.value if plan is not None else "good",
+                quality=quality,
                 engines=tuple(leg.translator.name for leg in plan.legs) if plan is not None else (),
                 duration_seconds=until,
                 lines=tuple(lines),
@@ -97,11 +123,37 @@ class DubActivities:
     ) -> TranslationPlan | None:
         return plan_translation(self.engines.translators(), source=source, target=target) if segments else None
 
+    def _translate(
+        self,
+        segments: Sequence[TranscriptSegment],
+        transcript: StoredTranscript,
+        plan: TranslationPlan,
+        *,
+        title: str | None,
+        until_seconds: float,
+        on_progress: ReportProgress,
+    ) -> DocumentTranslation:
+        """Translate the transcript as one document, with the time that each line has."""
+        slots = line_slots([(each.start_seconds, each.end_seconds) for each in segments], until_seconds=until_seconds)
+        document = transcript_document(
+            segments,
+            source=plan.source,
+            target=plan.target,
+            speakers=transcript.speakers,
+            title=title,
+            max_characters=lambda at: max_characters(slots[at], language=plan.target),
+        )
+        identifier = self.engines.language_identifier()
+        translators = self.engines.translators()
+        return translate_document(
+            plan, document, translators=translators, identifier=identifier, on_progress=on_progress
+        )
+
     @activity.defn(name="separate_dub_chunk")
     async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int) -> None:
         """Separate speech and background in one chunk; the result is shared by all dubs of the video."""
         script = await self.artifacts.script(dub)
-        if await self.artifacts.exists(dub.levels_path(script, chunk)):  # written last
+        if await self.artifacts.exists(dub.powers_path(script, chunk)):  # written last
             return
         share = progress.separation_share(script)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share) as report_progress:
@@ -138,25 +190,33 @@ class DubActivities:
         script = await self.artifacts.script(dub)
         async with self._step(job, "mixing", progress=progress.SCHEDULED, share=progress.SCHEDULE):
             starts = line_starts([(script.lines[each.number].slot, each.seconds) for each in lines])
-            levels: dict[str, float] = {}
-            for chunk in sorted({script.lines[each.number].chunk for each in lines}):
-                levels |= json.loads(await self.artifacts.read(dub.levels_path(script, chunk)))
-            placed = []
-            for each, start in zip(lines, starts, strict=True):
-                samples = from_pcm(await self.artifacts.read(dub.line_path(each.key)))
-                placed.append(
-                    PlacedLine(
-                        number=each.number,
-                        key=each.key,
-                        start_seconds=start,
-                        seconds=each.seconds,
-                        tempo=each.tempo,
-                        text=script.lines[each.number].texts[each.text_index],
-                        shortened=each.text_index > 0,
-                        gain=matching_gain(levels.get(str(each.number), 0.0), speech_level(samples)),
-                    )
+            levels = await self._line_levels(dub, script, lines)
+            placed = [
+                PlacedLine(
+                    number=each.number,
+                    key=each.key,
+                    start_seconds=start,
+                    seconds=each.seconds,
+                    tempo=each.tempo,
+                    text=script.lines[each.number].texts[each.text_index],
+                    shortened=each.text_index > 0,
+                    gain=gain,
+                    level=round(level.level, 6),
                 )
+                for each, start, level, gain in zip(lines, starts, levels, lift_quiet_lines(levels), strict=True)
+            ]
             await self.artifacts.put(dub.path(f"{schedule}.json"), to_json(LineSchedule(tuple(placed))))
+
+    async def _line_levels(self, dub: DubRef, script: DubScript, lines: Sequence[SynthesizedLine]) -> list[LineLevel]:
+        """The level of each synthesized line, with the gain that matches its source line."""
+        numbers = [each.number for each in lines]
+        sources = await source_separation.source_levels(self.artifacts, dub=dub, script=script, numbers=numbers)
+        levels = []
+        for each in lines:
+            level = speech_level(from_pcm(await self.artifacts.read(dub.line_path(each.key))))
+            gain = matching_gain(sources[each.number], level)
+            levels.append(LineLevel(script.lines[each.number].speaker, level, gain))
+        return levels
 
     @activity.defn(name="mix_dub_chunk")
     async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
@@ -228,12 +288,15 @@ class DubActivities:
                 "sync": sync,
             }
             await self._update(dub, columns)
+        flagged = flagged_lines(script)
         return {
             "language": dub.language,
             "product": dub.product,
             "sourceLanguage": script.source_language,
             "quality": script.quality,
             "engines": list(script.engines),
+            "flaggedLines": len(flagged),
+            "flagged": flagged[:MAX_FLAGGED],
             "voices": {speaker: voice.to_result() for speaker, voice in voices.items()},
             "sync": sync,
         }
@@ -257,22 +320,18 @@ class DubActivities:
 
 def _make_lines(
     segments: Sequence[TranscriptSegment],
+    translation: DocumentTranslation,
     plan: TranslationPlan,
     until_seconds: float,
     edits: Mapping[int, str],
     *,
     on_progress: ReportProgress,
 ) -> list[DubLine]:
-    """Translate segments and turn them into lines with slots and candidate texts."""
-    ordered = sorted(segments, key=lambda each: (each.start_seconds, each.end_seconds))
-    translated = translate_along(
-        plan, [each.text for each in ordered], on_progress=portion(on_progress, 0.0, TRANSLATION_FRACTION)
-    )
-    shortened = portion(on_progress, TRANSLATION_FRACTION, 1.0)
+    """Turn translated segments into lines with slots and candidate texts."""
     phrases = merge_phrases(
         [
-            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, text)
-            for each, text in zip(ordered, translated, strict=True)
+            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons)
+            for each, line in zip(segments, translation.lines, strict=True)
         ],
         language=plan.target,
     )
@@ -280,9 +339,10 @@ def _make_lines(
     lines = []
     for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
         texts = [edits[number]] if number in edits else _candidate_texts(phrase, slot, plan)
-        shortened((number + 1) / len(phrases))
+        on_progress((number + 1) / len(phrases))
         times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
-        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts))))
+        reasons = () if number in edits else phrase.reasons
+        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts)), reasons))
     return lines
 
 
@@ -307,4 +367,5 @@ def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str
         text=line.text,
         recognized=recognized.get(str(line.number)),
         shortened=line.shortened,
+        level=LineLevel(source.speaker, line.level, line.gain),
     )

@@ -51,8 +51,8 @@ class DubRef:
     def speech_path(self, script: DubScript, chunk: int) -> str:
         return self.shared_path(f"separated/{script.separation_key}/speech-{chunk:05}.flac")
 
-    def levels_path(self, script: DubScript, chunk: int) -> str:
-        return self.shared_path(f"separated/{script.separation_key}/levels-{chunk:05}.json")
+    def powers_path(self, script: DubScript, chunk: int) -> str:
+        return self.shared_path(f"separated/{script.separation_key}/powers-{chunk:05}.json")
 
     def line_path(self, key: str) -> str:
         return self.shared_path(f"lines/{key}.pcm")

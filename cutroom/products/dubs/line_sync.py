@@ -60,6 +60,12 @@ def natural_seconds(text: str, *, language: str) -> float:
     return UTTERANCE_SECONDS + len(text) / rate
 
 
+def max_characters(slot: Slot, *, language: str) -> int:
+    """Characters that fit a slot at MAX_TEMPO: the inverse of the estimate above."""
+    rate = CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
+    return max(1, int(rate * (slot.seconds * MAX_TEMPO - UTTERANCE_SECONDS)))
+
+
 @dataclass(frozen=True, slots=True)
 class LineFit:
     """The tempo of a line and its resulting duration."""

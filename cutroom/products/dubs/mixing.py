@@ -1,5 +1,6 @@
 """Sample-level audio processing for dubs: background, speech level, trimming and overlaying lines."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ SPEECH_MARGIN_SECONDS = 0.3  # around speech, where the background comes from so
 FADE_SECONDS = 0.05
 HEADROOM = 0.5  # gain applied to intermediate files so that peaks above full scale do not clip
 QUIET = 1e-4
+FRAME_SAMPLES = 1_200  # 50 ms at LINE_RATE
+GATE_RATIO = 0.01  # of the power of the loudest frame
 SILENCE_RATIO = 0.02  # below this share of the peak, a sample counts as silence
 EDGE_SECONDS = 0.015
 MIN_GAIN_DB, MAX_GAIN_DB = -12.0, 12.0
@@ -57,16 +60,27 @@ def trim_silence(samples: "Samples") -> "Samples":
 
 
 def speech_level(samples: "Samples") -> float:
-    """Gated RMS: frames more than 20 dB below the loudest are ignored."""
+    """Gated RMS of a recording at LINE_RATE."""
+    return gated_level(frame_powers(samples))
+
+
+def frame_powers(samples: "Samples") -> list[float]:
+    """Mean square of each frame of FRAME_SAMPLES; of the whole recording if it is shorter than one frame."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    frame = 1_200
+    if not len(samples):
+        return []
+    frame = min(FRAME_SAMPLES, len(samples))
     framed = len(samples) // frame * frame
-    if framed == 0:
-        return float(np.sqrt(np.mean(np.square(samples)))) if len(samples) else 0.0
-    powers = np.mean(np.square(samples[:framed].reshape(-1, frame)), axis=1)
-    loud = powers[powers > max(powers.max() * 0.01, QUIET**2)]
-    return float(np.sqrt(loud.mean())) if len(loud) else 0.0
+    powers: list[float] = np.mean(np.square(samples[:framed].reshape(-1, frame)), axis=1).tolist()
+    return powers
+
+
+def gated_level(powers: Sequence[float]) -> float:
+    """RMS of the frames, without those more than 20 dB below the loudest."""
+    gate = max(max(powers, default=0.0) * GATE_RATIO, QUIET**2)
+    loud = [power for power in powers if power > gate]
+    return math.sqrt(sum(loud) / len(loud)) if loud else 0.0
 
 
 def matching_gain(source_level: float, line_level: float) -> float:

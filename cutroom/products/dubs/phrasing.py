@@ -25,6 +25,7 @@ class DubPhrase:
     speaker: str
     source: str
     text: str
+    reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
 
     @property
     def seconds(self) -> float:
@@ -66,4 +67,5 @@ def _merge(first: DubPhrase, second: DubPhrase) -> DubPhrase:
         first.speaker,
         f"{first.source} {second.source}",
         f"{first.text} {second.text}",
+        tuple(dict.fromkeys((*first.reasons, *second.reasons))),
     )

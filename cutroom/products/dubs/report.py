@@ -1,4 +1,4 @@
-"""Builds the sync report: how well each line fits its slot and how intelligible it is, with totals."""
+"""Builds the sync report: how well each line fits its slot, how intelligible and how loud it is, with totals."""
 
 import re
 import unicodedata
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from cutroom.products.dubs.line_levels import LineLevel, is_outlier, levels_db
 from cutroom.products.dubs.line_sync import SLOT_TOLERANCE
 
 MAX_LISTED = 200
@@ -25,6 +26,7 @@ class LineSync:
     text: str
     recognized: str | None  # None if ASR did not cover this line
     shortened: bool
+    level: LineLevel
 
 
 def intelligibility(text: str, recognized: str) -> float:
@@ -49,7 +51,7 @@ def _edit_distance(expected: Sequence[str], actual: Sequence[str]) -> int:
     return row[-1]
 
 
-def line_report(line: LineSync) -> dict[str, Any]:
+def line_report(line: LineSync, *, level_db: float | None) -> dict[str, Any]:
     return {
         "line": line.number,
         "start": round(line.start_seconds, 3),
@@ -59,6 +61,7 @@ def line_report(line: LineSync) -> dict[str, Any]:
         "startErrorMs": round(1000 * (line.start_seconds - line.source_start_seconds)),
         "withinSlot": fits_slot(line),
         **({"score": intelligibility(line.text, line.recognized)} if line.recognized is not None else {}),
+        **({"levelDb": level_db} if level_db is not None else {}),
         **({"shortened": True} if line.shortened else {}),
     }
 
@@ -68,17 +71,24 @@ def fits_slot(line: LineSync) -> bool:
 
 
 def sync_report(lines: Sequence[LineSync]) -> dict[str, Any]:
-    """Totals, and the lines ordered by score and fit, worst first, for review."""
-    reports = [line_report(line) for line in lines]
+    """Totals, lines that are too quiet, and the lines ordered by score and fit, worst first, for review."""
+    levels = levels_db([line.level for line in lines])
+    reports = [line_report(line, level_db=level) for line, level in zip(lines, levels, strict=True)]
+    outliers = [each for each in reports if "levelDb" in each and is_outlier(each["levelDb"])]
     extreme_tempo = max((line.tempo for line in lines), key=lambda tempo: abs(tempo - 1), default=1.0)
     scores = [each["score"] for each in reports if "score" in each]
-    worst_first = sorted(reports, key=lambda each: (each.get("score", 1.0), each["withinSlot"], each["line"]))
+    worst_first = sorted(
+        reports, key=lambda each: (each.get("score", 1.0), each["withinSlot"], each not in outliers, each["line"])
+    )
     return {
         "lines": len(lines),
         "within10Percent": round(sum(map(fits_slot, lines)) / len(lines), 4) if lines else 1.0,
         "worstStretch": round(extreme_tempo, 3),
         "longestStartErrorMs": max((abs(each["startErrorMs"]) for each in reports), default=0),
         "overlapMs": overlap_ms(lines),
+        "loudnessOutliers": [{name: each[name] for name in ("line", "start", "levelDb")} for each in outliers][
+            :MAX_LISTED
+        ],
         **({"score": round(sum(scores) / len(scores), 3)} if scores else {}),
         "segments": worst_first[:MAX_LISTED],
     }

@@ -65,6 +65,10 @@ class Dub(ApiModel):
     segments: Omittable[list[Segment]] = None
     speakers: Omittable[list[Speaker]] = None
     sync: Annotated[
-        Omittable[dict[str, Any]], Field(description="How well the lines match the source timing, worst first.")
+        Omittable[dict[str, Any]],
+        Field(
+            description="How well the lines match the source timing, worst first. `loudnessOutliers` lists the lines "
+            "that are more than 6 dB below the median level of their speaker."
+        ),
     ] = None
     job_id: str

@@ -1,6 +1,7 @@
 """Documents of a dub stored between its steps: the script, the assigned voices and the line schedule."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ class DubLine:
     speaker: str
     source: str
     texts: tuple[str, ...]
+    reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
 
     @property
     def slot(self) -> Slot:
@@ -30,6 +32,11 @@ class DubLine:
     @property
     def chunk(self) -> int:
         return int(self.start_seconds // CHUNK_SECONDS)
+
+    @property
+    def chunks(self) -> range:
+        """The chunks that contain audio of the source line."""
+        return range(self.chunk, max(self.chunk + 1, math.ceil(self.end_seconds / CHUNK_SECONDS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,13 @@ class DubChunk:
     def contains(self, at_seconds: float) -> bool:
         return self.start_seconds <= at_seconds < self.end_seconds
 
-    def lines(self, script: DubScript) -> list[DubLine]:
-        """Lines that start in this chunk."""
-        return [line for line in script.lines if self.contains(line.start_seconds)]
+    def overlapping_lines(self, script: DubScript) -> list[DubLine]:
+        """Lines that have audio in this chunk."""
+        return [
+            line
+            for line in script.lines
+            if line.start_seconds < self.end_seconds and line.end_seconds > self.start_seconds
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,7 @@ class PlacedLine:
     text: str
     shortened: bool
     gain: float
+    level: float = 0.0  # RMS before the gain; 0 if it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +156,10 @@ def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) ->
 
 def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
-    lines = tuple(DubLine(**{**line, "texts": tuple(line["texts"])}) for line in document.pop("lines"))
+    lines = tuple(
+        DubLine(**{**line, "texts": tuple(line["texts"]), "reasons": tuple(line.get("reasons", ()))})
+        for line in document.pop("lines")
+    )
     return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
 
 
@@ -168,6 +183,21 @@ def dub_segments(script: DubScript, schedule: LineSchedule) -> list[dict[str, An
             "deleted": False,
         }
         for line in schedule.lines
+    ]
+
+
+def flagged_lines(script: DubScript) -> list[dict[str, Any]]:
+    """Lines whose translation should be reviewed, with the reasons."""
+    return [
+        {
+            "line": line.number,
+            "start": round(line.start_seconds, 3),
+            "source": line.source,
+            "translation": line.texts[0],
+            "reasons": list(line.reasons),
+        }
+        for line in script.lines
+        if line.reasons
     ]
 
 

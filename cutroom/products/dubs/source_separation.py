@@ -1,7 +1,8 @@
-"""Separates speech from the background in one chunk of a video, and measures the level of each source line."""
+"""Separates speech from the background in one chunk of a video, and measures the levels of source lines."""
 
 import asyncio
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from cutroom.engines.registry import Engines
@@ -12,7 +13,7 @@ from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.mixing import MIX_RATE, blend_background, speech_level
+from cutroom.products.dubs.mixing import MIX_RATE, blend_background, frame_powers, gated_level
 from cutroom.products.dubs.script import CONTEXT_SECONDS, DubChunk, DubLine, DubScript
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ async def separate_chunk(
     index: int,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Store the background, the speech and the line levels of a chunk, shared by all dubs of the video."""
+    """Store the background, the speech and the line powers of a chunk, shared by all dubs of the video."""
     chunk = DubChunk.of(script, index)
     audio_range = AudioRange(
         chunk.start_seconds - chunk.context_seconds,
@@ -41,8 +42,26 @@ async def separate_chunk(
     background, speech = await asyncio.to_thread(_separate, engines, mix, script, chunk, on_progress=on_progress)
     await artifacts.put_audio(dub.background_path(script, index), background, rate=MIX_RATE)
     await artifacts.put_audio(dub.speech_path(script, index), speech, rate=REFERENCE_RATE)
-    levels = {str(line.number): round(speech_level(_cut(speech, chunk, line)), 6) for line in chunk.lines(script)}
-    await artifacts.put(dub.levels_path(script, index), json.dumps(levels).encode())
+    powers = {
+        str(line.number): [float(f"{power:.4g}") for power in frame_powers(_cut(speech, chunk, line))]
+        for line in chunk.overlapping_lines(script)
+    }
+    await artifacts.put(dub.powers_path(script, index), json.dumps(powers).encode())
+
+
+async def source_levels(
+    artifacts: DubArtifacts, *, dub: DubRef, script: DubScript, numbers: Collection[int]
+) -> dict[int, float]:
+    """The level of source lines, measured on all of their audio in the chunks that have been separated."""
+    powers: dict[int, list[float]] = {number: [] for number in numbers}
+    for index in sorted({chunk for number in numbers for chunk in script.lines[number].chunks}):
+        path = dub.powers_path(script, index)
+        if not await artifacts.exists(path):
+            continue  # the preview is made from the first chunk alone
+        for number, measured in json.loads(await artifacts.read(path)).items():
+            if int(number) in powers:
+                powers[int(number)] += measured
+    return {number: gated_level(each) for number, each in powers.items()}
 
 
 def _separate(
@@ -82,5 +101,6 @@ def _fit_length(samples: "Stereo", count: int) -> "Stereo":
 
 
 def _cut(speech: "Samples", chunk: DubChunk, line: DubLine) -> "Samples":
-    first = round((line.start_seconds - chunk.start_seconds) * REFERENCE_RATE)
+    """The part of a line that lies in the chunk."""
+    first = max(0, round((line.start_seconds - chunk.start_seconds) * REFERENCE_RATE))
     return speech[first : round((line.end_seconds - chunk.start_seconds) * REFERENCE_RATE)]

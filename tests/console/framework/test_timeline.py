@@ -28,6 +28,8 @@ FINE = {
         ({"score": None}, False),
         ({"stretch": 1.25}, True),
         ({"stretch": 0.75}, True),
+        ({"levelDb": -6.0}, False),
+        ({"levelDb": -9.3}, True),
     ],
 )
 def test_stretched_or_unintelligible_lines_are_weak(change: dict[str, Any], weak: bool) -> None:  # noqa: FBT001
@@ -48,6 +50,7 @@ def test_line_description() -> None:
         "line 1: 1.9 s in a slot of 2.0 s, 1.1 times as fast, starts 100 ms late, "
         "90% of words recognized, shortened to fit"
     )
+    assert "9 dB quieter than the speaker's other lines" in describe_line({**FINE, "levelDb": -9.3})
     assert "starts 40 ms early" in describe_line({**FINE, "startErrorMs": -40})
 
 

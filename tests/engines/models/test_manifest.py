@@ -1,18 +1,13 @@
 """The bundled model manifest, and validation of manifests."""
 
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
-from cutroom.engines.models.manifest import (
-    BUNDLED_MANIFEST,
-    ModelPackage,
-    ModelTask,
-    PackageRegistry,
-    load_manifest,
-    read_manifest,
-)
+from cutroom.engines.models.manifest import ModelPackage, ModelTask, PackageRegistry
+from cutroom.engines.models.manifest_reader import BUNDLED_MANIFEST, FIREFOX_CATALOG, load_manifest, read_manifest
 from tests.support.tiny_models import manifest_text
 
 # As published by the model authors, to catch typos in the manifest.
@@ -114,12 +109,45 @@ def test_bundled_manifest_pins_published_files(model: str, file: str, size_bytes
     assert (found.size_bytes, found.sha256) == (size_bytes, sha256)
 
 
-def test_every_bundled_model_is_available_from_registries() -> None:
-    assert [model.name for model in load_manifest().models.values() if not model.in_registries] == []
+def test_every_bundled_model_is_available_from_registries_or_a_mirror() -> None:
+    models = load_manifest().models.values()
+    assert [model.name for model in models if not model.in_registries and model.mirror is None] == []
 
 
-def test_bundled_manifest_contains_no_urls() -> None:
-    assert "://" not in BUNDLED_MANIFEST.read_text()
+@pytest.mark.parametrize("path", [BUNDLED_MANIFEST, FIREFOX_CATALOG], ids=lambda path: path.stem)
+def test_bundled_manifests_contain_no_urls(path: Path) -> None:
+    assert "://" not in path.read_text()
+
+
+def test_catalog_has_every_direction_with_the_files_that_a_translator_needs() -> None:
+    models = load_manifest(FIREFOX_CATALOG).models.values()
+    directions = {(model.direction.source, model.direction.target) for model in models if model.direction}
+    assert len(directions) == len(models) == 93
+    assert all("en" in direction for direction in directions)
+    for model in models:
+        kinds = sorted(file.name.partition(".")[0] for file in model.files)
+        assert kinds in (["lex", "model", "vocab"], ["lex", "model", "srcvocab", "trgvocab"])
+        assert all(file.served.name.endswith(".gz") for file in model.files)
+        assert [file.name.partition(".")[0] for file in model.files if file.gzip is not None] == ["model"]
+
+
+def test_catalog_pins_published_files() -> None:
+    files = {file.name: file for file in load_manifest().model("firefox-en-pt-base-memory").files}
+    model = files["model.enpt.intgemm.alphas.bin"]
+    assert model.gzip is not None
+    assert (model.size_bytes, model.sha256[:12]) == (31561787, "07892fd2544e")
+    assert (model.gzip.size_bytes, model.gzip.sha256[:12]) == (23340019, "afb5ae08a2e4")
+    vocabulary = files["vocab.enpt.spm.gz"]
+    assert (vocabulary.size_bytes, vocabulary.sha256[:12]) == (408686, "c2fbaf26f105")
+
+
+def test_catalog_sets_divide_all_models() -> None:
+    manifest = load_manifest()
+    europe, asia, everything = (manifest.sets[f"translate-{name}"] for name in ("europe", "asia", "all"))
+    assert len(europe) + len(asia) == len(everything)
+    assert set(europe) | set(asia) == set(everything) == set(load_manifest(FIREFOX_CATALOG).models)
+    assert "firefox-en-de-base-memory" in europe
+    assert "firefox-en-ja-base-memory" in asia
 
 
 def test_ci_set_covers_all_products() -> None:
@@ -169,6 +197,65 @@ def test_invalid_manifest_is_rejected(old: str, new: str) -> None:
     assert old in text
     with pytest.raises(ValueError, match=r"\S"):
         read_manifest(text.replace(old, new, 1))
+
+
+MIRRORED = f"""
+    [sets]
+    translate-all = ["mirrored"]
+    [[models]]
+    name = "mirrored"
+    task = "translation"
+    license = "MPL-2.0"
+    about = "for tests"
+    mirror = "models/tiny/enpt"
+    direction = {{ source = "en", target = "pt", flores_comet = 0.9 }}
+    files = [{{ name = "model.bin", size_bytes = 2, sha256 = "{"0" * 64}", gzip = {PIN} }}]
+"""
+
+# Text and its replacement, by what they make invalid.
+INVALID_MIRRORED = {
+    "mirror by URL": ("models/tiny/enpt", "https://mirror.example/enpt"),
+    "mirror outside its root": ("models/tiny/enpt", "../enpt"),
+    "mirror and hub": ('mirror = "', 'hub = { repository = "people/small" }\n    mirror = "'),
+    "gzip file without a mirror": ('mirror = "models/tiny/enpt"', 'hub = { repository = "people/small" }'),
+    "gzip file without a size": (PIN, '{ sha256 = "0" }'),
+    "direction of another task": ('task = "translation"', 'task = "synthesis"'),
+    "direction without a target": (', target = "pt"', ""),
+    "direction to its own language": ('target = "pt"', 'target = "en"'),
+    "direction with a name": ('source = "en"', 'source = "English"'),
+    "score above 1": ("0.9", "90.0"),
+    "score as string": ("0.9", '"0.9"'),
+    "set named like a model": ('translate-all = ["', 'mirrored = ["'),
+}
+
+
+def test_mirrored_model_is_parsed() -> None:
+    model = read_manifest(MIRRORED).model("mirrored")
+    (file,) = model.files
+    assert (model.mirror, file.served.name) == ("models/tiny/enpt", "model.bin.gz")
+    assert file.gzip is not None
+    assert file.pull_bytes == file.size_bytes + file.gzip.size_bytes
+    assert model.direction is not None
+    assert (model.direction.source, model.direction.target) == ("en", "pt")
+
+
+@pytest.mark.parametrize(("old", "new"), INVALID_MIRRORED.values(), ids=INVALID_MIRRORED)
+def test_invalid_mirrored_model_is_rejected(old: str, new: str) -> None:
+    assert old in MIRRORED
+    with pytest.raises(ValueError, match=r"\S"):
+        read_manifest(MIRRORED.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (MIRRORED.replace('"mirrored"', '"second"'), "unique set names"),
+        (MIRRORED.replace("translate-all", "rest"), "unique names"),
+    ],
+)
+def test_names_are_unique_across_manifests(second: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_manifest(MIRRORED, second)
 
 
 def test_unknown_model_is_unavailable() -> None:

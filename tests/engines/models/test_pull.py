@@ -16,7 +16,8 @@ from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.models import pull as pull_module
 from cutroom.engines.models.files import ModelSourceError, install_file
 from cutroom.engines.models.hub import HubSource
-from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage, load_manifest
+from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage
+from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.engines.models.packages import PackageSource, find_package
 from cutroom.engines.models.pull import ModelSource, PullOutcome, pull, pull_lock, select_models
 from cutroom.engines.models.store import ModelStore

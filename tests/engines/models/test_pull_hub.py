@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cutroom.engines.models.download import ATTEMPTS
 from cutroom.engines.models.files import ModelSourceError, part_path
-from cutroom.engines.models.hub import ATTEMPTS, HubSource, MissingHub
+from cutroom.engines.models.hub import HubSource, MissingHub
 from tests.support.tiny_models import CONFIG, WEIGHTS, FakeHub, fake_hub, respond, served, small
 
 Fault = Callable[[BaseHTTPRequestHandler, bytes], None]

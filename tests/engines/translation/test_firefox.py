@@ -1,6 +1,7 @@
 """Translation with real Firefox Translations models."""
 
 import gc
+import gzip
 import shutil
 import threading
 import time
@@ -13,6 +14,7 @@ from cutroom.engines.errors import EngineUnavailableError, NoRouteError
 from cutroom.engines.translation.firefox import FirefoxTranslator
 from cutroom.engines.translation.port import Quality, Route
 from tests.engines.translation.translator_suite import TranslatorSuite, model_folder
+from tests.support.translation_mirror import model_files
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +116,46 @@ def test_missing_folder_has_no_route(tmp_path: Path) -> None:
     assert list(empty.routes()) == []
     with pytest.raises(NoRouteError):
         empty.translate(["Hello there."], source="en", target="pt")
+
+
+def test_separate_vocabularies_and_gzipped_files_are_loaded(translator: FirefoxTranslator, tmp_path: Path) -> None:
+    for name, content in model_files(model_folder("firefox-en-pt"), separate_vocabularies=True).items():
+        if name.startswith("model."):
+            (tmp_path / name).write_bytes(content)
+        else:
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content, 1))
+    assert sum(path.name.startswith(("srcvocab", "trgvocab", "lex")) for path in tmp_path.iterdir()) == 3
+    separate = FirefoxTranslator({("en", "pt"): tmp_path})
+    sentences = ["My sister has never seen the sea.", "How much does it cost?"]
+    expected = translator.translate(sentences, source="en", target="pt")
+    assert separate.translate(sentences, source="en", target="pt") == expected
+    separate.close()
+
+
+def test_unreadable_vocabulary_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "vocab.enpt.spm.gz").write_bytes(b"not gzip")
+    broken = FirefoxTranslator({("en", "pt"): tmp_path})
+    with pytest.raises(EngineUnavailableError, match=r"vocab\.enpt\.spm\.gz cannot be loaded"):
+        broken.translate(["Hello there."], source="en", target="pt")
+    broken.close()
+
+
+def test_model_is_verified_before_it_is_loaded() -> None:
+    folder, verified = model_folder("firefox-en-pt"), list[Path]()
+
+    def verify(path: Path) -> None:
+        verified.append(path)
+        if len(verified) == 1:
+            raise EngineUnavailableError("The model is damaged.")
+
+    checked = FirefoxTranslator({("en", "pt"): folder}, verify=verify)
+    assert verified == []
+    with pytest.raises(EngineUnavailableError, match="damaged"):
+        checked.translate(["Yes."], source="en", target="pt")
+    for _ in range(2):
+        assert checked.translate(["Yes."], source="en", target="pt") == ["Sim."]
+    assert verified == [folder, folder]
+    checked.close()
 
 
 @pytest.mark.parametrize("pattern", ["model.*.bin", "vocab.*.spm"])

@@ -7,7 +7,8 @@ from typing import Any
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.engines.translation.language_identification import FastLanguageIdentifier
+from cutroom.engines.translation.port import LanguageIdentifier, Quality, Route, Translator
 from cutroom.engines.types import OnProgress
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.platform.clock import system_clock
@@ -43,6 +44,9 @@ class FakeEngines(Engines):
     def translators(self) -> Sequence[Translator]:
         return self._fakes
 
+    def language_identifier(self) -> LanguageIdentifier:
+        return FastLanguageIdentifier()
+
 
 async def result(
     runtime: Runtime, transcribed: TranscribedVideo, *translators: Translator, language: str = "pt"
@@ -61,6 +65,13 @@ async def test_reading_speed_exceptions_count_only_fast_cues(
     await accounts.connection.execute("UPDATE videos SET duration_seconds = 2.0 WHERE id = $1", transcribed.video_id)
     outcome = await result(runtime, transcribed, EchoTranslator("one", route))
     assert outcome["readingSpeedExceptions"] == 1
+
+
+async def test_flagged_lines_have_reasons(runtime: Runtime, transcribed: TranscribedVideo) -> None:
+    outcome = await result(runtime, transcribed, EchoTranslator("one", Route("en", "pt", Quality.GOOD)))
+    assert outcome["flaggedLines"] == len(outcome["flagged"]) > 0
+    assert {tuple(each["reasons"]) for each in outcome["flagged"]} <= {("untranslated",), ("language",), ("leftover",)}
+    assert outcome["fallbackLines"] == 0
 
 
 async def test_translation_through_two_engines_is_a_draft(runtime: Runtime, transcribed: TranscribedVideo) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cutroom.products.dubs.line_levels import LineLevel
 from cutroom.products.dubs.report import LineSync, intelligibility, overlap_ms, sync_report
 from cutroom.products.dubs.shortening import shorter_variants
 
@@ -17,6 +18,7 @@ def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes
         "text": "uma linha de texto",
         "recognized": "uma linha de texto",
         "shortened": False,
+        "level": LineLevel("speaker_1", 0.1),
     }
     return LineSync(**{**defaults, **changes})  # type: ignore[arg-type]
 
@@ -54,8 +56,20 @@ def test_worst_lines_come_first_and_totals_are_correct() -> None:
         "stretch": 1.1,
         "startErrorMs": 0,
         "withinSlot": True,
+        "levelDb": 0.0,
         "shortened": True,
     }
+
+
+def test_lines_far_below_the_median_of_their_speaker_are_listed() -> None:
+    quiet = LineLevel("speaker_1", 0.1, gain=0.25)
+    another_speaker = LineLevel("speaker_2", 0.01)
+    unknown = LineLevel("speaker_1", 0.0)
+    levels = [LineLevel("speaker_1", 0.1)] * 3 + [quiet, another_speaker, unknown]
+    report = sync_report([line(number, 3.0 * number, 2.0, level=level) for number, level in enumerate(levels)])
+    assert report["loudnessOutliers"] == [{"line": 3, "start": 9.0, "levelDb": -12.0}]
+    assert report["segments"][0]["line"] == 3
+    assert [each.get("levelDb") for each in report["segments"]] == [-12.0, 0.0, 0.0, 0.0, 0.0, None]
 
 
 def test_overlap_is_computed_in_time_order() -> None:
@@ -69,6 +83,7 @@ def test_report_without_lines() -> None:
         "worstStretch": 1.0,
         "longestStartErrorMs": 0,
         "overlapMs": 0,
+        "loudnessOutliers": [],
         "segments": [],
     }
 

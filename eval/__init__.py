@@ -1,0 +1,1 @@
+"""Evaluation of recognition, translation and dubbing on talks with reference translations."""

@@ -1,0 +1,1 @@
+"""Models pulled from a mirror by the command line."""
