@@ -101,6 +101,6 @@ def _fit_length(samples: "Stereo", count: int) -> "Stereo":
 
 
 def _cut(speech: "Samples", chunk: DubChunk, line: DubLine) -> "Samples":
-    """The part of a line that lies in the chunk."""
+    """The part of a line within the chunk."""
     first = max(0, round((line.start_seconds - chunk.start_seconds) * REFERENCE_RATE))
     return speech[first : round((line.end_seconds - chunk.start_seconds) * REFERENCE_RATE)]
