@@ -168,6 +168,7 @@ def test_ci_set_covers_all_products() -> None:
         ModelTask.FACE_DETECTION,
         ModelTask.TEXT_EMBEDDING,
         ModelTask.BACKGROUND_REMOVAL,
+        ModelTask.TEXT_GENERATION,
     ]
 
 
