@@ -29,7 +29,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
-from cutroom.platform.worker_metrics import ActivityMetrics
+from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.products.catalog import PRODUCTS
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
@@ -148,6 +148,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     guarded = egress or Egress(denied=settings.egress_denied_networks)
     context = WorkerContext.of(settings, client, database, egress=guarded)
     await ensure_schedules(client, RECURRING)
+    create_translation_series(metric_meter(settings), settings.translators)
     relay = Relay(
         database,
         client,

@@ -78,9 +78,26 @@ class _MeasuredActivity(ActivityInboundInterceptor):
 
 def record_translation(engine: str, *, lines: int, requests: int, retries: int, fallback_lines: int) -> None:
     """Counts the lines of a translated document and the requests for them; does nothing outside an activity."""
-    if not activity.in_activity():
-        return
-    meter = activity.metric_meter()
+    if activity.in_activity():
+        _add_translation(
+            activity.metric_meter(),
+            engine,
+            lines=lines,
+            requests=requests,
+            retries=retries,
+            fallback_lines=fallback_lines,
+        )
+
+
+def create_translation_series(meter: MetricMeter, engines: Sequence[str]) -> None:
+    """Creates the series of each engine at 0, so that rates see their first increase."""
+    for engine in engines:
+        _add_translation(meter, engine, lines=0, requests=0, retries=0, fallback_lines=0)
+
+
+def _add_translation(
+    meter: MetricMeter, engine: str, *, lines: int, requests: int, retries: int, fallback_lines: int
+) -> None:
     by_outcome = meter.create_counter(TRANSLATION_LINES, "Translated lines by engine and outcome.")
     by_outcome.add(lines - fallback_lines, {"engine": engine, "outcome": "translated"})
     by_outcome.add(fallback_lines, {"engine": engine, "outcome": "fallback"})
