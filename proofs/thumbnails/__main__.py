@@ -40,7 +40,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
                 api = ThumbnailClient(stage, client)
                 videos = await upload_all(api, paths)
-                generated = await _generate(api, subjects, videos, folder)
+                generated = await _generate(api, subjects, videos, folder, short=short)
                 await asyncio.to_thread(_claim_images, report, generated, Engines(stage.settings))
                 images = [image.path for *_, each in generated for image in each]
                 report.note(f"contact sheet: {draw_sheet(images)}")
@@ -52,12 +52,15 @@ Generated = list[tuple[Subject, str, list[ThumbnailImage]]]
 
 
 async def _generate(
-    api: ThumbnailClient, subjects: Sequence[Subject], videos: Sequence[str], folder: Path
+    api: ThumbnailClient, subjects: Sequence[Subject], videos: Sequence[str], folder: Path, *, short: bool
 ) -> Generated:
-    """Request thumbnails in both pipelines for each video concurrently, without a prompt."""
+    """Request thumbnails in both pipelines for each video concurrently, without a prompt.
+
+    The short form alternates between the pipelines.
+    """
     requests = []
-    for subject, video_id in zip(subjects, videos, strict=True):
-        for name, body in PIPELINES:
+    for number, (subject, video_id) in enumerate(zip(subjects, videos, strict=True)):
+        for name, body in PIPELINES[number % 2 :: 2] if short else PIPELINES:
             overlay = {"textOverlay": subject.overlay} if subject.overlay else {}
             response = await api.request_thumbnails(video_id, {"mode": "zero_prompt", **body, **overlay})
             requests.append((subject, name, response.raise_for_status().json()))
