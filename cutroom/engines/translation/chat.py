@@ -120,7 +120,7 @@ def _parse(content: str, sentences: Sequence[str]) -> tuple[list[str], str]:
     try:
         translations = _Translations.model_validate_json(strip_code_fence(content)).translations
     except ValidationError:
-        return [], "it was not the JSON document that was asked for."
+        return [], "it was not the requested JSON document."
     if [each.id for each in translations] != list(range(1, len(sentences) + 1)):
         return [], f"it must have the ids 1 to {len(sentences)}, each once and in order."
     cleaned = [clean_sentence(each.text) for each in translations]

@@ -72,7 +72,7 @@ REASONS: Mapping[LineFault, str] = {
     LineFault.INVENTED: "it contained a number or address that was not said",
     LineFault.INSTRUCTION: "it contained an instruction that was not said",
     LineFault.GLOSSARY: "a glossary term was not used",
-    LineFault.LANGUAGE: "it was in another language than the one asked for",
+    LineFault.LANGUAGE: "it was in another language than the requested one",
     LineFault.LEFTOVER: "words of the source language were left in it",
     LineFault.TOO_LONG: "it was longer than max_characters; say it in fewer words",
 }
@@ -249,7 +249,7 @@ class _DocumentRun:
             return {}, fault
         answers = parse_answers(content, len(window))
         if answers is None:
-            return {}, "it was not the JSON document that was asked for."
+            return {}, "it was not the requested JSON document."
         return {window[number - 1]: text for number, text in answers.items()}, ""
 
     def _complete(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cutroom.engines.chat_client import ChatServer
-from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.errors import EngineBusyError, EngineError, EngineUnavailableError, RequestRejectedError
 from cutroom.engines.translation import chat
 from cutroom.engines.translation.chat import (
     BATCH_CHARACTERS,
@@ -82,8 +82,10 @@ def test_fenced_json_is_parsed(server: chat_server.ChatServer, translator: ChatT
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        *((code, EngineError) for code in ("400", "401", "403", "404", "413", "422")),
-        *((code, EngineUnavailableError) for code in ("408", "429", "500", "502", "503", "529")),
+        *((code, EngineError) for code in ("401", "403", "404")),
+        *((code, RequestRejectedError) for code in ("400", "413", "422")),
+        *((code, EngineUnavailableError) for code in ("408", "500", "502", "529")),
+        *((code, EngineBusyError) for code in ("429", "503")),
         ("hang up", EngineUnavailableError),
         ("no json", EngineError),
         ("endless", EngineError),
@@ -96,7 +98,7 @@ def test_server_failure_is_not_retried_and_classified(
     server.script.append(fault)
     with pytest.raises(EngineError) as caught:
         translator.translate(SENTENCES, source="en", target="pt")
-    assert isinstance(caught.value, EngineUnavailableError) == (kind is EngineUnavailableError)
+    assert type(caught.value) is kind
     assert len(server.requests) == 1
     assert KEY not in str(caught.value)
 
