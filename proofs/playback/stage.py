@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import obstore
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import Client
 
 from cutroom.library.playback import PlaybackLinks
@@ -51,7 +52,7 @@ class PlaybackUser:
         return found
 
     async def until(
-        self, condition: Callable[[dict[str, Any]], bool], *, meanwhile: Callable[[], None] | None = None
+        self, condition: Callable[[dict[str, Any]], bool], *, meanwhile: Callable[[], Awaitable[None]] | None = None
     ) -> dict[str, Any]:
         """Poll the video until the condition holds."""
         deadline = time.monotonic() + WAIT_SECONDS
@@ -61,7 +62,7 @@ class PlaybackUser:
             if condition(video):
                 return video
             if meanwhile is not None:
-                meanwhile()
+                await meanwhile()
             await asyncio.sleep(0.3)
         raise RuntimeError(f"the video did not reach the expected state\n{self.stage.worker.read_log()[-3000:]}")
 
@@ -80,16 +81,33 @@ class PlaybackUser:
 
     async def video_segments(self) -> dict[str, str]:
         """Path of every video segment with its ETag and modification time, which change when it is rewritten."""
+        return await self._objects("v")
+
+    async def _objects(self, folder: str) -> dict[str, str]:
         storage = Storage.connect(self.stage.settings)
         found = {}
-        async for batch in obstore.list(storage.store, f"{self.prefix}/v"):
+        async for batch in obstore.list(storage.store, f"{self.prefix}/{folder}"):
             for each in batch:
                 found[each["path"]] = f"{each['e_tag']} {each['last_modified']}"
         return found
 
-    async def chunks(self) -> int:
-        storage = Storage.connect(self.stage.settings)
-        return len(await storage.names(f"{self.prefix}/chunks"))
+    async def chunks(self) -> dict[str, str]:
+        """Path of every stored ladder chunk with its ETag and modification time."""
+        return await self._objects("chunks")
+
+    async def started_encodings(self) -> int:
+        """Ladder chunks whose encoding a worker has started, finished or not, as Temporal knows them."""
+        client: Client = await connect(self.stage.settings)
+        started = 0
+        for name, attempts in await self.encodings():
+            started += len(attempts)  # the history lists an activity as started once it has ended
+            description = await client.get_workflow_handle(name).describe()
+            started += sum(
+                each.activity_type.name == ENCODE
+                and (each.attempt > 1 or each.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED)
+                for each in description.raw_description.pending_activities
+            )
+        return started
 
     async def encodings(self) -> list[tuple[str, list[int]]]:
         """Playback workflows in order of start, each with the attempt numbers of its ladder chunk activities."""

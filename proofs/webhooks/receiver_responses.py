@@ -1,16 +1,18 @@
 """Proves that attempts are bounded in time, recorded and retried correctly for every receiver behavior."""
 
 import asyncio
+import time
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from temporalio.client import Client
 
 from proofs.stage.report import Report
 from proofs.stage.webhook_receiver import BUSY_SECONDS
-from proofs.webhooks.stage import Customer, WebhookStage, run_worker
+from proofs.webhooks.stage import POLL_SECONDS, Customer, WebhookStage, run_worker, until
 
-WATCH_SECONDS = 26  # enough for the slowest: a timeout of 15 s, a delay of 5 s, and a margin
+WAIT_SECONDS = 120  # for attempts that are due after 20 s: a timeout of 15 s and a delay of 5 s
 FIRST_DELAY_SECONDS = 5
 TIMEOUT_MILLISECONDS = (14_500, 17_000)  # duration of an attempt that times out
 MAX_FLOODED_BYTES = 32 * 1024 * 1024  # 64 KiB are read; the rest is in socket buffers
@@ -71,12 +73,14 @@ async def prove_responses(report: Report, stage: WebhookStage, client: Client) -
             await stage.publish(customer)
         event_id = await stage.publish(deleted)
         handle = client.get_workflow_handle(deleted.delivery(event_id).workflow_id)
-        await asyncio.sleep(2)  # the first attempt has failed, the second is due in three seconds
+        await _recorded(stage, deleted, 1)  # the first attempt has failed, the second is due in five seconds
         await stage.delete(deleted)
-        await asyncio.sleep(WATCH_SECONDS - 2)
+        outcome = await asyncio.wait_for(handle.result(), timeout=WAIT_SECONDS)
+        for case, customer in customers.items():
+            await _recorded(stage, customer, case.deliveries - case.times_out)
+            await until(partial(_received, stage, case, customer), seconds=WAIT_SECONDS)
         await stage.publish(customers[_case("leaves")])
         await asyncio.sleep(2)
-        outcome = await asyncio.wait_for(handle.result(), timeout=10)
     for case, customer in customers.items():
         await _claim_case(report, stage, case, customer)
     _claim_limits(report, stage)
@@ -88,6 +92,17 @@ async def prove_responses(report: Report, stage: WebhookStage, client: Client) -
         measured=f"{sent}, {outcome}",
         holds=sent == 1 and outcome == "withdrawn",
     )
+
+
+async def _recorded(stage: WebhookStage, customer: Customer, attempts: int) -> None:
+    """Wait until so many attempts are recorded; a claim fails afterwards if they never are."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while len(await stage.attempts(customer)) < attempts and time.monotonic() < deadline:
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _received(stage: WebhookStage, case: ReceiverCase, customer: Customer) -> bool:
+    return len(stage.receiver.at(customer.path)) >= case.deliveries
 
 
 def _case(behavior: str) -> ReceiverCase:
