@@ -99,7 +99,7 @@ def speaker_turns(
     starts = [word.start_seconds for word in words]
     for first, end in _contiguous_runs(embeddings):
         spans = [each.span for each in embeddings[first:end]]
-        kept = _stable_windows(speakers[first:end])
+        kept = _stable_windows(speakers[first:end], spans)
         start = spans[0].start_seconds
         for left, right in pairwise(kept):
             if speakers[first + left] == speakers[first + right]:
@@ -268,10 +268,19 @@ def _contiguous_runs(embeddings: Sequence[SpeakerEmbedding]) -> Iterator[tuple[i
             first = at
 
 
-def _stable_windows(labels: Sequence[int]) -> list[int]:
-    """Drops windows whose label differs from both neighbors, as they mix two speakers."""
+def _stable_windows(labels: Sequence[int], spans: Sequence[TimeSpan]) -> list[int]:
+    """Drops windows that overlap their neighbors and differ from both, as they mix two speakers."""
     last = len(labels) - 1
-    return [at for at in range(last + 1) if at in {0, last} or labels[at] in {labels[at - 1], labels[at + 1]}]
+    return [
+        at
+        for at in range(last + 1)
+        if at in {0, last}
+        or labels[at] in {labels[at - 1], labels[at + 1]}
+        or (
+            spans[at - 1].end_seconds <= spans[at].start_seconds
+            and spans[at].end_seconds <= spans[at + 1].start_seconds
+        )
+    ]
 
 
 def _snap_to_word_gap(seconds: float, words: Sequence[TimeSpan], *, starts: Sequence[float], bounds: TimeSpan) -> float:

@@ -1,4 +1,4 @@
-"""Port of speaker embeddings, which diarization clusters.
+"""Ports of diarization: speaker segmentation, and speaker embeddings to cluster.
 
 Calls block, so activities run them in threads; every adapter passes the conformance suite.
 """
@@ -32,3 +32,19 @@ class SpeakerEmbedder(Protocol):
     ) -> list[SpeakerEmbedding]:
         """One embedding per short window of the given speech, in order."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerSegmentation:
+    """Times at which another person starts to talk, and spans in which two people talk, both in order."""
+
+    changes: tuple[float, ...]
+    overlaps: tuple[TimeSpan, ...]
+
+
+class SpeakerSegmenter(Protocol):
+    """Finds the borders between speakers, without knowing who they are."""
+
+    name: str
+
+    def segment(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> SpeakerSegmentation: ...
