@@ -1,4 +1,4 @@
-"""Kokoro voices in the languages supported by espeak-ng, which excludes Japanese and Chinese.
+"""Kokoro voices. Those for Japanese and Chinese need the packages of the extra `speech-asia`.
 
 Pitch is the median fundamental frequency of a sentence in the voice's language, measured once. Age is estimated from
 the pitch among voices of the same gender.
@@ -48,7 +48,20 @@ VOICES = (
     StockVoice("hm_psi", "Psi", "hi", _MALE, _YOUNG, 132.0),
     StockVoice("if_sara", "Sara", "it", _FEMALE, _YOUNG, 221.0),
     StockVoice("im_nicola", "Nicola", "it", _MALE, _MIDDLE, 98.0),
+    StockVoice("jf_alpha", "Alpha", "ja", _FEMALE, _YOUNG, 267.0),
+    StockVoice("jf_gongitsune", "Gongitsune", "ja", _FEMALE, _YOUNG, 239.0),
+    StockVoice("jf_nezumi", "Nezumi", "ja", _FEMALE, _YOUNG, 239.0),
+    StockVoice("jf_tebukuro", "Tebukuro", "ja", _FEMALE, _YOUNG, 320.0),
+    StockVoice("jm_kumo", "Kumo", "ja", _MALE, _MIDDLE, 78.0),
     StockVoice("pf_dora", "Dora", "pt-BR", _FEMALE, _YOUNG, 173.0),
     StockVoice("pm_alex", "Alex", "pt-BR", _MALE, _YOUNG, 129.0),
     StockVoice("pm_santa", "Santa", "pt-BR", _MALE, _OLD, 133.0),
+    StockVoice("zf_xiaobei", "Xiaobei", "zh-CN", _FEMALE, _YOUNG, 256.0),
+    StockVoice("zf_xiaoni", "Xiaoni", "zh-CN", _FEMALE, _YOUNG, 230.0),
+    StockVoice("zf_xiaoxiao", "Xiaoxiao", "zh-CN", _FEMALE, _YOUNG, 267.0),
+    StockVoice("zf_xiaoyi", "Xiaoyi", "zh-CN", _FEMALE, _YOUNG, 302.0),
+    StockVoice("zm_yunjian", "Yunjian", "zh-CN", _MALE, _MIDDLE, 114.0),
+    StockVoice("zm_yunxi", "Yunxi", "zh-CN", _MALE, _YOUNG, 169.0),
+    StockVoice("zm_yunxia", "Yunxia", "zh-CN", _MALE, _YOUNG, 299.0),
+    StockVoice("zm_yunyang", "Yunyang", "zh-CN", _MALE, _YOUNG, 117.0),
 )

@@ -1,4 +1,4 @@
-"""Converts text to the phoneme symbols of Kokoro by running espeak-ng."""
+"""Converts text to phonemes by running espeak-ng: to IPA, or to the symbols of Kokoro."""
 
 # ruff: noqa: RUF001 (phonemes look like letters)
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,16 +92,25 @@ class Espeak:
         self._seconds = seconds
 
     def phonemes(self, text: str, *, language: str) -> str:
-        """The text as model symbols with punctuation; empty if it contains nothing to speak."""
+        """The text as symbols of Kokoro with punctuation; empty if it contains nothing to speak."""
         voice = espeak_voice(language)
         if voice is None:
             raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
+        converted = self._convert(text, voice, lambda phonemes: _to_model_symbols(phonemes, voice))
+        symbols = "".join(symbol for symbol in converted if symbol in TOKEN_IDS)
+        return _WHITESPACE.sub(" ", symbols).strip() if any(map(str.isalpha, symbols)) else ""
+
+    def ipa(self, text: str, *, voice: str) -> str:
+        """The text as IPA with punctuation, by any voice of espeak-ng; empty if it contains nothing to speak."""
+        converted = self._convert(text, voice, lambda phonemes: _LANGUAGE_SWITCH.sub("", phonemes).replace("^", ""))
+        return _WHITESPACE.sub(" ", converted).strip() if any(map(str.isalpha, converted)) else ""
+
+    def _convert(self, text: str, voice: str, convert: Callable[[str], str]) -> str:
+        """Punctuation is kept, and the words between it are converted."""
         tokens = list(_tokenize(_clean(text)))
         words = [token.text for token in tokens if not token.is_mark]
         spoken = iter([line for batch in _batches(words) for line in self._phonemize(batch, voice)])
-        converted = [token.text if token.is_mark else _to_model_symbols(next(spoken), voice) for token in tokens]
-        symbols = "".join(symbol for symbol in "".join(converted) if symbol in TOKEN_IDS)
-        return _WHITESPACE.sub(" ", symbols).strip() if any(map(str.isalpha, symbols)) else ""
+        return "".join(token.text if token.is_mark else convert(next(spoken)) for token in tokens)
 
     def _phonemize(self, words: Sequence[str], voice: str) -> list[str]:
         """One output line per paragraph; if the counts differ, runs each entry separately."""

@@ -51,6 +51,10 @@ def assert_is_audio(speech: SynthesizedSpeech, *, min_seconds: float = 0.5, max_
 class SynthesizerSuite:
     """Runs on one short sentence."""
 
+    text = TEXT
+    language = "en-US"
+    is_deterministic = True
+
     @pytest.fixture(scope="class")
     @classmethod
     def synthesizer(cls) -> SpeechSynthesizer | Iterator[SpeechSynthesizer]:
@@ -59,7 +63,7 @@ class SynthesizerSuite:
     @pytest.fixture(scope="class")
     @classmethod
     def spoken(cls, synthesizer: SpeechSynthesizer) -> SynthesizedSpeech:
-        return synthesizer.synthesize(TEXT, voice=synthesizer.voices()[0].name, language="en-US")
+        return synthesizer.synthesize(cls.text, voice=synthesizer.voices()[0].name, language=cls.language)
 
     def test_has_a_name_and_uniquely_named_voices(self, synthesizer: SpeechSynthesizer) -> None:
         assert synthesizer.name
@@ -72,27 +76,31 @@ class SynthesizerSuite:
         assert_is_audio(spoken)
 
     def test_speech_is_intelligible(self, spoken: SynthesizedSpeech) -> None:
-        assert error_rate(spoken, TEXT) == 0
+        assert error_rate(spoken, self.text, self.language.partition("-")[0]) == 0
 
     def test_output_is_deterministic(self, synthesizer: SpeechSynthesizer, spoken: SynthesizedSpeech) -> None:
-        again = synthesizer.synthesize(TEXT, voice=synthesizer.voices()[0].name, language="en-US")
+        if not self.is_deterministic:
+            pytest.skip("the model adds noise of its own")
+        again = synthesizer.synthesize(self.text, voice=synthesizer.voices()[0].name, language=self.language)
         assert np.array_equal(again.samples, spoken.samples)
 
     def test_higher_speed_is_shorter(self, synthesizer: SpeechSynthesizer, spoken: SynthesizedSpeech) -> None:
-        faster = synthesizer.synthesize(TEXT, voice=synthesizer.voices()[0].name, language="en-US", speed=1.5)
+        faster = synthesizer.synthesize(
+            self.text, voice=synthesizer.voices()[0].name, language=self.language, speed=1.5
+        )
         assert len(faster.samples) < 0.9 * len(spoken.samples)
 
     @pytest.mark.parametrize("text", ["", "  \n", "... — !"])
     def test_text_without_words_is_rejected(self, synthesizer: SpeechSynthesizer, text: str) -> None:
         with pytest.raises(EngineError) as caught:
-            synthesizer.synthesize(text, voice=synthesizer.voices()[0].name, language="en-US")
+            synthesizer.synthesize(text, voice=synthesizer.voices()[0].name, language=self.language)
         assert not isinstance(caught.value, EngineUnavailableError)
 
     @pytest.mark.parametrize("speed", [0.0, 0.4, 2.1, -1.0, float("nan")])
     def test_invalid_speed_is_rejected(self, synthesizer: SpeechSynthesizer, speed: float) -> None:
         with pytest.raises(EngineError, match="speed"):
-            synthesizer.synthesize(TEXT, voice=synthesizer.voices()[0].name, language="en-US", speed=speed)
+            synthesizer.synthesize(self.text, voice=synthesizer.voices()[0].name, language=self.language, speed=speed)
 
     def test_unknown_voice_is_rejected(self, synthesizer: SpeechSynthesizer) -> None:
         with pytest.raises(EngineError, match="nobody"):
-            synthesizer.synthesize(TEXT, voice="nobody", language="en-US")
+            synthesizer.synthesize(self.text, voice="nobody", language=self.language)

@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.synthesis.kokoro import (
-    EDGE_SECONDS,
-    MAX_PHONEMES,
-    SPEECH_RATE,
-    KokoroSynthesizer,
-    split_phonemes,
-    trim_silence,
-)
+from cutroom.engines.synthesis.chunks import EDGE_SECONDS, split_phonemes, trim_silence
+from cutroom.engines.synthesis.kokoro import MAX_PHONEMES, SPEECH_RATE, KokoroSynthesizer
 from cutroom.engines.synthesis.kokoro_voices import VOICES
 from cutroom.engines.synthesis.phonemes import TOKEN_IDS, Espeak
 from cutroom.engines.synthesis.port import SpeechSynthesizer
@@ -50,7 +44,7 @@ def test_phonemes_use_model_symbols(language: str, text: str, expected: str) -> 
 
 
 def test_every_voice_language_has_phonemes() -> None:
-    for language in {voice.language for voice in VOICES}:
+    for language in {voice.language for voice in VOICES} - {"ja", "zh-CN"}:
         assert Espeak().phonemes("a" if language != "hi" else "नमस्ते", language=language)
 
 
@@ -61,7 +55,7 @@ def test_word_order_is_kept_in_long_text() -> None:
     assert set(phonemes) <= set(TOKEN_IDS)
 
 
-@pytest.mark.parametrize("language", ["de", "ja", "zh", "tlh", ""])
+@pytest.mark.parametrize("language", ["de", "ko", "tlh", ""])
 def test_unsupported_language_is_rejected(language: str) -> None:
     with pytest.raises(EngineError, match="No voice speaks the language"):
         kokoro().synthesize("Guten Tag.", voice="af_heart", language=language)
@@ -78,13 +72,25 @@ def test_chunks_are_bounded_and_complete() -> None:
 def test_silence_at_the_ends_is_trimmed() -> None:
     tone = np.sin(np.arange(SPEECH_RATE) / 20).astype(np.float32)
     silence = np.zeros(SPEECH_RATE, np.float32)
-    kept = trim_silence(np.concatenate([silence, tone, silence]))
+    kept = trim_silence(np.concatenate([silence, tone, silence]), SPEECH_RATE)
     assert len(kept) / SPEECH_RATE == pytest.approx(1 + 2 * EDGE_SECONDS, abs=0.03)
 
 
 def test_voices_cover_the_supported_languages() -> None:
-    assert {voice.language for voice in kokoro().voices()} == {"en-US", "en-GB", "es", "fr", "hi", "it", "pt-BR"}
-    assert all(60 < voice.pitch_hz < 300 for voice in VOICES)
+    spoken = {"en-US", "en-GB", "es", "fr", "hi", "it", "ja", "pt-BR", "zh-CN"}
+    assert {voice.language for voice in kokoro().voices()} == spoken
+    assert all(60 < voice.pitch_hz < 350 for voice in VOICES)
+
+
+@pytest.mark.parametrize("voice", ["ff_siwis", "if_sara"])
+def test_natural_speed_is_that_of_people(voice: str) -> None:
+    text = {
+        "ff_siwis": "Nous cherchons un appartement près de la gare.",
+        "if_sara": "Cerchiamo una casa vicino al mare.",
+    }[voice]
+    language = next(each.language for each in VOICES if each.name == voice)
+    speech = kokoro().synthesize(text, voice=voice, language=language)
+    assert 10 < len(text) / (len(speech.samples) / SPEECH_RATE) < 18
 
 
 def test_missing_model_voice_or_program_is_unavailable(tmp_path: Path) -> None:
