@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
-from cutroom.engines.translation.port import Quality, Route
+from cutroom.engines.translation.port import Route
+from cutroom.engines.translation.route_quality import UNRATED, ModelDirection, RouteRatings
 from cutroom.engines.translation.routing import find_route
 from cutroom.engines.types import OnProgress
 from cutroom.media.process import FinishedProcess, MediaError, Reason, run
@@ -27,27 +28,29 @@ BATCH_SECONDS = 120.0
 BATCH_CHARACTERS = 20_000
 BATCH_SENTENCES = 200
 
-# Quality of each Apertium mode, judged by reading its output. Unlisted modes are not offered: English to Spanish and
-# Catalan only conveys the gist, and Russian to Ukrainian produces nothing.
-_PAIRS: dict[str, tuple[str, str, Quality]] = {
-    "fr-es": ("fr", "es", Quality.DRAFT),
-    "es-fr": ("es", "fr", Quality.DRAFT),
-    "spa-cat": ("es", "ca", Quality.GOOD),
-    "cat-spa": ("ca", "es", Quality.GOOD),
-    "por-cat": ("pt", "ca", Quality.GOOD),
-    "cat-por": ("ca", "pt", Quality.GOOD),
-    "cat-por_BR": ("ca", "pt-BR", Quality.GOOD),
-    "nob-nno": ("nb", "nn", Quality.GOOD),
-    "nno-nob": ("nn", "nb", Quality.GOOD),
-    "es-pt": ("es", "pt", Quality.DRAFT),
-    "es-pt_BR": ("es", "pt-BR", Quality.DRAFT),
-    "pt-es": ("pt", "es", Quality.DRAFT),
-    "spa-eng": ("es", "en", Quality.DRAFT),
-    "cat-eng": ("ca", "en", Quality.DRAFT),
-    "ita-spa": ("it", "es", Quality.DRAFT),
-    "spa-ita": ("es", "it", Quality.DRAFT),
-    "fra-cat": ("fr", "ca", Quality.DRAFT),
-    "cat-fra": ("ca", "fr", Quality.DRAFT),
+# Modes between close languages, and from Spanish and Catalan to English. Others are not offered: English to Spanish
+# and Catalan only conveys the gist, and Russian to Ukrainian produces nothing. Portuguese without a region is European.
+_PAIRS: dict[str, tuple[str, str]] = {
+    "fr-es": ("fr", "es"),
+    "es-fr": ("es", "fr"),
+    "spa-cat": ("es", "ca"),
+    "cat-spa": ("ca", "es"),
+    "por-cat": ("pt", "ca"),
+    "cat-por": ("ca", "pt-PT"),
+    "cat-por_BR": ("ca", "pt-BR"),
+    "nob-nno": ("nb", "nn"),
+    "nno-nob": ("nn", "nb"),
+    "es-pt": ("es", "pt-PT"),
+    "es-pt_BR": ("es", "pt-BR"),
+    "pt-es": ("pt", "es"),
+    "pt-gl": ("pt", "gl"),
+    "gl-pt": ("gl", "pt-PT"),
+    "spa-eng": ("es", "en"),
+    "cat-eng": ("ca", "en"),
+    "ita-spa": ("it", "es"),
+    "spa-ita": ("es", "it"),
+    "fra-cat": ("fr", "ca"),
+    "cat-fra": ("ca", "fr"),
 }
 
 # Apertium stream format: special characters are escaped, and bracketed blanks pass through.
@@ -66,14 +69,20 @@ class ApertiumTranslator:
 
     name = "apertium"
 
-    def __init__(self, program: Path = PROGRAM, *, seconds: float = BATCH_SECONDS) -> None:
+    def __init__(
+        self, program: Path = PROGRAM, *, seconds: float = BATCH_SECONDS, ratings: RouteRatings = UNRATED
+    ) -> None:
         self._program = program
         self._seconds = seconds
+        self._ratings = ratings
         self._modes: dict[tuple[str, str], str] | None = None
 
     def routes(self) -> Sequence[Route]:
         """The installed modes that are listed; empty if Apertium is missing."""
-        return tuple(Route(*_PAIRS[mode]) for mode in self._installed().values())
+        return tuple(
+            self._ratings.rate(ModelDirection(self.name, mode, source, target), is_rule_based=True)
+            for (source, target), mode in self._installed().items()
+        )
 
     def translate(
         self, sentences: Sequence[str], *, source: str, target: str, on_progress: OnProgress | None = None
@@ -95,7 +104,7 @@ class ApertiumTranslator:
     def _installed(self) -> dict[tuple[str, str], str]:
         if self._modes is None:
             listed = set(self._listing().split())
-            self._modes = {(_PAIRS[mode][0], _PAIRS[mode][1]): mode for mode in _PAIRS if mode in listed}
+            self._modes = {pair: mode for mode, pair in _PAIRS.items() if mode in listed}
         return self._modes
 
     def _listing(self) -> str:

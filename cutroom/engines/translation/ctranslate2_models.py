@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
-from cutroom.engines.translation.port import Quality, Route
+from cutroom.engines.translation.port import Route
+from cutroom.engines.translation.route_quality import UNRATED, ModelDirection, RouteRatings
 from cutroom.engines.translation.routing import find_route
 from cutroom.engines.types import OnProgress
 from cutroom.text.language_tags import canonical_tag
@@ -82,10 +83,10 @@ class Ctranslate2Translator:
         *,
         cpu_threads: int,
         decoding: Decoding | None = None,
-        quality: Quality = Quality.DRAFT,
+        ratings: RouteRatings = UNRATED,
         verify: VerifyModel = lambda folder: folder,
     ) -> None:
-        """`quality` holds for all models; of several with one direction, the first is used."""
+        """Of several models with one direction, the first is used; the name of its folder is that of the model."""
         self._decoding = decoding or Decoding()
         self._cpu_threads = cpu_threads
         self._verify = verify
@@ -93,7 +94,10 @@ class Ctranslate2Translator:
         for model in models:
             for (source, target), prefix in model.prefixes.items():
                 self._models.setdefault((canonical_tag(source), canonical_tag(target)), (model.folder, prefix))
-        self._routes = tuple(Route(source, target, quality) for source, target in self._models)
+        self._routes = tuple(
+            ratings.rate(ModelDirection(self.name, folder.name, source, target))
+            for (source, target), (folder, _) in self._models.items()
+        )
         self._loaded: OrderedDict[Path, _LoadedModel] = OrderedDict()
         self._lock = threading.Lock()
 

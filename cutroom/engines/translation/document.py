@@ -75,11 +75,14 @@ class LineFault(StrEnum):
     GLOSSARY = "glossary"
     LANGUAGE = "language"
     LEFTOVER = "leftover"  # words of the source language
+    DOUBTFUL = "doubtful"  # translated back, it says something else
     TOO_LONG = "too_long"  # for the time the line has
 
 
 # Reported for review, but better than another engine's translation without such a fault.
-MINOR_FAULTS = frozenset({LineFault.NAME, LineFault.TOO_LONG, LineFault.LEFTOVER, LineFault.GLOSSARY})
+MINOR_FAULTS = frozenset(
+    {LineFault.NAME, LineFault.TOO_LONG, LineFault.LEFTOVER, LineFault.GLOSSARY, LineFault.DOUBTFUL}
+)
 # Text with one of these is never used, whatever the alternative is.
 UNUSABLE_FAULTS = frozenset({LineFault.NO_ANSWER, LineFault.EMPTY, LineFault.IMPLAUSIBLE})
 
@@ -155,7 +158,7 @@ class DocumentTranslation:
 
     lines: tuple[TranslatedLine, ...]
     counts: TranslationCounts = TranslationCounts()
-    quality: Quality = Quality.GOOD
+    quality: Quality = Quality.PUBLISHABLE
 
     @property
     def texts(self) -> list[str]:

@@ -1,8 +1,9 @@
 """Translates documents along a planned route, with another engine for lines that a language model cannot translate."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from cutroom.engines.errors import EngineError, NoRouteError
 from cutroom.engines.translation.document import (
@@ -10,13 +11,16 @@ from cutroom.engines.translation.document import (
     CheckLine,
     DocumentTranslation,
     DocumentTranslator,
+    Finding,
     LineFault,
     TranslatedLine,
     TranslationDocument,
 )
 from cutroom.engines.translation.line_checks import LineChecker
 from cutroom.engines.translation.port import LanguageIdentifier, Translator
+from cutroom.engines.translation.quality_estimation import BackTranslate, SentenceEmbedder, doubts
 from cutroom.engines.translation.routing import TranslationPlan, lowest_quality, plan_translation, translate_along
+from cutroom.engines.translation.sentence_documents import translate_sentences
 from cutroom.engines.types import OnProgress
 from cutroom.platform.worker_metrics import record_translation
 
@@ -25,6 +29,8 @@ MAX_FALLBACK_SHARE = 0.1
 ALTERNATIVES = 3  # translations of a flagged line, including the one in use
 # Reported by other means, such as the reading speed of captions and the sync report of dubs.
 NOT_FLAGGED = frozenset({LineFault.TOO_LONG})
+
+EstimateLines = Callable[[Sequence[str], Sequence[str]], list[list[Finding]]]  # of sources and their translations
 
 _log = logging.getLogger(__name__)
 
@@ -35,9 +41,10 @@ def translate_document(
     *,
     translators: Sequence[Translator],
     identifier: LanguageIdentifier | None = None,
+    embedder: SentenceEmbedder | None = None,
     on_progress: OnProgress | None = None,
 ) -> DocumentTranslation:
-    """Translates every line along the plan, and checks it.
+    """Translates every line along the plan, and checks it; `embedder` finds lines whose meaning is doubtful.
 
     A translator for whole documents gets the document, and lines that it fails are translated by the best plan without
     it. Other translators get the lines as sentences. Raises EngineError if a line has no usable translation.
@@ -50,23 +57,45 @@ def translate_document(
         others = [each for each in translators if each is not only]
         translation = _with_fallbacks(translation, document, others, check=check)
     else:
-        translation = _translate_lines(plan, document, check=check, on_progress=on_progress)
+        estimate = partial(
+            doubts, source=plan.source, back_translate=_back_translate(plan, translators), embedder=embedder
+        )
+        translation = _translate_lines(plan, document, check=check, estimate=estimate, on_progress=on_progress)
     _report(translation, plan)
     return translation
 
 
 def _translate_lines(
-    plan: TranslationPlan, document: TranslationDocument, *, check: CheckLine, on_progress: OnProgress | None
+    plan: TranslationPlan,
+    document: TranslationDocument,
+    *,
+    check: CheckLine,
+    estimate: EstimateLines,
+    on_progress: OnProgress | None,
 ) -> DocumentTranslation:
-    texts = translate_along(plan, [line.text for line in document.lines], on_progress=on_progress)
+    texts = translate_sentences(plan, document, check=check, on_progress=on_progress)
     engine = plan.legs[-1].translator.name
+    doubtful = estimate([line.text for line in document.lines], texts)
     lines = tuple(
         TranslatedLine(
-            line.id, text, engine, tuple(each for each in check(line, text) if each.fault not in NOT_FLAGGED)
+            line.id,
+            text,
+            engine,
+            tuple(each for each in (*check(line, text), *doubt) if each.fault not in NOT_FLAGGED),
         )
-        for line, text in zip(document.lines, texts, strict=True)
+        for line, text, doubt in zip(document.lines, texts, doubtful, strict=True)
     )
     return DocumentTranslation(_with_alternatives(plan, document, lines), quality=plan.quality)
+
+
+def _back_translate(plan: TranslationPlan, translators: Sequence[Translator]) -> BackTranslate | None:
+    """The reverse route, if there is one; a language model is not asked twice."""
+    others = [each for each in translators if not isinstance(each, DocumentTranslator)]
+    try:
+        reverse = plan_translation(others, source=plan.target, target=plan.source)
+    except NoRouteError:
+        return None
+    return partial(translate_along, reverse)
 
 
 def _with_alternatives(

@@ -8,7 +8,7 @@ from cutroom.engines.translation.document import DocumentLine, Finding, LineFaul
 from cutroom.engines.translation.fidelity import EntityKind, missing_entities
 from cutroom.engines.translation.output_checks import translation_fault
 from cutroom.engines.translation.port import LanguageIdentifier
-from cutroom.engines.writing.prompt_injection import is_injection
+from cutroom.engines.writing.prompt_injection import code_words, has_markup, is_injection
 from cutroom.text.language_tags import language_of
 from cutroom.text.placeholders import PlaceholderKind, clean_sentence, find_protected_spans, has_words
 from cutroom.text.vocabulary import vocabulary, words_of
@@ -62,7 +62,8 @@ class LineChecker:
         ]
 
     def _invented(self, source: str, text: str) -> Iterator[Finding]:
-        if is_injection(_without_addresses(text)) and not is_injection(_without_addresses(source)):
+        plain_source, plain_text = _without_addresses(source), _without_addresses(text)
+        if any(found(plain_text) and not found(plain_source) for found in (is_injection, has_markup, code_words)):
             yield Finding(LineFault.INSTRUCTION)
         said = source.casefold()
         spans = find_protected_spans(text)

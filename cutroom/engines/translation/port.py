@@ -20,10 +20,23 @@ class LanguageGuess:
 
 
 class Quality(StrEnum):
-    """Expected quality of a translation."""
+    """Class of a translation, by the share of lines right in meaning on held-out talks; best first."""
 
-    GOOD = "good"
-    DRAFT = "draft"  # needs human review before publication
+    PUBLISHABLE = "publishable"
+    REVIEW = "review"  # check before publishing
+    DRAFT = "draft"  # below that, or never measured
+
+    @classmethod
+    def of_share(cls, share: float) -> "Quality":
+        """The class of a measured share from 0 to 1."""
+        return next(each for each in cls if share >= each.least_share)
+
+    @property
+    def least_share(self) -> float:
+        return _LEAST_SHARES[self]
+
+
+_LEAST_SHARES = {Quality.PUBLISHABLE: 0.95, Quality.REVIEW: 0.65, Quality.DRAFT: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +47,13 @@ class Route:
     target: str
     quality: Quality
     via: tuple[str, ...] = ()
+    share: float | None = None  # of lines right in meaning, if measured
+    is_rule_based: bool = False
+
+    @property
+    def expected_share(self) -> float:
+        """The measured share, or the least of a class that an operator set."""
+        return self.quality.least_share if self.share is None else self.share
 
 
 class LanguageIdentifier(Protocol):

@@ -1,14 +1,16 @@
 """Plans translation routes across several translators, directly or through one intermediate language."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cutroom.engines.errors import NoRouteError
 from cutroom.engines.translation.port import Quality, Route, Translator
 from cutroom.engines.types import OnProgress
-from cutroom.text.language_tags import canonical_tag, language_of, serves
+from cutroom.text.language_tags import canonical_tag, language_of, offers, serves, with_usual_region
 
 LISTED_LANGUAGES = 60  # in an error message
+UNREQUESTED_REGION = 2  # the largest distance of two tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,18 @@ class TranslationPlan:
     legs: tuple[Leg, ...]
 
     @property
+    def share(self) -> float:
+        """The expected share of lines right in meaning: the product of the legs, because errors add up."""
+        return math.prod(leg.route.expected_share for leg in self.legs)
+
+    @property
     def quality(self) -> Quality:
-        """The lowest quality of its legs; two chained engines are always a draft, because errors add up."""
-        return Quality.DRAFT if len(self.legs) > 1 else lowest_quality(leg.route.quality for leg in self.legs)
+        """The class of the share; a draft if rules translate what another engine wrote, or the other way round."""
+        if len(self.legs) == 1:
+            return self.legs[0].route.quality
+        if any(leg.route.is_rule_based for leg in self.legs):
+            return Quality.DRAFT
+        return Quality.of_share(self.share)
 
     @property
     def via(self) -> tuple[str, ...]:
@@ -42,9 +53,9 @@ class TranslationPlan:
 
 
 def plan_translation(translators: Sequence[Translator], *, source: str, target: str) -> TranslationPlan:
-    """The best plan: fewest intermediate languages, then quality, then translator order.
+    """The best plan: by class, then measured share; drafts by the number of intermediate languages first.
 
-    A region that was not requested is used only if there is no route without one.
+    Within a class, a region that was not requested is used only if there is no route without one.
     """
     plans = list(_plans(translators, source, target))
     if not plans:
@@ -86,14 +97,14 @@ def translate_along(
 def find_route(routes: Iterable[Route], *, source: str, target: str) -> Route:
     """The closest of one translator's routes for two language tags of any spelling or region."""
     routes = list(routes)
-    matching = [route for route in routes if serves(route.source, source) and serves(route.target, target)]
+    matching = [route for route in routes if serves(route.source, source) and offers(route.target, target)]
     if matching:
         return min(matching, key=lambda route: (_distance(route.source, source), _distance(route.target, target)))
     raise _no_route(source, target, sorted({route.target for route in _from(routes, source)}))
 
 
 def lowest_quality(qualities: Iterable[Quality]) -> Quality:
-    return Quality.DRAFT if Quality.DRAFT in set(qualities) else Quality.GOOD
+    return min(qualities, key=lambda each: each.least_share)
 
 
 def _no_route(source: str, target: str, targets: Sequence[str]) -> NoRouteError:
@@ -102,21 +113,22 @@ def _no_route(source: str, target: str, targets: Sequence[str]) -> NoRouteError:
 
 
 def _distance(offered: str, wanted: str) -> int:
-    """0 for the same tag, 1 if the region is missing, 2 if the region was not requested."""
+    """0 for the same tag, 1 if the region is missing or the usual one, 2 if another region was not requested."""
     if canonical_tag(offered) == canonical_tag(wanted):
         return 0
-    return 1 if canonical_tag(offered) == language_of(offered) else 2
+    is_usual = canonical_tag(offered) in {language_of(offered), with_usual_region(wanted)}
+    return 1 if is_usual else UNREQUESTED_REGION
 
 
 def _plans(translators: Sequence[Translator], source: str, target: str) -> Iterator[TranslationPlan]:
     if language_of(source) == language_of(target):
         return
     legs = [Leg(translator, route) for translator in translators for route in translator.routes()]
-    last = [leg for leg in legs if serves(leg.route.target, target)]
+    last = [leg for leg in legs if offers(leg.route.target, target)]
     for leg in legs:
         if not serves(leg.route.source, source):
             continue
-        if serves(leg.route.target, target):
+        if offers(leg.route.target, target):
             yield TranslationPlan(source, target, (leg,))
         elif not leg.route.via and language_of(leg.route.target) not in {language_of(source), language_of(target)}:
             yield from (
@@ -132,7 +144,16 @@ def _rank(plan: TranslationPlan, translators: Sequence[Translator]) -> tuple[obj
     wanted = [plan.target, plan.source, *(leg.route.target for leg in plan.legs[:-1])]
     offered = [plan.legs[-1].route.target, *(leg.route.source for leg in plan.legs)]
     distances = [_distance(*each) for each in zip(offered, wanted, strict=True)]
-    return (distances.count(2), len(plan.via), plan.quality is Quality.DRAFT, order, distances, plan.via)
+    return (
+        -plan.quality.least_share,
+        distances.count(UNREQUESTED_REGION),
+        0.0 if plan.quality is Quality.DRAFT else -plan.share,
+        len(plan.via),
+        -plan.share,
+        order,
+        distances,
+        plan.via,
+    )
 
 
 def _from(routes: Iterable[Route], source: str) -> list[Route]:

@@ -9,6 +9,7 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError
 from cutroom.engines.translation.apertium import PROGRAM, ApertiumTranslator
 from cutroom.engines.translation.port import Quality
+from cutroom.engines.translation.route_quality import ModelDirection, RouteRatings
 from tests.engines.translation.translator_suite import TranslatorSuite
 
 
@@ -65,7 +66,7 @@ def test_translation(translator: ApertiumTranslator, source: str, target: str, s
 
 
 def test_regional_modes_are_offered(translator: ApertiumTranslator) -> None:
-    assert {("es", "pt"), ("es", "pt-BR")} <= {(route.source, route.target) for route in translator.routes()}
+    assert {("es", "pt-PT"), ("es", "pt-BR")} <= {(route.source, route.target) for route in translator.routes()}
 
 
 @pytest.mark.parametrize("pair", [("en", "es"), ("en", "ca"), ("ru", "uk"), ("es", "val"), ("es", "xx")])
@@ -75,10 +76,15 @@ def test_unusable_pairs_are_not_offered(translator: ApertiumTranslator, pair: tu
         translator.translate(["Hola."], source=pair[0], target=pair[1])
 
 
-def test_only_reviewed_pairs_are_good(translator: ApertiumTranslator) -> None:
-    good = {(route.source, route.target) for route in translator.routes() if route.quality is Quality.GOOD}
-    assert {("es", "ca"), ("nb", "nn"), ("pt", "ca")} <= good
-    assert not good & {("es", "en"), ("pt", "es"), ("it", "es"), ("fr", "es")}
+def test_unmeasured_rules_are_drafts(translator: ApertiumTranslator) -> None:
+    assert translator.routes()
+    assert {(route.quality, route.is_rule_based) for route in translator.routes()} == {(Quality.DRAFT, True)}
+
+
+def test_measured_rules_have_their_class() -> None:
+    ratings = RouteRatings({ModelDirection("apertium", "spa-cat", "es", "ca"): 0.9})
+    qualities = {(each.source, each.target): each.quality for each in ApertiumTranslator(ratings=ratings).routes()}
+    assert (qualities["es", "ca"], qualities["ca", "es"]) == (Quality.REVIEW, Quality.DRAFT)
 
 
 def test_many_sentences_keep_their_order(translator: ApertiumTranslator) -> None:

@@ -33,7 +33,7 @@ def server() -> Iterator[chat_server.ChatServer]:
 
 @pytest.fixture
 def settings(server: chat_server.ChatServer) -> ChatServer:
-    pairs = {("en", "pt"): Quality.GOOD, ("en", "ja"): Quality.DRAFT}
+    pairs = {("en", "pt"): Quality.PUBLISHABLE, ("en", "ja"): Quality.DRAFT}
     return ChatServer(server.url, MODEL, KEY, pairs, seconds=20)
 
 
@@ -54,7 +54,7 @@ class TestChatTranslator(TranslatorSuite):
 
 
 def test_routes_are_the_configured_pairs(translator: ChatTranslator) -> None:
-    assert list(translator.routes()) == [Route("en", "pt", Quality.GOOD), Route("en", "ja", Quality.DRAFT)]
+    assert list(translator.routes()) == [Route("en", "pt", Quality.PUBLISHABLE), Route("en", "ja", Quality.DRAFT)]
 
 
 @pytest.mark.parametrize("fault", [*FAULTY_TRANSLATIONS, "refusal", "length", "filter", "no choices"])

@@ -15,14 +15,8 @@ from cutroom.engines.chat_client import ChatServer, ResponseFormat
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.translation import chat_document
 from cutroom.engines.translation.chat import ChatTranslator
-from cutroom.engines.translation.chat_document import (
-    CONTEXT_LINES,
-    LINE_ATTEMPTS,
-    WINDOW_ATTEMPTS,
-    WINDOW_LINES,
-    parse_answers,
-    response_schema,
-)
+from cutroom.engines.translation.chat_document import LINE_ATTEMPTS, WINDOW_ATTEMPTS, WINDOW_LINES
+from cutroom.engines.translation.chat_messages import CONTEXT_LINES, REASONS, parse_answers, response_schema
 from cutroom.engines.translation.document import (
     DocumentLine,
     DocumentSpeaker,
@@ -83,7 +77,8 @@ class LocalTranslator:
 class Setup:
     def __init__(self, server: chat_server.ChatServer) -> None:
         self.server = server
-        self.settings = ChatServer(server.url, MODEL, KEY, {("en", "pt"): Quality.GOOD}, seconds=60, concurrency=2)
+        pairs = {("en", "pt"): Quality.PUBLISHABLE}
+        self.settings = ChatServer(server.url, MODEL, KEY, pairs, seconds=60, concurrency=2)
         self.chat = ChatTranslator(self.settings)
         self.local = LocalTranslator()
         self.identifier = FastLanguageIdentifier()
@@ -140,7 +135,7 @@ def test_one_line_in_one_line_out(setup: Setup) -> None:
     assert [line.id for line in translation.lines] == ["line-0", "line-1", "line-2", "line-3"]
     assert translation.texts == list(PORTUGUESE.values())
     assert {(line.engine, line.reasons) for line in translation.lines} == {("chat", ())}
-    assert (translation.counts.requests, translation.counts.retries, translation.quality) == (1, 0, Quality.GOOD)
+    assert (translation.counts.requests, translation.counts.retries, translation.quality) == (1, 0, Quality.PUBLISHABLE)
     assert setup.local.asked == []
 
 
@@ -485,4 +480,4 @@ def test_only_requested_ids_in_order_are_kept(answers: dict[int, str], lines: in
 
 
 def test_every_fault_has_a_reason_for_the_model() -> None:
-    assert set(chat_document.REASONS) == set(LineFault)
+    assert set(REASONS) == set(LineFault)

@@ -13,6 +13,7 @@ import pytest
 from cutroom.engines.errors import EngineUnavailableError, NoRouteError
 from cutroom.engines.translation.firefox import FirefoxTranslator
 from cutroom.engines.translation.port import Quality, Route
+from cutroom.engines.translation.route_quality import ModelDirection, RouteRatings
 from tests.engines.translation.translator_suite import TranslatorSuite, model_folder
 from tests.support.translation_mirror import model_files
 
@@ -94,10 +95,24 @@ def test_pairs_without_a_model_pivot_through_english() -> None:
     folder = model_folder("firefox-en-pt")
     folders = {("en", "pt"): folder, ("es", "en"): folder, ("pt", "en"): folder, ("en", "fr"): folder}
     routes = FirefoxTranslator(folders).routes()
-    assert Route("es", "pt", Quality.GOOD, ("en",)) in routes
-    assert Route("es", "fr", Quality.GOOD, ("en",)) in routes
+    assert Route("es", "pt", Quality.DRAFT, ("en",)) in routes
+    assert Route("es", "fr", Quality.DRAFT, ("en",)) in routes
     assert {(route.source, route.target) for route in routes if not route.via} == set(folders)
     assert not [route for route in routes if route.source == route.target]
+
+
+def test_measured_directions_rate_the_routes() -> None:
+    folder = model_folder("firefox-en-pt")
+    shares = {("es", "en"): 0.98, ("en", "pt"): 0.7}
+    ratings = RouteRatings(
+        {ModelDirection("firefox", folder.name, source, target): share for (source, target), share in shares.items()}
+    )
+    folders = dict.fromkeys([*shares, ("en", "fr")], folder)
+    found = {(each.source, each.target): each for each in FirefoxTranslator(folders, ratings=ratings).routes()}
+    assert found["es", "en"].quality is Quality.PUBLISHABLE
+    assert found["en", "pt"].quality is Quality.REVIEW
+    assert found["es", "pt"] == Route("es", "pt", Quality.REVIEW, ("en",), share=0.98 * 0.7)
+    assert found["es", "fr"].quality is found["en", "fr"].quality is Quality.DRAFT
 
 
 def test_pivot_runs_both_models(translator: FirefoxTranslator) -> None:

@@ -11,7 +11,7 @@ from cutroom.engines.llama_server import LlamaServer
 from cutroom.engines.registry import GGUF_FILE, LOCAL_CHAT_URL
 from cutroom.engines.translation import chat_document
 from cutroom.engines.translation.chat import ChatTranslator
-from cutroom.engines.translation.chat_document import parse_answers, response_schema
+from cutroom.engines.translation.chat_messages import parse_answers, response_schema
 from cutroom.engines.translation.document import DocumentLine, DocumentSpeaker, TranslationDocument
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
@@ -85,7 +85,13 @@ def test_every_line_is_translated_and_fallbacks_are_counted(
         monkeypatch.setattr(chat_document, name, value)
     chat = ChatTranslator(
         ChatServer(
-            LOCAL_CHAT_URL, MODEL, server.key, {("en", "pt"): Quality.GOOD}, seconds=300, concurrency=1, local=server
+            LOCAL_CHAT_URL,
+            MODEL,
+            server.key,
+            {("en", "pt"): Quality.PUBLISHABLE},
+            seconds=300,
+            concurrency=1,
+            local=server,
         )
     )
     lines = tuple(DocumentLine(f"l{at}", text, "s1") for at, text in enumerate(PORTUGUESE))
