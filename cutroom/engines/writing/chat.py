@@ -17,10 +17,8 @@ from cutroom.engines.writing.extractive.steps import extract_steps
 from cutroom.engines.writing.extractive.templates import templates
 from cutroom.engines.writing.extractive.titles import write_title
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
-from cutroom.engines.writing.groundedness import Evidence, collect_evidence
 from cutroom.engines.writing.output_checks import OutputChecker
 from cutroom.engines.writing.port import POST_CHARACTERS, DescriptionKind, TitleStyle, WritingInput, WrittenText
-from cutroom.engines.writing.prompt_injection import suspicious_sentences
 from cutroom.engines.writing.prompts import (
     DESCRIPTION_TASKS,
     HEADLINE_TASK,
@@ -122,7 +120,7 @@ class ChatWriter:
 
     def _generate(self, analysis: TranscriptAnalysis, task: WritingTask) -> tuple[BaseModel | None, str]:
         """A verified response, or None and the fault of the last attempt."""
-        checker = OutputChecker(_evidence(analysis, task), analysis.guidelines, _key_stems(analysis), self._identifier)
+        checker = OutputChecker(analysis.evidence, analysis.guidelines, _key_stems(analysis), self._identifier)
         messages = _messages(analysis, task)
         fault = ""
         for _ in range(MAX_ATTEMPTS):
@@ -172,13 +170,6 @@ def _parse(content: str, task: WritingTask) -> tuple[BaseModel | None, str]:
         return task.response_model.model_validate_json(strip_code_fence(content)), ""
     except ValidationError:
         return None, "it was not the requested JSON document."
-
-
-def _evidence(analysis: TranscriptAnalysis, task: WritingTask) -> Evidence:
-    """Stricter than for the extractive writer: also excludes off-topic sentences, which may be injections."""
-    excluded = [*analysis.injections, *suspicious_sentences(analysis.source, strict=task.is_short)]
-    allowed = (*analysis.guidelines.hashtags, *analysis.guidelines.names)
-    return collect_evidence(analysis.source, allowed=allowed, excluded=excluded)
 
 
 def _key_stems(analysis: TranscriptAnalysis) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cutroom.engines.writing.port import WritingInput
+from cutroom.engines.writing.prompt_injection import code_words
 from cutroom.text.numbers import find_numbers, fold_accents
 from cutroom.text.placeholders import PlaceholderKind, find_protected_spans
 from cutroom.text.vocabulary import stems, words_of
@@ -27,7 +28,7 @@ class Evidence:
     language: str
     words: frozenset[str]
     stems: frozenset[str]
-    excluded: frozenset[str]  # stems that occur only in suspected prompt injections
+    excluded: frozenset[str]  # stems that occur only in prompt injections
     numbers: frozenset[Fraction]
     joined_letters: str  # the whole transcript without spaces and punctuation, to match hashtags
     literals: frozenset[str]
@@ -50,14 +51,14 @@ def collect_evidence(source: WritingInput, *, allowed: Sequence[str] = (), exclu
         _stems(texts, language),
         _stems(excluded, language) - elsewhere,
         frozenset(values),
-        "".join(fold_accents(each) for each in whole if each.isalnum()),
+        _letters(whole),
         frozenset(part.text.lower() for text in texts for part in find_protected_spans(text)),
         frozenset(int(each.start_seconds) for each in source.segments),
     )
 
 
 def unsupported_claims(text: str, evidence: Evidence, *, ignoring: frozenset[str] = frozenset()) -> list[str]:
-    """Numbers, names, addresses and hashtags that are not in the evidence, and words from excluded sentences.
+    """Numbers, names, codes, addresses and hashtags that are not in the evidence, and words from excluded sentences.
 
     Words in `ignoring` are the writer's own.
     """
@@ -74,6 +75,7 @@ def unsupported_claims(text: str, evidence: Evidence, *, ignoring: frozenset[str
             rest = rest[: part.start] + " " + rest[part.end :]
         numbers = find_numbers(rest, language=primary_language(evidence.language))
         found += [each.text for each in numbers if not each.values & evidence.numbers]
+        found += [word for word in code_words(rest) if _letters(word) not in evidence.joined_letters]
         found += [word for word in _unexpected_capitals(rest) if not _is_supported(word, evidence, ignoring)]
         found += [
             stem
@@ -91,6 +93,11 @@ def supported_share(text: str, evidence: Evidence, *, ignoring: frozenset[str] =
 
 def _stems(texts: Sequence[str], language: str) -> frozenset[str]:
     return frozenset(stem for text in texts for stem in stems(text, language=language))
+
+
+def _letters(text: str) -> str:
+    """Letters and digits, without accents, spaces and punctuation."""
+    return "".join(fold_accents(each) for each in text if each.isalnum())
 
 
 def _without_numbering(line: str, evidence: Evidence) -> str:
@@ -125,7 +132,7 @@ def _forms(word: str) -> list[str]:
 def _is_known(literal: str, evidence: Evidence) -> bool:
     if literal.lower() in evidence.literals:
         return True
-    tag = "".join(fold_accents(each) for each in literal if each.isalnum())
+    tag = _letters(literal)
     return literal.startswith("#") and bool(tag) and tag in evidence.joined_letters
 
 

@@ -10,7 +10,7 @@ from cutroom.engines.writing.extractive.guidelines import Guidelines, without_em
 from cutroom.engines.writing.extractive.quotes import drop_trailing_function_words
 from cutroom.engines.writing.extractive.templates import templates
 from cutroom.engines.writing.groundedness import Evidence, count_words, supported_share, unsupported_claims
-from cutroom.engines.writing.prompt_injection import is_injection
+from cutroom.engines.writing.prompt_injection import has_markup, is_injection
 from cutroom.engines.writing.prompts import (
     HEADING_CHARACTERS,
     MAX_SECTIONS,
@@ -81,11 +81,14 @@ class OutputChecker:
         own = templates(self.evidence.language).words
         found = set(stems(text, language=self.evidence.language))
         checks = (
-            (is_injection(text), "it contains markup, codes or instructions. Write plain sentences about the video."),
+            (
+                is_injection(text) or has_markup(text),
+                "it contains markup or instructions. Write plain sentences about the video.",
+            ),
             (
                 bool(unsupported_claims(text, self.evidence, ignoring=own)),
-                "it contains a number, a name or an address that is not in the transcript, or capitals inside a "
-                "sentence. Use only what was said, in sentence case.",
+                "it contains a number, a name, a code or an address that is not in the transcript, or capitals inside "
+                "a sentence. Use only what was said, in sentence case.",
             ),
             (
                 supported_share(text, self.evidence, ignoring=own) < task.min_support

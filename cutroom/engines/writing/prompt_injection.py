@@ -1,100 +1,67 @@
-"""Detects prompt injections in transcripts: sentences addressed to the model that reads them.
+"""Detects prompt injections in transcripts: orders to the person or language model that writes about the video.
 
-Detected sentences are neither quoted nor sent to a language model. Natural speech contains no braces, tags or code
-words, so false positives are rare and cost one sentence among many.
+Detected sentences are neither quoted nor sent to a language model. Detection is narrow, because a sentence that is
+removed by mistake is missing from every text: transcripts are passed as data, and output is checked.
 """
 
 import re
 import tomllib
 import unicodedata
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from cutroom.engines.writing.port import WritingInput
 from cutroom.text.sentences import SpokenSegment, sentence_segments
-from cutroom.text.vocabulary import stems
+from cutroom.text.writing_systems import SENTENCE_MARKS, strip_closing_marks
 
 MAX_SEGMENTS = 20_000
 NEARBY = 2  # sentences on either side of an injection in which its code word may be
 CODE_WORD_CHARACTERS = 10
-SHARED = 0.25  # share of content words that recur elsewhere, below which a sentence is off topic
-SUSPICIOUS_SHARED = 0.6
-FEW_SENTENCES = 6  # shorter transcripts need not repeat any word
-_MARKUP = re.compile(
-    r"[{}<>`|\\\]\[]|#{2,}|\*{2,}|-{3,}|={3,}|^\s*(?:system|assistant|user|human|developer)\s*:", re.IGNORECASE
-)
-_BLOB = re.compile(
+_MARKUP = re.compile(r"[{}<>`|\\\]\[]|#{2,}|\*{2,}|-{3,}|={3,}")
+_ENCODED = re.compile(
     r"(?<!\S)(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9+/=])[A-Za-z0-9+/_-]{16,}={0,2}"
     r"|(?:%[0-9A-Fa-f]{2}){3,}|(?:\\[ux][0-9A-Fa-f]{2,4})+"
 )
 _SPACED = re.compile(r"\b(?:[^\W\d_][ .\-*_]){3,}[^\W\d_]\b")
 _LOOKALIKES = str.maketrans("аеорсухіјѕԁһԛԝΑΒΕΖΗΙΚΜΝΟΡΤΧοα", "aeopcyxijsdhqwABEZHIKMNOPTXoa")  # noqa: RUF001 - homoglyphs are the point
 _LEET = str.maketrans("013457@$", "oieast" + "as")
+_NAME = re.compile(r"<(\w+)>")
 
 
 def strip_injections(source: WritingInput) -> tuple[WritingInput, list[str]]:
     """The source split into sentences without detected injections, and the injections."""
     segments = sentence_segments(source.segments[:MAX_SEGMENTS])
-    suspect = {at for at, each in enumerate(segments) if is_injection(each.text)}
+    found = {at for at, each in enumerate(segments) if is_injection(each.text)}
     for at in range(len(segments) - 1):
-        # An injection split across two sentences.
-        if at not in suspect and at + 1 not in suspect and _spans(segments[at], segments[at + 1]):
-            suspect |= {at, at + 1}
-    suspect |= _off_topic_instructions(segments, SHARED, language=source.language)
-    near = {at + step for at in suspect for step in range(-NEARBY, NEARBY + 1)}
-    suspect |= {
+        if at not in found and at + 1 not in found and _is_split(segments[at], segments[at + 1]):
+            found |= {at, at + 1}
+    near = {at + step for at in found for step in range(-NEARBY, NEARBY + 1)}
+    found |= {
         at
         for at in near
-        if 0 <= at < len(segments) and has_code_word(segments[at].text, min_length=CODE_WORD_CHARACTERS // 2)
+        if 0 <= at < len(segments) and code_words(segments[at].text, min_length=CODE_WORD_CHARACTERS // 2)
     }
-    kept = tuple(each for at, each in enumerate(segments) if at not in suspect)
-    return replace(source, segments=kept), [segments[at].text for at in sorted(suspect)]
-
-
-def suspicious_sentences(source: WritingInput, *, strict: bool) -> list[str]:
-    """Sentences that may be quoted, but whose otherwise unused words a model must not use.
-
-    They talk about writing and share little with the rest of the transcript; in strict mode the topic does not matter.
-    """
-    segments, language = source.segments[:MAX_SEGMENTS], source.language
-    found = _off_topic_instructions(segments, SUSPICIOUS_SHARED, language=language)
-    found |= set(_off_topic(segments, SHARED, language=language)) if strict else set()
-    return [segments[at].text for at in sorted(found)]
-
-
-def _off_topic_instructions(segments: Sequence[SpokenSegment], shared: float, *, language: str) -> set[int]:
-    """Off-topic sentences about writing or AI.
-
-    Catches injections without enumerating their wordings: an injected text is about something else.
-    """
-    about_writing = _patterns().about_writing
-    return {at for at in _off_topic(segments, shared, language=language) if about_writing.search(segments[at].text)}
-
-
-def _off_topic(segments: Sequence[SpokenSegment], shared: float, *, language: str) -> list[int]:
-    """Sentences with less than this share of content words that recur elsewhere, not counting words about writing."""
-    if len(segments) < FEW_SENTENCES:
-        return []
-    about_writing = _patterns().about_writing
-    own = [frozenset(stems(about_writing.sub(" ", each.text.lower()), language=language)) for each in segments]
-    counts = Counter(stem for here in own for stem in here)
-    return [at for at, here in enumerate(own) if here and sum(counts[stem] > 1 for stem in here) < shared * len(here)]
+    kept = tuple(each for at, each in enumerate(segments) if at not in found)
+    return replace(source, segments=kept), [segments[at].text for at in sorted(found)]
 
 
 def is_injection(text: str) -> bool:
-    """Whether the text contains markup, code words or instructions to a model."""
+    """Whether the text contains an order to a writer or a language model, a role marker or encoded text."""
     folded = unicodedata.normalize("NFKC", text)
-    if _MARKUP.search(folded) or _BLOB.search(folded) or has_code_word(folded):
-        return True
-    return any(_patterns().instructions.search(each) for each in _deobfuscated(folded))
+    return _ENCODED.search(folded) is not None or any(_pattern().search(each) for each in _deobfuscated(folded))
 
 
-def has_code_word(text: str, *, min_length: int = CODE_WORD_CHARACTERS) -> bool:
-    """Whether any token looks like a canary or access code: long, with upper case and digits or dashes."""
-    return any(_is_code_word(word.strip(".,;:!?\"'()“”«»"), min_length) for word in text.split())
+def has_markup(text: str) -> bool:
+    """Whether the text contains characters of markup, which no text about a video needs."""
+    return _MARKUP.search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def code_words(text: str, *, min_length: int = CODE_WORD_CHARACTERS) -> list[str]:
+    """Tokens that look like a canary or access code: long, with upper case and digits or dashes."""
+    words = (word.strip(".,;:!?\"'()“”«»") for word in text.split())
+    return [word for word in words if _is_code_word(word, min_length)]
 
 
 def _is_code_word(word: str, min_length: int) -> bool:
@@ -117,22 +84,23 @@ def _deobfuscated(text: str) -> list[str]:
     return list(dict.fromkeys([visible, joined, latin, leet]))
 
 
-def _spans(left: SpokenSegment, right: SpokenSegment) -> bool:
-    text = f"{left.text} {right.text}"
+def _is_split(left: SpokenSegment, right: SpokenSegment) -> bool:
+    """Whether an injection spans two segments of one sentence."""
     end = len(left.text)
-    return any(match.start() < end < match.end() for match in _patterns().instructions.finditer(text))
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    instructions: re.Pattern[str]
-    about_writing: re.Pattern[str]
+    if strip_closing_marks(left.text)[-1:] in SENTENCE_MARKS:
+        return False
+    return any(match.start() < end < match.end() for match in _pattern().finditer(f"{left.text} {right.text}"))
 
 
 @cache
-def _patterns() -> _Patterns:
+def _pattern() -> re.Pattern[str]:
     table = tomllib.loads(Path(__file__).with_name("prompt_injection.toml").read_text(encoding="utf-8"))
-    instructions = "|".join(f"(?:{each})" for each in (*table["override"], *table["role"], *table["output"]))
-    return _Patterns(
-        re.compile(instructions, re.IGNORECASE | re.DOTALL), re.compile(table["about_writing"], re.IGNORECASE)
-    )
+    words: Mapping[str, str] = table["words"]
+    rules: Mapping[str, Sequence[str]] = table["rules"]
+    alternatives = "|".join(f"(?:{_expand(each, words)})" for rule in rules.values() for each in rule)
+    return re.compile(alternatives, re.IGNORECASE | re.DOTALL | re.MULTILINE)
+
+
+def _expand(rule: str, words: Mapping[str, str]) -> str:
+    """Replaces each <name> with the words of that name."""
+    return _NAME.sub(lambda match: _expand(words[match[1]], words) if match[1] in words else match[0], rule)
