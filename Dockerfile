@@ -21,6 +21,11 @@ RUN uv sync --frozen --no-dev --no-editable
 
 # Engines, Shaka Packager and the Mux SDK are installed for workers only; the API loads none of them.
 FROM build AS build-worker
+# ttspico has no wheels.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && rm --recursive --force /var/lib/apt/lists/*
 RUN uv sync --frozen --no-dev --all-extras --no-install-project
 COPY README.md LICENSE ./
 COPY cutroom ./cutroom

@@ -1,28 +1,28 @@
-"""Writes the ONNX graphs of models that are published as safetensors only: `python -m dev.convert_models`.
+"""Writes the ONNX graphs of models that are published without one, or with a slow one: `python -m dev.convert_models`.
 
-A graph holds no weights: its initializers are external data inside the safetensors file that the model store has
+A graph holds no weights: its initializers are external data inside the published file that the model store has
 verified. The graphs are committed, and onnxruntime loads them; a test pins them to this script's output.
 """
 
 import argparse
-import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from cutroom.platform.settings import default_models_dir
+from dev.convert_isnet import isnet
 from dev.environment import PROJECT
+from dev.onnx_graph import ExternalArray, GraphBuilder, read_arrays
+from dev.segmentation_graph import SEGMENTATION_FILE, SegmentationBuilder
 
 SEPARATION_GRAPH = PROJECT / "cutroom" / "engines" / "separation" / "spleeter-2stems.onnx"
+SEGMENTATION_GRAPH = PROJECT / "cutroom" / "engines" / "diarization" / "pyannote-segmentation-3.0.onnx"
 EMBEDDING_GRAPH = PROJECT / "cutroom" / "engines" / "writing" / "minilm-l6-v2.onnx"
-IR_VERSION, OPSET = 8, 17
+BACKGROUND_GRAPH = PROJECT / "cutroom" / "engines" / "vision" / "isnet-small.onnx"
 
 SPLEETER_FILES = ("vocals.safetensors", "accompaniment.safetensors")
 SPLEETER_DEPTH = 6
@@ -35,60 +35,6 @@ MINILM_FILE = "model.safetensors"
 MINILM_LAYERS, MINILM_HEADS, MINILM_WIDTH = 6, 12, 384
 LAYER_NORM_EPSILON = 1e-12
 MASKED_LOGIT = -1e9
-
-
-@dataclass(frozen=True, slots=True)
-class ExternalArray:
-    """A float array inside a safetensors file."""
-
-    shape: tuple[int, ...]
-    offset: int
-    length: int
-
-
-@dataclass(slots=True)
-class GraphBuilder:
-    """Collects nodes and externally stored weights of one graph."""
-
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    initializers: list[onnx.TensorProto] = field(default_factory=list)
-
-    def node(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:  # noqa: ANN401 (attributes of ONNX operators)
-        self.nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
-        return output
-
-    def constant(self, name: str, value: "np.ndarray[Any, Any] | np.generic") -> str:
-        self.initializers.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def weight(self, name: str, array: ExternalArray, *, file: str) -> str:
-        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=array.shape)
-        tensor.data_location = TensorProto.EXTERNAL
-        for key, value in (("location", file), ("offset", array.offset), ("length", array.length)):
-            tensor.external_data.add(key=key, value=str(value))
-        self.initializers.append(tensor)
-        return name
-
-    def model(self, name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]) -> bytes:
-        graph = helper.make_graph(self.nodes, name, inputs, outputs, initializer=self.initializers)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-        return made.SerializeToString(deterministic=True)
-
-
-def read_arrays(path: Path) -> dict[str, ExternalArray]:
-    """Reads the header of a safetensors file: an 8-byte length, a JSON header, then the data."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    arrays = {}
-    for name, entry in header.items():
-        if name == "__metadata__" or entry["dtype"] != "F32":
-            continue
-        start, end = entry["data_offsets"]
-        shape = tuple(entry["shape"])
-        assert end - start == 4 * math.prod(shape)
-        arrays[name] = ExternalArray(shape, 8 + length + start, end - start)
-    return arrays
 
 
 def spleeter(folder: Path) -> bytes:
@@ -237,6 +183,10 @@ def minilm(folder: Path) -> bytes:
     return BertBuilder(read_arrays(folder / MINILM_FILE)).build()
 
 
+def segmentation(folder: Path) -> bytes:
+    return SegmentationBuilder(read_arrays(folder / SEGMENTATION_FILE)).build()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=Path, default=default_models_dir())
@@ -244,6 +194,8 @@ def main() -> int:
     for path, graph in (
         (SEPARATION_GRAPH, spleeter(models / "spleeter-2stems")),
         (EMBEDDING_GRAPH, minilm(models / "minilm-l6-v2")),
+        (BACKGROUND_GRAPH, isnet(models / "isnet-small" / "isnet-small.onnx")),
+        (SEGMENTATION_GRAPH, segmentation(models / "pyannote-segmentation-3.0")),
     ):
         path.write_bytes(graph)
         print(f"{path.relative_to(PROJECT)}: {len(graph):,} bytes")

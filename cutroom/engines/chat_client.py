@@ -190,7 +190,9 @@ def _open(server: ChatServer, url: str) -> "openai.OpenAI":
     # No retries either: workflows already retry.
     timeout = openai.Timeout(server.seconds, connect=CONNECT_SECONDS)
     http = openai.DefaultHttpxClient(trust_env=False, follow_redirects=False, timeout=timeout)
-    return openai.OpenAI(base_url=url, api_key=server.key, max_retries=0, timeout=timeout, http_client=http)
+    # The client insists on a key; servers without authentication ignore it.
+    key = server.key or "none"
+    return openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout, http_client=http)
 
 
 def _error_for_status(status: int, retry_after: str | None) -> EngineError:

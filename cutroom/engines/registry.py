@@ -8,11 +8,13 @@ from typing import TypeVar
 
 from cutroom.engines.chat_client import ChatServer
 from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
-from cutroom.engines.diarization.port import SpeakerEmbedder
+from cutroom.engines.diarization.port import SpeakerEmbedder, SpeakerSegmenter
+from cutroom.engines.diarization.segmentation import PyannoteSegmenter
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.llama_server import LlamaServer
+from cutroom.engines.models.manifest import Model
 from cutroom.engines.models.manifest_reader import load_manifest
-from cutroom.engines.models.store import ModelStore, installed_directions
+from cutroom.engines.models.store import ModelStore, installed_directions, installed_models
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
 from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
@@ -23,6 +25,8 @@ from cutroom.engines.separation.spectral_gate import SpectralGate
 from cutroom.engines.separation.spleeter import SpleeterSeparator
 from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
 from cutroom.engines.synthesis.openai import OpenAiSynthesizer, OpenAiVoiceCloner, parse_voices
+from cutroom.engines.synthesis.pico import PicoSynthesizer
+from cutroom.engines.synthesis.piper import PiperModel, PiperSynthesizer
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.thumbnails.openai import OpenAiThumbnailRenderer
 from cutroom.engines.thumbnails.port import ThumbnailRenderer
@@ -32,6 +36,7 @@ from cutroom.engines.translation.ctranslate2_models import ConvertedModel, Ctran
 from cutroom.engines.translation.firefox import FirefoxTranslator
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
 from cutroom.engines.translation.port import LanguageIdentifier, Quality, Translator
+from cutroom.engines.translation.route_quality import ModelDirection, RouteRatings, load_ratings
 from cutroom.engines.vision.isnet import IsnetBackgroundRemover
 from cutroom.engines.vision.port import BackgroundRemover, FaceDetector
 from cutroom.engines.vision.yunet import YuNetFaceDetector
@@ -44,14 +49,17 @@ from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
 from cutroom.platform.processor import available_cores
 from cutroom.platform.settings import Settings
+from cutroom.text.language_tags import canonical_tag
 
 REMOTE = "remote"
 NONE = "none"
 FIREFOX_PREFIX = "firefox-"
 OPUS_PREFIX = "opus-mt-"
+PIPER_PREFIX = "piper-"
 GGUF_FILE = "model.gguf"
 LOCAL_CHAT_URL = "http://127.0.0.1:9/v1"  # placeholder until the local server has a port
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
+SEGMENTATION_MODEL = "pyannote-segmentation-3.0"
 FACE_MODEL = "yunet"
 BACKGROUND_REMOVAL_MODELS = ("isnet-small", "isnet-medium")
 VOICE_TRANSFER_ENCODER = "whisper-base"  # its encoder features align phonemes during voice transfer
@@ -92,6 +100,14 @@ class Engines:
             raise EngineUnavailableError(f"Unknown speaker embedding engine: {name}.")
         return self._once("speaker embedder", lambda: factories[name](self._store.path(name)))
 
+    def speaker_segmenter(self) -> SpeakerSegmenter | None:
+        """None when its model is not installed; speaker changes then follow from embeddings alone."""
+        model = self._store.manifest.models.get(SEGMENTATION_MODEL)  # an operator's manifest may lack it
+        if model is None or not self._store.has_any_file(model):
+            return None
+        build = partial(PyannoteSegmenter, cpu_threads=self._threads)
+        return self._once("speaker segmenter", lambda: build(self._store.path(SEGMENTATION_MODEL)))
+
     def source_separator(self) -> SourceSeparator:
         name = self._settings.separator
         factories: Mapping[str, Callable[[Path], SourceSeparator]] = {
@@ -107,7 +123,7 @@ class Engines:
         """The configured translators that offer at least one route, in order of preference."""
         factories: Mapping[str, Callable[[], Translator | None]] = {
             "firefox": self._firefox,
-            "apertium": ApertiumTranslator,
+            "apertium": self._apertium,
             "chat": self._chat,
             "ctranslate2": self._ctranslate2,
         }
@@ -120,18 +136,28 @@ class Engines:
                 usable.append(translator)
         return usable
 
-    def synthesizer(self) -> SpeechSynthesizer:
-        """The first configured TTS engine that can be built.
-
-        There is no fallback per call as in recognition, because each engine has its own voices.
-        """
-        unavailable = EngineUnavailableError("No speech synthesis engine is configured.")
+    def synthesizers(self) -> Sequence[SpeechSynthesizer]:
+        """The configured TTS engines that can be built, in order; each has its own voices."""
+        usable, faults = [], []
         for name in self._settings.tts_engines:
             try:
-                return self._synthesizer(name)
+                usable.append(self._synthesizer(name))
             except EngineUnavailableError as error:
-                unavailable = error
-        raise unavailable
+                faults.append(error)
+        if not usable:
+            raise faults[0] if faults else EngineUnavailableError("No speech synthesis engine is configured.")
+        return usable
+
+    def synthesizer(self) -> SpeechSynthesizer:
+        """The first configured TTS engine that can be built."""
+        return self.synthesizers()[0]
+
+    def synthesizer_named(self, name: str) -> SpeechSynthesizer:
+        """The engine that a voice belongs to; another engine never replaces it."""
+        for synthesizer in self.synthesizers():
+            if synthesizer.name == name:
+                return synthesizer
+        raise EngineUnavailableError("This worker's speech engines do not have the voice.")
 
     def voice_cloner(self) -> VoiceCloner:
         name = self._settings.voice_cloner
@@ -233,6 +259,8 @@ class Engines:
     def _synthesizer(self, name: str) -> SpeechSynthesizer:
         factories: Mapping[str, Callable[[], SpeechSynthesizer]] = {
             "kokoro": self._kokoro,
+            "piper": self._piper,
+            "pico": PicoSynthesizer,
             REMOTE: self._remote_synthesizer,
         }
         if name not in factories:
@@ -242,6 +270,11 @@ class Engines:
     def _kokoro(self) -> KokoroSynthesizer:
         model, voices = self._store.path(KOKORO_MODEL), self._store.path(KOKORO_VOICES)
         return KokoroSynthesizer(model, voices, cpu_threads=self._threads)
+
+    def _piper(self) -> PiperSynthesizer:
+        """Voices are verified when they are first used: the operator may have many."""
+        models = [_piper_model(each, self._store) for each in installed_models(self._store, prefix=PIPER_PREFIX)]
+        return PiperSynthesizer(models, cpu_threads=self._threads, verify=lambda model: self._store.path(model.name))
 
     def _remote_synthesizer(self) -> OpenAiSynthesizer:
         url, key, model = self._remote_voice()
@@ -282,7 +315,7 @@ class Engines:
             return None
         folders = {direction: store.folder_of(model) for direction, model in installed.items()}
         names = {store.folder_of(model): model.name for model in installed.values()}
-        return FirefoxTranslator(folders, verify=lambda folder: store.path(names[folder]))
+        return FirefoxTranslator(folders, ratings=self._ratings(), verify=lambda folder: store.path(names[folder]))
 
     def _ctranslate2(self) -> Ctranslate2Translator | None:
         """OPUS-MT models by their direction in the manifest, then MADLAD-400 for the configured pairs."""
@@ -297,7 +330,19 @@ class Engines:
             models.append(ConvertedModel(folder, {pair: f"<2{pair[1]}>" for pair in pairs}))
         if not models:
             return None
-        return Ctranslate2Translator(models, cpu_threads=self._threads, verify=lambda folder: store.path(names[folder]))
+        return Ctranslate2Translator(
+            models,
+            cpu_threads=self._threads,
+            ratings=self._ratings(),
+            verify=lambda folder: store.path(names[folder]),
+        )
+
+    def _apertium(self) -> ApertiumTranslator:
+        return ApertiumTranslator(ratings=self._ratings())
+
+    def _ratings(self) -> RouteRatings:
+        """Measured classes of translation routes, and those that the operator has set."""
+        return load_ratings(self._settings.route_quality)
 
     def _chat(self) -> ChatTranslator | None:
         server = self._chat_server()
@@ -306,7 +351,7 @@ class Engines:
     def _chat_server(self) -> ChatServer | None:
         """The configured server, or llama.cpp with a local model, which starts with the first request."""
         settings = self._settings
-        pairs = dict.fromkeys(_parse_pairs(settings.chat_pairs), Quality.GOOD)
+        pairs = self._rate_chat(settings.chat_local_model or settings.chat_model)
         if name := settings.chat_local_model:
             local = self._once("llama.cpp", partial(self._llama_server, name))
             return ChatServer(LOCAL_CHAT_URL, name, local.key, pairs, concurrency=1, local=local)
@@ -314,6 +359,13 @@ class Engines:
             return None
         key, concurrency = settings.chat_key.get_secret_value(), settings.chat_concurrency
         return ChatServer(settings.chat_url, settings.chat_model, key, pairs, concurrency=concurrency)
+
+    def _rate_chat(self, model: str) -> dict[tuple[str, str], Quality]:
+        ratings = self._ratings()
+        return {
+            pair: ratings.rate(ModelDirection(ChatTranslator.name, model, *map(canonical_tag, pair))).quality
+            for pair in _parse_pairs(self._settings.chat_pairs)
+        }
 
     def _llama_server(self, name: str) -> LlamaServer:
         return LlamaServer(lambda: self._store.path(name) / GGUF_FILE, cpu_threads=self._threads)
@@ -324,6 +376,14 @@ class Engines:
                 self._instances[name] = build()
             engine: Engine = self._instances[name]  # type: ignore[assignment]
             return engine
+
+
+def _piper_model(model: Model, store: ModelStore) -> PiperModel:
+    onnx = [file.name for file in model.files if file.name.endswith(".onnx")]
+    configs = [file.name for file in model.files if file.name.endswith(".json")]
+    if len(onnx) != 1 or len(configs) != 1:
+        raise EngineUnavailableError(f"The voice {model.name} needs one .onnx file and one .json file.")
+    return PiperModel(model.name, store.folder_of(model), onnx[0], configs[0], model.voices)
 
 
 def _parse_pairs(pairs: Sequence[str]) -> list[tuple[str, str]]:

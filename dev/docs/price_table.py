@@ -18,9 +18,14 @@ def _rows(prices: PriceList) -> list[tuple[str, str, str]]:
         (
             "dub, `plus` / `premium`",
             "`dub`",
-            f"{_c(minute.dub_plus)} / {_c(minute.dub_premium)} per minute and language",
+            f"{_c(minute.dub_plus)} / {_c(minute.dub_premium)} per minute and language; "
+            f"a draft {_c(minute.dub_plus_draft)} / {_c(minute.dub_premium_draft)}",
         ),
-        ("translated captions", "`captions`", f"{_c(minute.captions)} per minute and language"),
+        (
+            "translated captions",
+            "`captions`",
+            f"{_c(minute.captions)} per minute and language; a draft {_c(minute.captions_draft)}",
+        ),
         (
             "standalone transcript",
             "`transcript`",

@@ -15,7 +15,7 @@ from cutroom.platform.task_queues import TaskQueue
 
 
 class RecordingStore(ModelStore):
-    """Records which models are asked for; none of them is there."""
+    """Records which models are requested; none of them is installed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

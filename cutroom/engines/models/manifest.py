@@ -10,6 +10,9 @@ from cutroom.engines.errors import EngineUnavailableError
 MAX_FILES = 500  # in one model
 MAX_PARTS = 500  # of one file
 MAX_FILE_BYTES = 32 * 1024**3
+MAX_PITCH_HZ = 600
+GENDERS = ("female", "male", "neutral")
+AGES = ("young", "middle-aged", "old")
 
 # Formats that run code when loaded. A .bin may be one too, which files.py detects by its first bytes.
 UNSAFE_SUFFIXES = (".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".dill", ".npz", ".zip", ".tar")
@@ -24,6 +27,7 @@ _PLATFORM = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _FOLDER = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
+_VOICE_TEXT = re.compile(r"[^\x00-\x1f/]{0,80}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-[A-Z]{2})?")
 
 
@@ -33,6 +37,7 @@ class ModelTask(StrEnum):
     RECOGNITION = "recognition"
     VOICE_ACTIVITY_DETECTION = "voice_activity_detection"
     SPEAKER_EMBEDDING = "speaker_embedding"
+    SPEAKER_SEGMENTATION = "speaker_segmentation"
     TRANSLATION = "translation"
     SYNTHESIS = "synthesis"
     SOURCE_SEPARATION = "source_separation"
@@ -171,6 +176,25 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelVoice:
+    """A voice of a synthesis model; `speaker` is its name inside a model of several. Zero is an unknown pitch."""
+
+    speaker: str = ""
+    title: str = ""
+    gender: str = "neutral"
+    age: str = "middle-aged"
+    pitch_hz: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.gender not in GENDERS or self.age not in AGES:
+            raise ValueError(f"a voice must be {', '.join(GENDERS)}, and {', '.join(AGES)}")
+        for text in (self.speaker, self.title):
+            _check(text, _VOICE_TEXT, "a speaker or title of a voice")
+        if not 0 <= self.pitch_hz <= MAX_PITCH_HZ:
+            raise ValueError(f"pitch_hz must be a number up to {MAX_PITCH_HZ}")
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A set of files that is pulled, verified and used together; `mirror` is its folder on a mirror."""
 
@@ -182,6 +206,7 @@ class Model:
     hub: HubLocation | None = None
     mirror: str | None = None
     direction: Direction | None = None
+    voices: tuple[ModelVoice, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self.name, _MODEL_NAME, "a model name")
@@ -194,6 +219,10 @@ class Model:
         self._check_sources()
         if self.direction is not None and self.task is not ModelTask.TRANSLATION:
             raise ValueError(f"{self.name}: only translation models have a direction")
+        if self.voices and self.task is not ModelTask.SYNTHESIS:
+            raise ValueError(f"{self.name}: only synthesis models have voices")
+        if len({voice.speaker for voice in self.voices}) < len(self.voices):
+            raise ValueError(f"{self.name}: voices need unique speakers")
 
     def _check_sources(self) -> None:
         if self.mirror is None:

@@ -15,6 +15,7 @@ from cutroom.engines.models.manifest import (
     ModelFile,
     ModelPackage,
     ModelTask,
+    ModelVoice,
     PackageRegistry,
     TorchPickle,
 )
@@ -52,7 +53,7 @@ def read_manifest(*texts: str) -> Manifest:
 
 
 def _model(table: Mapping[str, Any]) -> Model:
-    optional = {"hub", "packages", "mirror", "direction"}
+    optional = {"hub", "packages", "mirror", "direction", "voices"}
     _check_keys(table, {"name", "task", "license", "about", "files"}, optional=optional, what="a model")
     name = table["name"]
     packages = {key: _package(value) for key, value in table.get("packages", {}).items()}
@@ -65,6 +66,7 @@ def _model(table: Mapping[str, Any]) -> Model:
         hub=_hub(table["hub"]) if "hub" in table else None,
         mirror=table.get("mirror"),
         direction=_direction(table["direction"]) if "direction" in table else None,
+        voices=tuple(_voice(value) for value in table.get("voices", ())),
     )
     if unused := set(packages.values()) - set(model.packages):
         raise ValueError(f"{name}: unused packages: {', '.join(map(str, unused))}")
@@ -79,6 +81,11 @@ def _hub(table: Mapping[str, Any]) -> HubLocation:
 def _direction(table: Mapping[str, Any]) -> Direction:
     _check_keys(table, {"source", "target"}, optional={"flores_comet"}, what="a direction")
     return Direction(**table)
+
+
+def _voice(table: Mapping[str, Any]) -> ModelVoice:
+    _check_keys(table, set(), optional={"speaker", "title", "gender", "age", "pitch_hz"}, what="a voice")
+    return ModelVoice(**table)
 
 
 def _package(table: Mapping[str, Any]) -> ModelPackage:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from cutroom.engines.errors import EngineUnavailableError
 
 _LOG_FATAL = 4  # errors are raised, so nothing needs logging
+_SPINNING = "session.intra_op.allow_spinning"  # disabled: on shared cores, threads that busy-wait delay the others
 
 
 class OnnxSession(Protocol):
@@ -30,6 +31,7 @@ def open_session(
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     options.log_severity_level = _LOG_FATAL
+    options.add_session_config_entry(_SPINNING, "0")
     for key, value in (entries or {}).items():
         options.add_session_config_entry(key, value)
     source = model if isinstance(model, bytes) else str(model)

@@ -117,6 +117,12 @@ def installed_directions(store: ModelStore, *, prefix: str) -> dict[tuple[str, s
     return {pair: model for pair, (_, model) in best.items()}
 
 
+def installed_models(store: ModelStore, *, prefix: str) -> list[Model]:
+    """Complete models whose names start with the prefix; their files have not been verified."""
+    models = store.manifest.models.values()
+    return [model for model in models if model.name.startswith(prefix) and store.is_complete(model)]
+
+
 def _read_stamp(path: Path) -> Verified:
     """Results of earlier processes; an unreadable stamp file is ignored."""
     try:

@@ -11,10 +11,13 @@ from typing import Any
 
 MAX_OPCODES = 1_000_000
 _PICKLE = "/data.pkl"  # member of torch's archive
+_STORAGES = "/data/"  # members with the data of tensors
+_STATE = "state_dict"  # of a checkpoint that holds more than arrays
 _TYPES = {("f4", "<"): ("F32", 4)}  # numpy dtype and byte order -> safetensors dtype and item size
 
-_VALUES = {"BINUNICODE", "BININT", "BININT1", "BININT2", "NONE", "NEWTRUE", "NEWFALSE"}
+_VALUES = {"BINUNICODE", "BINFLOAT", "BININT", "BININT1", "BININT2", "NONE", "NEWTRUE", "NEWFALSE"}
 _CONSTANTS = {"NEWTRUE": True, "NEWFALSE": False}
+_ORDERED_DICT, _TENSOR = "collections OrderedDict", "torch._utils _rebuild_tensor_v2"
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _IGNORED = {"PROTO", "STOP"}
 
@@ -42,7 +45,8 @@ def write_safetensors(source: Path, target: Path) -> None:
     try:
         with zipfile.ZipFile(source) as archive:
             (member,) = [name for name in archive.namelist() if name.endswith(_PICKLE)]
-            arrays = read_arrays(archive.read(member))
+            folder = member.removesuffix(_PICKLE)
+            arrays = read_arrays(archive.read(member), lambda key: archive.read(f"{folder}{_STORAGES}{key}"))
     except (zipfile.BadZipFile, IndexError, KeyError, TypeError, AttributeError, UnicodeError) as error:
         raise ValueError(f"not a pickle of arrays: {error}") from error
     target.write_bytes(encode_safetensors(arrays))
@@ -60,15 +64,18 @@ def encode_safetensors(arrays: Mapping[str, TorchArray]) -> bytes:
     return len(header).to_bytes(8, "little") + header + b"".join(array.data for array in arrays.values())
 
 
-def read_arrays(pickled: bytes) -> dict[str, TorchArray]:
-    """The arrays of a pickled dict."""
+def read_arrays(pickled: bytes, read_storage: Callable[[str], bytes] | None = None) -> dict[str, TorchArray]:
+    """The arrays of a pickled dict, or of its state; tensors refer to storages outside the pickle."""
     reader = _PickleReader()
     for number, (opcode, argument, _) in enumerate(pickletools.genops(pickled)):
         if number > MAX_OPCODES:
             raise ValueError("too many pickle opcodes")
         reader.step(opcode.name, argument)
     (found,) = reader.stack
-    return {name: _array(call) for name, call in found.items()}
+    found = found.get(_STATE, found)
+    return {
+        name: _tensor(call, read_storage) if call.function == _TENSOR else _array(call) for name, call in found.items()
+    }
 
 
 class _PickleReader:
@@ -107,14 +114,34 @@ class _PickleReader:
 
     def call(self, _: None) -> None:
         arguments = self.stack.pop()
-        self.stack.append(_Call(self.stack.pop().function, arguments))
+        function = self.stack.pop().function
+        self.stack.append({} if function == _ORDERED_DICT else _Call(function, arguments))
 
     def build(self, _: None) -> None:
         state = self.stack.pop()
-        self.stack[-1].state = state
+        if not isinstance(self.stack[-1], dict):  # attributes of a dict are not needed
+            self.stack[-1].state = state
+
+    def push_storage(self, _: None) -> None:
+        self.stack.append(_Call("storage", self.stack.pop()))
 
     def make_dict(self, _: None) -> None:
         self.stack.append({})
+
+    def make_empty_tuple(self, _: None) -> None:
+        self.stack.append(())
+
+    def make_list(self, _: None) -> None:
+        self.stack.append([])
+
+    def append_items(self, _: None) -> None:
+        at = self._marks.pop()
+        self.stack[at - 1] += self.stack[at:]
+        del self.stack[at:]
+
+    def set_item(self, _: None) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self.stack[-1][key] = value
 
     def set_items(self, _: None) -> None:
         at = self._marks.pop()
@@ -132,6 +159,12 @@ _HANDLERS: dict[str, Callable[[_PickleReader, Any], None]] = {
     "GLOBAL": _PickleReader.push_global,
     "REDUCE": _PickleReader.call,
     "BUILD": _PickleReader.build,
+    "NEWOBJ": _PickleReader.call,
+    "BINPERSID": _PickleReader.push_storage,
+    "EMPTY_TUPLE": _PickleReader.make_empty_tuple,
+    "EMPTY_LIST": _PickleReader.make_list,
+    "APPENDS": _PickleReader.append_items,
+    "SETITEM": _PickleReader.set_item,
     "EMPTY_DICT": _PickleReader.make_dict,
     "SETITEMS": _PickleReader.set_items,
 }
@@ -149,3 +182,19 @@ def _array(call: _Call) -> TorchArray:
     if len(data) != size * math.prod(shape):
         raise ValueError("an array's size does not match its shape")
     return TorchArray(name, shape, data)
+
+
+def _tensor(call: _Call, read_storage: Callable[[str], bytes] | None) -> TorchArray:
+    """Decodes torch's pickled tensor: a storage, the offset in it, shape and strides."""
+    storage, offset, shape, strides = call.arguments[:4]
+    kind, storage_type, key = storage.arguments[:3]
+    if read_storage is None or (kind, storage_type.function) != ("storage", "torch FloatStorage"):
+        raise ValueError("a value is not a tensor of 32-bit floats")
+    contiguous = tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
+    if strides != contiguous or not isinstance(offset, int) or offset < 0:
+        raise ValueError("a tensor is not contiguous")
+    start, size = 4 * offset, 4 * math.prod(shape)
+    data = read_storage(key)[start : start + size]
+    if len(data) != size:
+        raise ValueError("a tensor's size does not match its shape")
+    return TorchArray("F32", shape, data)

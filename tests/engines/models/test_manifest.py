@@ -47,6 +47,7 @@ PUBLISHED = [
 
 # Torch files in packages, of which only the arrays are kept.
 PICKLED = {
+    "model.safetensors": (5905440, "da85c29829d4002daedd676e012936488234d9255e65e86dfab9bec6b1729298"),
     "vocals.safetensors": (59050239, "385ea3372c6a3ceee01f6ded5504bb7ee1e9f0101950ae58869dc18382deb75c"),
     "accompaniment.safetensors": (59033471, "3e4d6ede1ecad091468550773e77934aac3f1e039c0697fc9039aba9b935e344"),
 }
@@ -94,12 +95,23 @@ INVALID = {
     "arrays_of without parts": (f'sha256 = "{"0" * 64}"', f'sha256 = "{"0" * 64}", arrays_of = {PIN}'),
     "arrays_of without safetensors": ('parts = ["npm:', f'arrays_of = {PIN}\nparts = ["npm:'),
     "arrays_of without a size": ('parts = ["npm:', 'arrays_of = { sha256 = "0" }\nparts = ["npm:'),
+    "voices of another task": ('about = "for tests"', 'about = "for tests"\n        voices = [{ gender = "male" }]'),
+    "unknown gender": (
+        'about = "never installed"',
+        'about = "never installed"\n        voices = [{ gender = "robot" }]',
+    ),
+    "pitch as string": (
+        'about = "never installed"',
+        'about = "never installed"\n        voices = [{ pitch_hz = "high" }]',
+    ),
+    "duplicate speaker": ('about = "never installed"', 'about = "never installed"\n        voices = [{}, {}]'),
     "set with an unknown model": ('ci = ["small"]', 'ci = ["small", "large"]'),
 }
 
 
 def test_bundled_manifest_pins_published_torch_files() -> None:
-    files = load_manifest().model("spleeter-2stems").files
+    models = [load_manifest().model(name) for name in ("spleeter-2stems", "pyannote-segmentation-3.0")]
+    files = [file for model in models for file in model.files]
     assert {file.name: astuple(file.arrays_of) for file in files if file.arrays_of} == PICKLED
 
 
@@ -157,6 +169,7 @@ def test_ci_set_covers_all_products() -> None:
         ModelTask.RECOGNITION,
         ModelTask.RECOGNITION,
         ModelTask.SPEAKER_EMBEDDING,
+        ModelTask.SPEAKER_SEGMENTATION,
         ModelTask.TRANSLATION,
         ModelTask.TRANSLATION,
     ]

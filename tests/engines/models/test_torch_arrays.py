@@ -5,8 +5,11 @@ import io
 import json
 import os
 import pickle
+import sys
 import zipfile
+from collections import OrderedDict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -166,3 +169,77 @@ async def test_unpinned_pickle_is_not_read(tmp_path: Path, monkeypatch: pytest.M
     assert "The pickle for made.safetensors has the sha256" in pulled.reasons[0]
     assert converted == []
     assert not store.has_any_file(pulled.model)
+
+
+class StubStorage:
+    """Pickled as torch's reference to data outside the pickle."""
+
+    def __init__(self, key: str, count: int) -> None:
+        self.key, self.count = key, count
+
+
+class StubTensor:
+    """Pickled as torch pickles a tensor."""
+
+    def __init__(self, storage: StubStorage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.arguments = (storage, offset, shape, strides, False, OrderedDict[str, Any]())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return sys.modules["torch._utils"]._rebuild_tensor_v2, self.arguments
+
+
+class TensorPickler(pickle.Pickler):
+    def persistent_id(self, value: object) -> tuple[Any, ...] | None:
+        if isinstance(value, StubStorage):
+            return "storage", sys.modules["torch"].FloatStorage, value.key, "cpu", value.count
+        return None
+
+
+@pytest.fixture
+def torch_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules with the names that torch files refer to."""
+    torch, utils = ModuleType("torch"), ModuleType("torch._utils")
+    torch.FloatStorage = type("FloatStorage", (), {"__module__": "torch"})  # type: ignore[attr-defined]
+
+    def _rebuild_tensor_v2() -> None: ...
+
+    _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
+    utils._rebuild_tensor_v2 = _rebuild_tensor_v2  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch._utils", utils)
+
+
+def checkpoint(folder: Path, *tensors: StubTensor) -> Path:
+    """A checkpoint with tensors in its state and other values beside it."""
+    state = OrderedDict((f"layer.{number}", tensor) for number, tensor in enumerate(tensors))
+    pickled = io.BytesIO()
+    TensorPickler(pickled, protocol=2).dump({"version": "2.0", "state_dict": state, "options": [1.5, {"a": ()}]})
+    path = folder / "made.ckpt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("made/data.pkl", pickled.getvalue())
+        archive.writestr("made/data/0", np.arange(12, dtype="<f4").tobytes())
+    return path
+
+
+@pytest.mark.usefixtures("torch_names")
+def test_tensors_of_a_checkpoint_share_a_storage(tmp_path: Path) -> None:
+    storage = StubStorage("0", 12)
+    path = checkpoint(tmp_path, StubTensor(storage, 0, (2, 3), (3, 1)), StubTensor(storage, 6, (6,), (1,)))
+    write_safetensors(path, tmp_path / "made.safetensors")
+    found = read_safetensors(tmp_path / "made.safetensors")
+    assert found["layer.0"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["layer.1"].tolist() == [6, 7, 8, 9, 10, 11]
+
+
+@pytest.mark.usefixtures("torch_names")
+@pytest.mark.parametrize(
+    ("offset", "shape", "strides"),
+    [(0, (3, 2), (1, 3)), (8, (6,), (1,)), (-1, (2,), (1,))],
+    ids=["transposed", "past the storage", "negative offset"],
+)
+def test_invalid_tensors_are_rejected(
+    tmp_path: Path, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    path = checkpoint(tmp_path, StubTensor(StubStorage("0", 12), offset, shape, strides))
+    with pytest.raises(ValueError, match=r"\S"):
+        write_safetensors(path, tmp_path / "made.safetensors")

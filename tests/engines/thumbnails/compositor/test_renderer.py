@@ -117,18 +117,18 @@ def test_three_characters_are_placed_side_by_side(renderer: Compositor) -> None:
         assert len(each.faces) == 3
 
 
-def test_long_headline_is_shortened_at_a_word(renderer: Compositor) -> None:
+def test_long_headline_is_shortened_at_a_word(quick: Compositor) -> None:
     headline = (
         "Everything that nobody ever told you about the long and winding road from the bean to the cup in your hand"
     )
-    for each in renderer.render(replace(cooking(), headline=headline), count=2):
+    for each in quick.render(replace(cooking(), headline=headline), count=2):
         assert each.headline is not None
         words = each.headline.rstrip("\u2026").split()
         assert words == headline.upper().split()[: len(words)]
 
 
-def test_overlong_word_is_rendered_small(renderer: Compositor) -> None:
-    [thumbnail] = renderer.render(
+def test_overlong_word_is_rendered_small(quick: Compositor) -> None:
+    [thumbnail] = quick.render(
         replace(lesson(), headline="Rindfleischetikettierungsüberwachungsaufgabengesetz"), count=1
     )
     assert thumbnail.headline == "RINDFLEISCHETIKETTIERUNGSÜBERWACHUNGSAUFGABENGESETZ"
@@ -141,10 +141,10 @@ def test_rendering_is_deterministic(renderer: Compositor) -> None:
     assert all(np.array_equal(a.image, b.image) for a, b in zip(one, two, strict=True))
 
 
-def test_images_of_any_aspect_ratio_are_accepted(renderer: Compositor) -> None:
+def test_images_of_any_aspect_ratio_are_accepted(quick: Compositor) -> None:
     for shape in ((40, 900), (900, 40), (16, 16), (1080, 1920)):
         gray = np.full((*shape, 3), 127, np.uint8)
-        [thumbnail] = renderer.render(replace(lesson(), plates=(gray,)), count=1)
+        [thumbnail] = quick.render(replace(lesson(), plates=(gray,)), count=1)
         assert thumbnail.headline
-    [thumbnail] = renderer.render(replace(cooking(), frames=(np.full((40, 900, 3), 127, np.uint8),)), count=1)
+    [thumbnail] = quick.render(replace(cooking(), frames=(np.full((40, 900, 3), 127, np.uint8),)), count=1)
     assert thumbnail.headline
