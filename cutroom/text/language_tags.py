@@ -49,6 +49,25 @@ def serves(offered: str, wanted: str) -> bool:
     return offered == wanted or (region_is_open and language_of(offered) == language_of(wanted))
 
 
+def offers(offered: str, wanted: str) -> bool:
+    """Whether output in one language is what a request for another names.
+
+    A base language stands for its usual region only: output in `pt` is Brazilian, and is not offered as `pt-PT`.
+    """
+    if not serves(offered, wanted):
+        return False
+    is_base = canonical_tag(offered) == language_of(offered) != canonical_tag(wanted)
+    return not is_base or canonical_tag(wanted) == with_usual_region(wanted)
+
+
+@lru_cache(maxsize=1024)
+def with_usual_region(code: str) -> str:
+    """The tag with the region where the language is written most, by CLDR's likely subtags: `pt-BR` for `pt`."""
+    language = language_of(code)
+    region = Language.get(language, normalize=False).maximize().territory
+    return f"{language}-{region}" if region else language
+
+
 @lru_cache(maxsize=1024)
 def display_name(code: str) -> str:
     """English name of a language: `Portuguese (Brazil)` for `pt-BR`; unknown codes stay as they are."""

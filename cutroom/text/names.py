@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Capitalized by convention rather than as names; lower case, without accents.
-COMMON_CAPITALS = _words(
+COMMON_CAPITALS = word_set(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december christmas easter spring summer autumn winter
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays
     lunes martes miercoles jueves viernes sabado domingo segunda terca quarta quinta sexta janeiro fevereiro marco abril
     maio junho julho agosto setembro outubro novembro dezembro natal navidad
     english british american french german spanish portuguese italian russian chinese japanese dutch greek roman latin
@@ -105,4 +106,10 @@ EXONYMS: Mapping[str, tuple[str, ...]] = {
     "turquia": ("turkey",),
     "japao": ("japan",),
     "japon": ("japan",),
+}
+
+# First names among them, which stay as they are when they name people of today.
+PERSON_NAMES: Mapping[str, tuple[str, ...]] = {
+    name: EXONYMS[name]
+    for name in word_set("elizabeth isabel john james peter paul matthew charles william henry george louis")
 }

@@ -5,7 +5,7 @@ from functools import cache
 
 from cutroom.text.numbers import parse_roman
 from cutroom.text.speech_markers import mark_number
-from cutroom.text.speech_numbers import Agreement, cardinal, english_year, ordinal
+from cutroom.text.speech_numbers import Agreement, cardinal, english_year, german_year, ordinal
 from cutroom.text.speech_words import SpeechLexicon
 
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
@@ -18,6 +18,13 @@ _YEAR = re.compile(rf"\b((?:{_YEAR_AFTER})\s)(1[1-9]\d\d|20\d\d)\b(?![.,]?\d|\s?
 # Numbers like years are years, unless a plural noun or a unit follows: the 2024 model, 2048 bytes.
 _LONE_YEAR = re.compile(
     r"(?<![\d.,$€£#-])\b(19\d\d|20[1-9]\d)\b(?![.,:/]?\d|-\d|\s?[%$€£°]|\s(?!(?:is|was|has|this)\b)[a-z]+s\b)"
+)
+# German puts a period after ordinals, and after the day and the month of a date.
+_GERMAN_DATE = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?![\d.]*\d)")
+_GERMAN_CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-3])[:.]([0-5]\d)\sUhr\b")
+_GERMAN_YEAR = re.compile(r"(?<![\d.,$€£#-])\b(1[1-9]\d\d)\b(?![.,:/]?\d|-\d|\s?[%$€£°])")
+_GERMAN_ORDINALS = (
+    "Jahrhundert|Jahrhunderts|Platz|Mal|Stock|Etage|Kapitel|Klasse|Tag|Woche|Jahr|Runde|Teil|Folge|Auflage"
 )
 _DECADES = {
     "20": "twenties", "30": "thirties", "40": "forties", "50": "fifties", "60": "sixties", "70": "seventies",
@@ -41,6 +48,9 @@ def spell_dates(text: str, lexicon: SpeechLexicon) -> str:
         month, day = (first, second) if month_first else (second, first)
         return read(year, month, day, match[0])
 
+    if lexicon.primary_language == "de":
+        text = _GERMAN_DATE.sub(r"\3-\2-\1", text)
+        text = re.sub(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b", _padded_date, text)
     text = _ISO_DATE.sub(lambda match: read(int(match[1]), int(match[2]), int(match[3]), match[0]), text)
     return _named_days(_DATE.sub(numeric, text), lexicon)
 
@@ -51,9 +61,30 @@ def _named_days(text: str, lexicon: SpeechLexicon) -> str:
         after, before = _english_day_patterns(lexicon.months)
         text = after.sub(lambda match: f"{match[1]} {mark_number(_day(int(match[2]), lexicon))}", text)
         return before.sub(lambda match: f"{mark_number(_day(int(match[1]), lexicon))} of", text)
+    if lexicon.primary_language == "de":
+        return _german_ordinals(text, lexicon)
     if not lexicon.first_day:
         return text
     return _first_day_pattern(lexicon.months).sub(mark_number(lexicon.first_day), text)
+
+
+def _padded_date(match: re.Match[str]) -> str:
+    return f"{match[1]}-{int(match[2]):02}-{int(match[3]):02}"
+
+
+def _german_ordinals(text: str, lexicon: SpeechLexicon) -> str:
+    """`am 5. März` as `am fünften März`, `der 3. Platz` as `der dritte Platz`."""
+
+    def read(match: re.Match[str]) -> str:
+        article, number = match[1] or "", ordinal(int(match[2]), lexicon.language)
+        return article + mark_number(number if article.lower() in {"der ", "die ", "das "} else f"{number}n")
+
+    return _german_ordinal_pattern(lexicon.months).sub(read, text)
+
+
+@cache
+def _german_ordinal_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(\b\w{{1,10}} )?(?<![\d.,])\b(\d{{1,3}})\.(?=\s(?:{'|'.join(months)}|{_GERMAN_ORDINALS})\b)")
 
 
 @cache
@@ -69,12 +100,16 @@ def _first_day_pattern(months: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _day(day: int, lexicon: SpeechLexicon) -> str:
+    if lexicon.primary_language == "de":
+        return f"{ordinal(day, lexicon.language)}n"
     if lexicon.primary_language == "en":
         return ordinal(day, lexicon.language)
     return lexicon.first_day if day == 1 and lexicon.first_day else cardinal(day, lexicon.language)
 
 
 def _year(year: int, lexicon: SpeechLexicon) -> str:
+    if lexicon.primary_language == "de":
+        return german_year(year)
     spell = english_year if lexicon.primary_language == "en" else cardinal
     return spell(year, lexicon.language)
 
@@ -86,7 +121,8 @@ def spell_times(text: str, lexicon: SpeechLexicon) -> str:
         hour, minutes = int(match[1]), int(match[2] or match[3] or 0)
         if match[2] is None and (is_english or not match[3]):
             return match[0]  # 5h is a duration
-        spelled = cardinal(hour, lexicon.language, Agreement.FEMININE)
+        gender = Agreement.MASCULINE if lexicon.primary_language == "de" else Agreement.FEMININE
+        spelled = cardinal(hour, lexicon.language, gender)
         if minutes == 0:
             named = f"{spelled} hundred" if is_english and hour > 12 else lexicon.full_hour[hour != 1]
             return mark_number(named.format(hour=spelled))
@@ -94,6 +130,7 @@ def spell_times(text: str, lexicon: SpeechLexicon) -> str:
         return mark_number(lexicon.hour_and_minutes[hour != 1].format(hour=spelled, minutes=read_minutes))
 
     text = _english_hours(text, lexicon) if is_english else text
+    text = _GERMAN_CLOCK.sub(r"\1:\2", text) if lexicon.primary_language == "de" else text
     return _TIME.sub(read, text)
 
 
@@ -133,7 +170,9 @@ def spell_decades(text: str, lexicon: SpeechLexicon) -> str:
 
 
 def spell_years(text: str, lexicon: SpeechLexicon) -> str:
-    """English years; other languages read years as plain numbers."""
+    """English and German years; other languages read years as plain numbers."""
+    if lexicon.primary_language == "de":
+        return _GERMAN_YEAR.sub(lambda match: mark_number(german_year(int(match[1]))), text)
     if lexicon.primary_language != "en":
         return text
     text = _YEAR.sub(lambda match: match[1] + mark_number(english_year(int(match[2]), lexicon.language)), text)

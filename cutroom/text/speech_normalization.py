@@ -17,6 +17,7 @@ from cutroom.text.speech_amounts import (
     spell_versions,
 )
 from cutroom.text.speech_dates import spell_centuries, spell_dates, spell_decades, spell_times, spell_years
+from cutroom.text.speech_east_asian import spell_chinese, spell_japanese
 from cutroom.text.speech_markers import mark_number, remove_markers, separate_numbers
 from cutroom.text.speech_numbers import MAX_DIGITS, digits
 from cutroom.text.speech_words import SpeechLexicon, speech_lexicon
@@ -25,7 +26,7 @@ _MIN_TELEPHONE_DIGITS = 7
 
 # Repetitions are bounded to avoid quadratic time on near matches.
 _PATH = r"[^\s<>\"“”]{0,500}[^\s<>\"“”.,;:!?)\]']"
-_ENDINGS = "com|org|net|io|br|es|fr|it|uk|eu|dev|app"
+_ENDINGS = "com|org|net|io|br|de|es|fr|it|uk|eu|dev|app"
 _URL = re.compile(
     rf"(?:https?://|www\.){_PATH}|(?<![\w.-])[a-z0-9-]{{1,63}}(?:\.[a-z0-9-]{{1,63}}){{0,4}}\.(?:{_ENDINGS})\b(?:/{_PATH})?",
     re.IGNORECASE,
@@ -39,12 +40,17 @@ _YEARS = re.compile(r"(?:1\d|20)\d\d(?:[ -](?:1\d|20)\d\d)+")
 _NUMBER_SIGN = re.compile(r"#(?=\d)")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
+_EAST_ASIAN = {"ja": spell_japanese, "zh": spell_chinese}
+
 _Rule = Callable[[str, SpeechLexicon], str]
 
 
 def normalize_for_speech(text: str, language: str) -> str:
     """Applies the rules of the language; text in unsupported languages is unchanged."""
-    lexicon = speech_lexicon(language.lower().replace("_", "-"))
+    language = language.lower().replace("_", "-")
+    if spell := _EAST_ASIAN.get(language.partition("-")[0]):
+        return spell(text)
+    lexicon = speech_lexicon(language)
     if lexicon is None:
         return text
     text = remove_markers(text).translate(_SPACES)

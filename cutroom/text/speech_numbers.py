@@ -11,7 +11,7 @@ MAX_DECIMALS = 3  # in most languages, decimals up to this count are read as one
 MAX_ORDINAL = 9_999
 
 # Converter of num2words by language tag, or by primary language; other languages keep their digits for espeak-ng.
-_CONVERTERS = {"en": "en", "es": "es", "fr": "fr", "it": "it", "pt": "pt_BR", "pt-pt": "pt"}
+_CONVERTERS = {"de": "de", "en": "en", "es": "es", "fr": "fr", "it": "it", "pt": "pt_BR", "pt-pt": "pt"}
 _SPANISH_ORDINALS = {11: "undécimo", 12: "duodécimo"}
 _PORTUGUESE_MILLIONS = re.compile(r"^(.*\b\w*ilh(?:ão|ões)\b)?(.*)$")
 
@@ -34,14 +34,14 @@ def cardinal(value: int, language: str, agreement: Agreement = Agreement.NONE) -
 
 
 def decimal(whole: str, fraction: str, language: str, *, point: str, agreement: Agreement = Agreement.NONE) -> str:
-    """A number with decimals; English reads each decimal on its own, other languages read them as a number."""
+    """A number with decimals; English and German read each decimal on its own, other languages as a number."""
     if not fraction:
         return cardinal(int(whole), language, agreement)
     if _converter(language) is None:
         return f"{whole}.{fraction}"
     zeros = len(fraction) - len(fraction.lstrip("0"))
     rest = fraction[zeros:]
-    if language.startswith("en") or len(rest) > MAX_DECIMALS:
+    if language.startswith(("de", "en")) or len(rest) > MAX_DECIMALS:
         decimals = digits(fraction, language)
     else:
         decimals = " ".join([*([cardinal(0, language)] * zeros), *([cardinal(int(rest), language)] if rest else [])])
@@ -63,6 +63,8 @@ def ordinal(value: int, language: str, *, is_feminine: bool = False) -> str:
         return _english(words, language, Agreement.NONE)
     if primary == "es":
         words = _SPANISH_ORDINALS.get(value, words).replace("quadra", "cuadra")
+    if primary == "de":
+        return words
     if primary == "fr":
         return "première" if value == 1 and is_feminine else words
     return re.sub(r"o\b", "a", words) if is_feminine else words
@@ -71,6 +73,11 @@ def ordinal(value: int, language: str, *, is_feminine: bool = False) -> str:
 def english_year(value: int, language: str) -> str:
     """`1999` as `nineteen ninety-nine`."""
     return _english(str(num2words(value, lang="en", to="year")).replace("oh-", "oh "), language, Agreement.NONE)
+
+
+def german_year(value: int) -> str:
+    """`1999` as `neunzehnhundertneunundneunzig`."""
+    return str(num2words(value, lang="de", to="year"))
 
 
 def has_number_words(language: str) -> bool:
@@ -120,7 +127,14 @@ def _italian(words: str, language: str, agreement: Agreement) -> str:  # noqa: A
     return re.sub(r"(mille|mila|cento)(?=\w)(?!mila)", r"\1 ", words)
 
 
+def _german(words: str, language: str, agreement: Agreement) -> str:  # noqa: ARG001 - common signature
+    """`ein Euro`, `eine Stunde`, `hundertein Tage`."""
+    ending = {Agreement.NONE: "eins", Agreement.MASCULINE: "ein", Agreement.FEMININE: "eine"}[agreement]
+    return re.sub(r"eins$", ending, words)
+
+
 _CORRECTIONS: Mapping[str, Callable[[str, str, Agreement], str]] = {
+    "de": _german,
     "en": _english,
     "pt": _portuguese,
     "es": _spanish,

@@ -181,4 +181,35 @@ HINDI = [
     ("14:30 पर, 9:00", "14 बजकर 30 मिनट पर, 9 बजे"),
     ("डॉ. राव, 2.5 kg", "डॉक्टर राव, 2.5 किलोग्राम"),
 ]
-CASES = {"en-US": ENGLISH, "pt-BR": PORTUGUESE, "es": SPANISH, "fr": FRENCH, "it": ITALIAN, "hi": HINDI}
+GERMAN = [
+    ("Brewbird 2 kostet 149 €.", "Brewbird zwei, kostet einhundertneunundvierzig Euro."),
+    ("Brewbird 2 149 $", "Brewbird zwei, einhundertneunundvierzig Dollar"),
+    ("Das kostet 5,20 €.", "Das kostet fünf Euro und zwanzig Cent."),
+    ("3 €, 1 £ und 0,50 $", "drei Euro, ein Pfund und fünfzig Cent"),
+    ("1,5 Mio. €", "eins Komma fünf Millionen Euro"),
+    ("1.234,00 €", "eintausendzweihundertvierunddreißig Euro"),
+    ("15 % davon, 10-20 %", "fünfzehn Prozent davon, zehn bis zwanzig Prozent"),
+    ("5 km bei 20 °C", "fünf Kilometer bei zwanzig Grad Celsius"),
+    ("1 kg und 3 kg, 10 km/h", "ein Kilogramm und drei Kilogramm, zehn Kilometer pro Stunde"),
+    ("am 2024-03-05", "am fünften März zweitausendvierundzwanzig"),
+    ("am 31.12.1999", "am einunddreißigsten Dezember neunzehnhundertneunundneunzig"),
+    ("am 5. März 2024", "am fünften März zweitausendvierundzwanzig"),
+    ("der 1. Mai", "der erste Mai"),
+    ("um 14:30 Uhr, 9:05 und 9:00 Uhr", "um vierzehn Uhr dreißig, neun Uhr fünf und neun Uhr"),
+    ("um 1 Uhr, 21 Uhr", "um ein Uhr, einundzwanzig Uhr"),
+    ("Dr. Weber, z. B. hier, usw.", "Doktor Weber, zum Beispiel hier, und so weiter."),
+    ("Nr. 5 lebt.", "Nummer fünf lebt."),
+    ("1.234 Menschen", "eintausendzweihundertvierunddreißig Menschen"),
+    ("1000-2000 Menschen", "eintausend bis zweitausend Menschen"),
+    ("siehe https://www.beispiel.de/docs", "siehe beispiel Punkt de Schrägstrich docs"),
+    ("im Jahr 1999, seit 1905", "im Jahr neunzehnhundertneunundneunzig, seit neunzehnhundertfünf"),
+    ("1 Stunde, 1 Tag, 21 Tage", "eine Stunde, ein Tag, einundzwanzig Tage"),
+    ("Version 3.12, Pi ist 3,14", "Version drei Punkt zwölf, Pi ist drei Komma eins vier"),
+    ("MP3 in 4K", "MP drei in vier K"),
+    ("3/4 davon", "drei Viertel davon"),
+    ("auf dem 3. Platz, der 3. Platz", "auf dem dritten Platz, der dritte Platz"),
+    ("-5 Grad, -3 °C", "minus fünf Grad, minus drei Grad Celsius"),
+    ("im 20. Jahrhundert", "im zwanzigsten Jahrhundert"),
+]
+
+CASES = {"de": GERMAN, "en-US": ENGLISH, "pt-BR": PORTUGUESE, "es": SPANISH, "fr": FRENCH, "it": ITALIAN, "hi": HINDI}

@@ -9,6 +9,7 @@ from cutroom.text.language_tags import (
     display_name,
     is_language,
     language_of,
+    offers,
     serves,
 )
 
@@ -66,6 +67,27 @@ def test_malformed_codes_are_rejected(code: str) -> None:
 )
 def test_a_tag_serves_another_of_the_same_language_and_region(offered: str, wanted: str, *, expected: bool) -> None:
     assert serves(offered, wanted) is expected
+
+
+@pytest.mark.parametrize(
+    ("offered", "wanted", "expected"),
+    [
+        ("pt", "pt", True),
+        ("pt", "pt-BR", True),
+        ("pt", "pt-PT", False),
+        ("pt-PT", "pt", True),
+        ("pt-PT", "pt-BR", False),
+        ("fr", "fr-CA", False),
+        ("fr", "fr-FR", True),
+        ("zh", "zh-TW", False),
+        ("zh", "zh-CN", True),
+        ("no", "nb-NO", True),
+        ("es", "pt", False),
+        ("xx", "xx", True),
+    ],
+)
+def test_a_base_language_offers_its_usual_region_only(offered: str, wanted: str, *, expected: bool) -> None:
+    assert offers(offered, wanted) is expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cutroom.text.speech_normalization import normalize_for_speech
 from tests.text.spoken_cases import CASES
 
-LANGUAGES = ["en", "pt", "es", "fr", "it"]
+LANGUAGES = ["de", "en", "pt", "es", "fr", "it"]
 MIN_CASES = 25
 
 
@@ -20,7 +20,7 @@ def test_text_is_spelled_as_it_is_spoken(language: str, text: str, expected: str
     assert normalize_for_speech(text, language) == expected
 
 
-@pytest.mark.parametrize("language", ["en-US", "pt-BR", "es", "fr", "it"])
+@pytest.mark.parametrize("language", ["de", "en-US", "pt-BR", "es", "fr", "it"])
 def test_every_language_has_enough_cases(language: str) -> None:
     assert len(CASES[language]) >= MIN_CASES
 
@@ -32,7 +32,7 @@ def test_every_language_has_enough_cases(language: str) -> None:
         ("en-GB", "149 days", "one hundred and forty-nine days"),
         ("pt-PT", "16 dias", "dezasseis dias"),
         ("es-MX", "16 días", "dieciséis días"),
-        ("de", "5 % und 3 km", "5 % und 3 km"),
+        ("nl", "5 % en 3 km", "5 % en 3 km"),
     ],
 )
 def test_regions_differ(language: str, text: str, expected: str) -> None:
