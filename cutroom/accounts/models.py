@@ -32,6 +32,7 @@ class Library(Table):
     name: Mapped[str] = mapped_column(Text)
     plan: Mapped[str] = mapped_column(Text)
     suspended_at: Mapped[Instant | None]
+    refuses_drafts: Mapped[bool] = mapped_column(server_default=text("false"))  # of translations
     created_at: Mapped[Instant]
 
 

@@ -34,6 +34,7 @@ class Principal:
     plan: Plan
     suspended: bool
     scopes: frozenset[str]
+    refuses_drafts: bool = False  # translations of draft quality need `acceptDraft`
 
     @property
     def may_write(self) -> bool:
@@ -56,6 +57,7 @@ class Authenticator:
 
     secret_box: SecretBox
     plans: Plans
+    refuses_drafts: bool = False  # for all libraries
 
     async def authenticate(self, connection: Connection, credential: str, *, now: datetime, speech: bool) -> Principal:
         """Resolve a credential and scope the connection to its library.
@@ -86,4 +88,5 @@ class Authenticator:
             plan=self.plans[row["plan"]],
             suspended=row["suspended"],
             scopes=SPEECH_SCOPES if row["legacy_speech"] else frozenset(row["scopes"]),
+            refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
         )

@@ -8,7 +8,7 @@ import asyncpg
 
 from cutroom.accounts.keys import KEY_PREFIX, generate_credential
 from cutroom.accounts.plans import PlanName, Plans
-from cutroom.accounts.principals import CREDENTIAL_PURPOSE, Role
+from cutroom.accounts.principals import CREDENTIAL_PURPOSE, Principal, Role
 from cutroom.accounts.scopes import Scope, grant_scopes
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection, insert
@@ -66,6 +66,15 @@ async def _create_library(
 async def get_library_name(connection: Connection, library_id: str) -> str:
     name: str = await connection.fetchval("SELECT name FROM libraries WHERE id = $1", library_id)
     return name
+
+
+async def set_draft_policy(connection: Connection, principal: Principal, *, refuses_drafts: bool) -> None:
+    """Set whether the library refuses translations of draft quality; for its owners and admins."""
+    if principal.role not in {Role.OWNER, Role.ADMIN}:
+        raise CutroomError(Code.PERMISSION_DENIED)
+    await connection.execute(
+        "UPDATE libraries SET refuses_drafts = $2 WHERE id = $1", principal.library_id, refuses_drafts
+    )
 
 
 async def upsert_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:

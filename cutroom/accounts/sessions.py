@@ -60,6 +60,7 @@ class SessionService:
 
     secret_box: SecretBox
     plans: Plans
+    refuses_drafts: bool = False  # for all libraries
 
     async def authenticate(self, connection: Connection, email: str, password: str) -> AuthenticatedUser | None:
         """Return the user with this e-mail address and password; None does not reveal which was wrong."""
@@ -100,6 +101,7 @@ class SessionService:
             plan=self.plans[row["plan"]],
             suspended=row["suspended"],
             scopes=frozenset(ALL_SCOPES),  # sessions are limited by role only
+            refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
         )
         return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal)
 

@@ -1,6 +1,6 @@
 """Tables of advertised capabilities; they are shared by all libraries."""
 
-from sqlalchemy import Text
+from sqlalchemy import CheckConstraint, Double, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -11,11 +11,14 @@ class TranslationRouteRow(Table):
     """A translation route that a worker's engine offers."""
 
     __tablename__ = "translation_routes"
+    __table_args__ = (CheckConstraint("quality IN ('publishable', 'review', 'draft')", name="quality"),)
 
     engine: Mapped[str] = mapped_column(Text, primary_key=True)
     source: Mapped[str] = mapped_column(Text, primary_key=True)
     target: Mapped[str] = mapped_column(Text, primary_key=True)
     quality: Mapped[str] = mapped_column(Text)
+    share: Mapped[float | None] = mapped_column(Double)  # of lines right in meaning, if measured
+    is_rule_based: Mapped[bool] = mapped_column(server_default=text("false"))
     via: Mapped[list[str]] = mapped_column(ARRAY(Text))
     seen_at: Mapped[Instant]
 

@@ -58,6 +58,7 @@ async def describe_capabilities(
             languages=MAX_LANGUAGES,
             page_items=MAX_PAGE,
         ),
+        refuses_drafts=principal.refuses_drafts,
         products=[_product(each, context) for each in products],
     )
 

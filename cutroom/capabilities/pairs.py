@@ -26,7 +26,7 @@ def language_pairs(translators: tuple[AdvertisedTranslator, ...], spoken: frozen
     """All pairs that captions, and with a voice dubs, can be requested in; sorted by source and target."""
     routes = [route for each in translators for route in each.routes()]
     sources = sorted({canonical_language(route.source) for route in routes if is_language(route.source)})
-    relevant = _RelevantRoutes(translators)
+    relevant = RelevantRoutes(translators)
     pairs = []
     for source in sources:
         translated = tuple(target_languages(translators, source=source))
@@ -37,7 +37,7 @@ def language_pairs(translators: tuple[AdvertisedTranslator, ...], spoken: frozen
     return tuple(pairs)
 
 
-class _RelevantRoutes:
+class RelevantRoutes:
     """Routes by language, because planning every pair over every route takes seconds."""
 
     def __init__(self, translators: Sequence[AdvertisedTranslator]) -> None:

@@ -23,20 +23,20 @@ async def publish_capabilities(
     database: Database,
     *,
     translators: Callable[[], Awaitable[Sequence[Translator]]] | None,
-    synthesizer: Callable[[], Awaitable[SpeechSynthesizer]] | None,
+    synthesizers: Callable[[], Awaitable[Sequence[SpeechSynthesizer]]] | None,
     clock: Clock,
 ) -> None:
     """Runs until cancelled; an engine factory that is None belongs to a queue that this worker does not serve."""
-    while translators is not None or synthesizer is not None:
+    while translators is not None or synthesizers is not None:
         try:
             if translators is not None:
                 engines = await translators()
                 async with database.connection() as connection, connection.transaction():
                     await publish_routes(connection, engines, now=clock())
-            if synthesizer is not None:
-                engine = await synthesizer()
-                async with database.connection() as connection, connection.transaction():
-                    await publish_voices(connection, engine, now=clock())
+            if synthesizers is not None:
+                for engine in await synthesizers():
+                    async with database.connection() as connection, connection.transaction():
+                        await publish_voices(connection, engine, now=clock())
         except EngineUnavailableError as error:
             _log.warning("engine unavailable", extra={"error": str(error)})
         except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):

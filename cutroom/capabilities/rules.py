@@ -9,8 +9,9 @@ from enum import StrEnum
 from cutroom.engines.translation.port import Route, Translator
 from cutroom.engines.translation.routing import reachable_languages
 from cutroom.engines.types import OnProgress
-from cutroom.text.language_tags import canonical_language, is_language, language_of, serves
+from cutroom.text.language_tags import canonical_language, is_language, language_of, offers
 
+REFUSES_DRAFTS = "refuses_drafts"  # in the plan of a job: it fails if the translation would be a draft
 VOICE_ID_LENGTH = 20  # what clients of the speech API accept as an id
 VOICE_ID_ALPHABET = string.digits + string.ascii_letters
 
@@ -52,7 +53,7 @@ class LanguageOptions:
     def fault(self, language: str) -> LanguageFault | None:
         if self.source is not None and language_of(self.source) == language_of(language):
             return LanguageFault.SAME_LANGUAGE
-        if not any(serves(code, language) for code in self.translated):
+        if not any(offers(code, language) for code in self.translated):
             return LanguageFault.NO_ROUTE
         return None if self._has_voice(language) else LanguageFault.NO_VOICE
 

@@ -24,7 +24,9 @@ class PairCapability(ApiModel):
 
     source: LanguageCode
     target: LanguageCode
-    quality: Annotated[Quality, Field(description="`draft` translations need review before publication.")]
+    quality: Annotated[
+        Quality, Field(description="`publishable`, `review` (check before publishing) or `draft`, as measured.")
+    ]
     dubs: Annotated[bool, Field(description="Whether dubs can be made, as well as captions.")]
 
 
@@ -76,4 +78,7 @@ class Capabilities(ApiModel):
     voices: list[VoiceCapability]
     models: list[ModelCapability]
     limits: LimitCapability
+    refuses_drafts: Annotated[
+        bool, Field(description="Whether translations of `draft` quality need `acceptDraft` in this library.")
+    ]
     products: list[ProductCapability]

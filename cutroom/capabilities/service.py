@@ -1,11 +1,13 @@
 """Stores what workers advertise, and answers which languages and voices can be used now."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import asyncpg
 
+from cutroom.capabilities.pairs import RelevantRoutes
 from cutroom.capabilities.rules import (
     AdvertisedTranslator,
     AvailableVoice,
@@ -14,8 +16,10 @@ from cutroom.capabilities.rules import (
     stock_voice_id,
     target_languages,
 )
+from cutroom.engines.errors import NoRouteError
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.translation.port import Quality, Route, Translator
+from cutroom.engines.translation.routing import plan_translation
 from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.platform.db import Connection
 from cutroom.text.language_tags import UNDETERMINED, language_of
@@ -26,13 +30,22 @@ VOICE_TTL = timedelta(days=1)
 _VOICE_COLUMNS = "id, engine, name, title, language, gender, age"
 
 
-async def advertised_translators(connection: Connection, *, now: datetime) -> list[Translator]:
+async def advertised_translators(connection: Connection, *, now: datetime) -> list[AdvertisedTranslator]:
     rows = await connection.fetch(
-        "SELECT engine, source, target, quality, via FROM translation_routes WHERE seen_at > $1", now - ROUTE_TTL
+        """SELECT engine, source, target, quality, via, share, is_rule_based FROM translation_routes
+           WHERE seen_at > $1""",
+        now - ROUTE_TTL,
     )
     routes: dict[str, list[Route]] = defaultdict(list)
     for row in rows:
-        route = Route(row["source"], row["target"], Quality(row["quality"]), tuple(row["via"]))
+        route = Route(
+            row["source"],
+            row["target"],
+            Quality(row["quality"]),
+            tuple(row["via"]),
+            share=row["share"],
+            is_rule_based=row["is_rule_based"],
+        )
         routes[row["engine"]].append(route)
     return [AdvertisedTranslator(name, tuple(advertised)) for name, advertised in routes.items()]
 
@@ -116,6 +129,30 @@ async def check_languages(
             raise CutroomError(Code.FAILED_PRECONDITION, message=fault.message, details=details)
 
 
+async def rate_translations(
+    connection: Connection, languages: Sequence[str], *, source: str | None, now: datetime
+) -> dict[str, Quality]:
+    """The class of the translation into each language; empty while the source is unknown."""
+    if source is None or not languages:
+        return {}
+    relevant = RelevantRoutes(await advertised_translators(connection, now=now))
+    qualities = {}
+    for language in languages:
+        with suppress(NoRouteError):
+            plan = plan_translation(relevant.between(source, language), source=source, target=language)
+            qualities[language] = plan.quality
+    return qualities
+
+
+def refuse_drafts(qualities: Mapping[str, Quality]) -> None:
+    """Raise FAILED_PRECONDITION if a translation would be a draft."""
+    drafts = [language for language, quality in qualities.items() if quality is Quality.DRAFT]
+    if drafts:
+        message = "The translation would be a draft, which this library refuses. Set `acceptDraft` to accept it."
+        details = {"reason": "draft_quality", "languages": drafts}
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
+
+
 def _require_speech(source: str | None) -> None:
     if source == UNDETERMINED:
         message = "No speech was recognized in this video."
@@ -125,17 +162,29 @@ def _require_speech(source: str | None) -> None:
 async def publish_routes(connection: Connection, translators: Sequence[Translator], *, now: datetime) -> int:
     """Upserts the routes of a worker's translation engines and returns their number."""
     rows = [
-        (each.name, route.source, route.target, route.quality.value, list(route.via), now)
+        (
+            each.name,
+            route.source,
+            route.target,
+            route.quality.value,
+            list(route.via),
+            route.share,
+            route.is_rule_based,
+            now,
+        )
         for each in translators
         for route in each.routes()
     ]
     await connection.executemany(
-        """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-           VALUES ($1, $2, $3, $4, $5, $6)
+        """INSERT INTO translation_routes (engine, source, target, quality, via, share, is_rule_based, seen_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
            ON CONFLICT (engine, source, target) DO UPDATE
-               SET quality = excluded.quality, via = excluded.via,
+               SET quality = excluded.quality, via = excluded.via, share = excluded.share,
+                   is_rule_based = excluded.is_rule_based,
                    seen_at = greatest(translation_routes.seen_at, excluded.seen_at)""",
-        sorted(rows),  # every worker locks rows in the same order: no deadlocks
+        sorted(
+            rows, key=lambda row: (str(row[0]), str(row[1]), str(row[2]))
+        ),  # every worker locks rows in the same order: no deadlocks
     )
     await connection.execute("DELETE FROM translation_routes WHERE seen_at < $1", now - ROUTE_TTL)
     return len(rows)

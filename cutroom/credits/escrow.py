@@ -3,6 +3,7 @@
 Products declare a charge; only the job lifecycle calls these functions.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,9 +19,11 @@ from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
+_log = logging.getLogger(__name__)
+
 _INSERT_LINE = """INSERT INTO escrow_lines (library_id, id, hold_id, reservation_id, holder, video_id, action, product,
-        language, terms, duration_milliseconds, pricing_version, millicredits, state, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'open', $14, $15)"""
+        language, terms, duration_milliseconds, pricing_version, millicredits, state, created_at, expires_at, replaces)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'open', $14, $15, $16)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class NewEscrowLines:
     holder: str | None = None
     reservation_id: str | None = None
     expires_at: datetime | None = None
+    replaces: str | None = None  # a released line of the holder, which cost more
 
 
 async def hold(
@@ -95,12 +99,69 @@ async def ensure_held(
 
 
 async def capture(
-    connection: Connection, library_id: str, *, holder: str, now: datetime, failed_items: int = 0
+    connection: Connection,
+    library_id: str,
+    *,
+    holder: str,
+    now: datetime,
+    failed_items: int = 0,
+    draft_prices: PriceList | None = None,
 ) -> None:
-    """Capture the holder's open lines, after releasing as many as there are failed items."""
+    """Capture the holder's open lines, after releasing as many as there are failed items.
+
+    `draft_prices` is given if the holder made a draft: then lines that were priced higher are replaced first.
+    """
+    if draft_prices is not None:
+        await _reprice_as_draft(connection, library_id, holder=holder, prices=draft_prices, now=now)
     if failed_items:
         await _settle(connection, library_id, TransactionKind.RELEASE, holder=holder, now=now, limit=failed_items)
     await _settle(connection, library_id, TransactionKind.CAPTURE, holder=holder, now=now)
+
+
+async def _reprice_as_draft(
+    connection: Connection, library_id: str, *, holder: str, prices: PriceList, now: datetime
+) -> None:
+    """Replace each open line that was not priced as a draft by one at the draft rate."""
+    rows = await connection.fetch(
+        """SELECT id, video_id, action, product, language, terms, duration_milliseconds, millicredits FROM escrow_lines
+           WHERE library_id = $1 AND holder = $2 AND state = 'open' ORDER BY id FOR UPDATE""",
+        library_id,
+        holder,
+    )
+    for row in rows:
+        item = BillableItem(Action(row["action"]), row["product"], row["language"], row["terms"])
+        if not item.has_draft_rate:
+            continue
+        duration = row["duration_milliseconds"]
+        [priced] = price_items([item.as_draft()], prices=prices, duration=duration, is_subscriber=False)
+        if priced[1] < row["millicredits"]:  # a reservation may be older than the price list
+            lines = NewEscrowLines(
+                [priced],
+                video_id=row["video_id"],
+                duration=duration,
+                pricing_version=prices.version,
+                holder=holder,
+                replaces=row["id"],
+            )
+            await _replace(connection, library_id, row, lines, now=now)
+
+
+async def _replace(
+    connection: Connection, library_id: str, row: asyncpg.Record, lines: NewEscrowLines, *, now: datetime
+) -> None:
+    """Release a line and hold another. If the wallet refuses the hold, frozen or overdrawn, the line stays as it is."""
+    try:
+        async with connection.transaction():
+            await connection.execute(
+                "UPDATE escrow_lines SET state = 'released', ended_at = $3 WHERE library_id = $1 AND id = $2",
+                library_id,
+                row["id"],
+                now,
+            )
+            await _post_settlements(connection, library_id, TransactionKind.RELEASE, [row], now=now)
+            await create_lines(connection, library_id, lines, now=now)
+    except CutroomError:
+        _log.warning("draft not repriced", extra={"library_id": library_id, "holder": lines.holder})
 
 
 async def release(connection: Connection, library_id: str, *, holder: str, now: datetime) -> None:
@@ -158,6 +219,7 @@ async def create_lines(connection: Connection, library_id: str, lines: NewEscrow
             millicredits,
             now,
             lines.expires_at,
+            lines.replaces,
         )
         for line_id, (item, millicredits) in zip(ids, lines.priced, strict=True)
     ]
@@ -166,7 +228,7 @@ async def create_lines(connection: Connection, library_id: str, lines: NewEscrow
         connection,
         library_id,
         transaction_id=hold_id,
-        reference=lines.reservation_id or lines.holder or hold_id,
+        reference=lines.replaces or lines.reservation_id or lines.holder or hold_id,
         millicredits=sum(millicredits for _, millicredits in lines.priced),
         now=now,
     )

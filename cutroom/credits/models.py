@@ -89,6 +89,13 @@ class EscrowLine(Table):
             "reservation_id",
             postgresql_where=text("reservation_id IS NOT NULL"),
         ),
+        Index(
+            "escrow_lines_replaces_key",
+            "library_id",
+            "replaces",
+            unique=True,
+            postgresql_where=text("replaces IS NOT NULL"),
+        ),
         Index("escrow_lines_open_idx", "library_id", "expires_at", postgresql_where=text("state = 'open'")),
     )
 
@@ -109,3 +116,4 @@ class EscrowLine(Table):
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant | None]
     ended_at: Mapped[Instant | None]
+    replaces: Mapped[Id | None]  # a released line of the same holder, which cost more

@@ -4,7 +4,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -39,6 +39,9 @@ class Action(StrEnum):
 
 # Charged on request; never part of a quote or reservation.
 UNBUNDLED = frozenset({Action.SPEECH, Action.PROMPT_THUMBNAIL})
+# Translations that cost less if they are of draft quality.
+DRAFT_RATED = frozenset({Action.DUB, Action.CAPTIONS})
+DRAFT_SUFFIX = "_draft"
 
 
 class Term(StrEnum):
@@ -49,6 +52,7 @@ class Term(StrEnum):
     WATERMARK = "watermark"
     SOUNDTRACK = "soundtrack"
     GENERATED_THUMBNAIL = "generatedThumbnail"
+    DRAFT = "draft"  # a translation of draft quality
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,18 @@ class BillableItem:
     def count(self, term: Term) -> int:
         return self.terms.get(term, 0)
 
+    @property
+    def has_draft_rate(self) -> bool:
+        """Whether it is a translation that costs less as a draft, and is not priced as one yet."""
+        return self.action in DRAFT_RATED and not self.count(Term.DRAFT)
+
+    def as_draft(self) -> "BillableItem":
+        return replace(self, terms={**self.terms, Term.DRAFT.value: 1})
+
+    def is_same_work(self, other: "BillableItem") -> bool:
+        """Whether both are the same work; its class may have changed since one of them was priced."""
+        return _without_class(self) == _without_class(other)
+
     def as_json(self) -> dict[str, Any]:
         return {"action": self.action, "product": self.product, "language": self.language, "terms": dict(self.terms)}
 
@@ -71,13 +87,20 @@ class BillableItem:
         return cls(Action(value["action"]), value["product"], value["language"], value["terms"])
 
 
+def _without_class(item: BillableItem) -> BillableItem:
+    return replace(item, terms={name: count for name, count in item.terms.items() if name != Term.DRAFT})
+
+
 @dataclass(frozen=True, slots=True)
 class PerMinutePrices:
-    """Prices per minute."""
+    """Prices per minute; translations of draft quality have their own."""
 
     dub_plus: int
+    dub_plus_draft: int
     dub_premium: int
+    dub_premium_draft: int
     captions: int
+    captions_draft: int
     transcript: int
     lipsync: int
 
@@ -126,6 +149,8 @@ class PriceList:
                     raise ValueError(f"{one.name}: a price must be a positive integer of milli-credits")
                 if table is self.per_minute and price % 10:
                     raise ValueError(f"{one.name}: a price per minute must be divisible by ten")
+                if one.name.endswith(DRAFT_SUFFIX) and price >= getattr(table, one.name.removesuffix(DRAFT_SUFFIX)):
+                    raise ValueError(f"{one.name}: a draft must cost less")
 
 
 @cache
@@ -185,10 +210,13 @@ def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int |
 
 
 def _price_per_minute(item: BillableItem, per_minute: PerMinutePrices) -> int:
+    is_draft = bool(item.count(Term.DRAFT))
+    if item.action is Action.DUB and item.product == "premium":
+        return per_minute.dub_premium_draft if is_draft else per_minute.dub_premium
     if item.action is Action.DUB:
-        return per_minute.dub_premium if item.product == "premium" else per_minute.dub_plus
+        return per_minute.dub_plus_draft if is_draft else per_minute.dub_plus
     return {
-        Action.CAPTIONS: per_minute.captions,
+        Action.CAPTIONS: per_minute.captions_draft if is_draft else per_minute.captions,
         Action.TRANSCRIPT: per_minute.transcript,
         Action.LIPSYNC: per_minute.lipsync,
     }[item.action]

@@ -4,7 +4,7 @@ from typing import Any
 
 import asyncpg
 
-from cutroom.credits.pricing import to_credits
+from cutroom.credits.pricing import Term, to_credits
 from cutroom.platform.db import Connection
 
 MAX_STATEMENT = 1_000
@@ -16,11 +16,12 @@ async def receipt(
 ) -> dict[str, Any]:
     """Return what a holder was quoted, and what was held, captured and returned, with the ledger entry ids.
 
-    If nothing was held, `quoted` is the refused price, or absent if no price was known.
+    If nothing was held, `quoted` is the refused price, or absent if no price was known. Of a job that proved to be a
+    draft, the difference to the draft rate is returned.
     """
     rows = await connection.fetch(
         """SELECT l.id, l.action, l.product, l.language, l.millicredits, l.state, l.pricing_version, l.hold_id,
-               l.reservation_id, t.id AS settled_id, t.kind AS settled_kind
+               l.reservation_id, l.terms, l.replaces, t.id AS settled_id, t.kind AS settled_kind
            FROM escrow_lines l LEFT JOIN ledger_transactions t
              ON t.library_id = l.library_id AND t.reference = l.id AND t.kind IN ('capture', 'release')
            WHERE l.library_id = $1 AND l.holder = $2 ORDER BY l.id""",
@@ -28,16 +29,16 @@ async def receipt(
         holder,
     )
 
-    def total(*states: str) -> float:
-        return to_credits(sum(row["millicredits"] for row in rows if row["state"] in states))
-
-    held = total("open", "captured", "released")
-    quoted = held if rows else refused_price
+    held = sum(row["millicredits"] for row in rows if row["replaces"] is None)
+    captured, is_open = (
+        sum(row["millicredits"] for row in rows if row["state"] == state) for state in ("captured", "open")
+    )
+    quoted = to_credits(held) if rows else refused_price
     return {
         **({"quoted": quoted} if quoted is not None else {}),
-        "held": held,
-        "captured": total("captured"),
-        "returned": total("released"),
+        "held": to_credits(held),
+        "captured": to_credits(captured),
+        "returned": to_credits(held - captured - is_open),
         "lines": [_line(row) for row in rows],
     }
 
@@ -52,6 +53,8 @@ def _line(row: asyncpg.Record) -> dict[str, Any]:
         "product": row["product"],
         "targetLanguageCode": row["language"],
         "credits": to_credits(row["millicredits"]),
+        "quality": "draft" if row["terms"].get(Term.DRAFT) else None,
+        "replaces": row["replaces"],
         "pricingVersion": row["pricing_version"],
         "state": row["state"],
         "entries": entries,

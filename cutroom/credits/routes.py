@@ -25,9 +25,9 @@ async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Q
 
     A quote is refused for the same reasons as the products it prices, such as a language that cannot be made.
     """
-    await _check(call, video_id, bundle)
+    rated = await _check(call, video_id, bundle)
     prices = load_prices(call.runtime.settings.prices_file)
-    return await service.quote(call.connection, call.principal, video_id, bundle=bundle, prices=prices)
+    return await service.quote(call.connection, call.principal, video_id, rated=rated, prices=prices)
 
 
 @router.post("/videos/{videoId}/reservations", status_code=201, summary="Reserve a bundle")
@@ -42,19 +42,21 @@ async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) ->
     Pass `reservationId`, or a line item for each language, when you request the products. Unused credits return to
     the balance automatically.
     """
-    await _check(call, video_id, bundle)
+    rated = await _check(call, video_id, bundle)
     settings = call.runtime.settings
     return await service.reserve(
         call.connection,
         call.principal,
         video_id,
-        bundle=bundle,
+        rated=rated,
         prices=load_prices(settings.prices_file),
         lifetime=timedelta(seconds=settings.reservation_seconds),
         now=call.now,
     )
 
 
-async def _check(call: RequestCall, video_id: str, bundle: CreditBundle) -> None:
+async def _check(call: RequestCall, video_id: str, bundle: CreditBundle) -> service.RatedBundle:
     checks = call.runtime.bundle_checks
-    await service.check_bundle(call.connection, call.principal, video_id, bundle=bundle, checks=checks, now=call.now)
+    return await service.check_bundle(
+        call.connection, call.principal, video_id, bundle=bundle, checks=checks, now=call.now
+    )

@@ -85,7 +85,7 @@ def _find_line(
     lines: Sequence[ReservedLine], item: BillableItem, *, line_id: str | None, reservation_id: str | None
 ) -> ReservedLine:
     if line_id is None:
-        matching = [line for line in lines if line.item == item]
+        matching = [line for line in lines if line.item.is_same_work(item)]
         if not matching:
             raise _conflict("the reservation has no line for this", None)
         return min(matching, key=lambda line: (line.is_spent, line.id))
@@ -94,7 +94,7 @@ def _find_line(
         raise _conflict("there is no such line", None, line_id=line_id)
     if line.item.language != item.language:
         raise _conflict("the line was reserved for another language", line)
-    if line.item != item:
+    if not line.item.is_same_work(item):
         raise _conflict("the line was reserved for another product", line)
     return line
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from cutroom.credits.pricing import MAX_SHORTS, UNBUNDLED, Action
+from cutroom.engines.translation.port import Quality
 from cutroom.web.schema import (
     MAX_LANGUAGES,
     ApiModel,
@@ -23,6 +24,13 @@ MAX_REFERENCE_PRODUCTS = 100
 
 ActionKey = Annotated[
     Action, WithJsonSchema({"type": "string", "enum": [action.value for action in Action if action not in UNBUNDLED]})
+]
+AcceptDraft = Annotated[
+    bool, Field(description="Accepts translations of `draft` quality in a library that refuses them otherwise.")
+]
+TranslationQuality = Annotated[
+    Omittable[Quality],
+    Field(description="The class of the translation; a `draft` has its own price. Omitted until it is known."),
 ]
 NoneOrMoreLanguages = Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
 
@@ -91,6 +99,7 @@ class CreditBundle(PricedRequest):
     transcript_only: Annotated[bool, Field(description="A transcript only.")] = False
     shorts: Omittable[ShortsWork] = None
     zero_prompt_thumbnail: Omittable[ThumbnailWork] = None
+    accept_draft: AcceptDraft = False
 
     @classmethod
     def of(cls, bundles: Iterable["CreditBundle"], *, duration_seconds: float | None = None) -> "CreditBundle":
@@ -103,6 +112,7 @@ class CreditBundle(PricedRequest):
             caption_language_codes=[code for bundle in bundles for code in bundle.caption_language_codes],
             shorts=next((bundle.shorts for bundle in bundles if bundle.shorts is not None), None),
             zero_prompt_thumbnail=next((work for work in thumbnails if work is not None), None),
+            accept_draft=any(bundle.accept_draft for bundle in bundles),
         )
 
     @model_validator(mode="after")
@@ -118,6 +128,7 @@ class QuoteLine(ApiModel):
     product: str
     target_language_code: Omittable[LanguageCode] = None
     credits: float
+    quality: TranslationQuality = None
     description: Omittable[str] = None
 
 
@@ -144,6 +155,7 @@ class ReservationLine(ApiModel):
     product: str
     target_language_code: Omittable[LanguageCode] = None
     credits: float
+    quality: TranslationQuality = None
 
 
 class Reservation(ApiModel):

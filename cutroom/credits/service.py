@@ -1,15 +1,27 @@
 """Quotes and reserves bundles."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Protocol
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Principal
 from cutroom.credits import ledger
 from cutroom.credits.escrow import NewEscrowLines, create_lines, price_items
-from cutroom.credits.pricing import MAX_CLIPS, Action, BillableItem, PriceList, Term, to_credits, to_milliseconds
+from cutroom.credits.pricing import (
+    DRAFT_RATED,
+    MAX_CLIPS,
+    Action,
+    BillableItem,
+    PriceList,
+    Term,
+    to_credits,
+    to_milliseconds,
+)
 from cutroom.credits.schemas import CreditBundle, Quote, QuoteLine, Reservation, ReservationLine, ShortsWork
+from cutroom.engines.translation.port import Quality
 from cutroom.errors import invalid_field
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
@@ -20,12 +32,35 @@ from cutroom.platform.outbox import WorkflowStart, enqueue
 EXPIRY_WORKFLOW = "expire-reservation"
 
 
+# The class of the translation into each language; none while the language of the video is unknown.
+Qualities = Mapping[str, Quality]
+NOT_TRANSLATED: Qualities = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class RatedBundle:
+    """A bundle, and the class of its translations, which their prices depend on."""
+
+    bundle: CreditBundle
+    qualities: Qualities = field(default_factory=dict)
+
+    @property
+    def items(self) -> list[BillableItem]:
+        return billable_items(self.bundle, self.qualities)
+
+    def quality(self, item: BillableItem) -> Quality | None:
+        return self.qualities.get(str(item.language)) if item.action in DRAFT_RATED else None
+
+
 class BundleCheck(Protocol):
-    """A product's check of its part of a bundle: it raises whatever the product's creation would raise."""
+    """A product's check of its part of a bundle: it raises whatever the product's creation would raise.
+
+    Returns the class of each translation, which its price depends on.
+    """
 
     def __call__(
         self, connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
-    ) -> Awaitable[None]: ...
+    ) -> Awaitable[Qualities]: ...
 
 
 def is_subscriber(principal: Principal) -> bool:
@@ -38,10 +73,11 @@ async def get_balance(connection: Connection, library_id: str) -> int:
     return await ledger.wallet_balance(connection, library_id)
 
 
-def billable_items(bundle: CreditBundle) -> list[BillableItem]:
-    """Return the billable items of a bundle, one per line."""
+def billable_items(bundle: CreditBundle, qualities: Qualities = NOT_TRANSLATED) -> list[BillableItem]:
+    """Return the billable items of a bundle, one per line; drafts have a lower price."""
     items = [BillableItem(Action.DUB, dub.product, language) for dub in bundle.dubs for language in dub.languages]
     items += [BillableItem(Action.CAPTIONS, "captions", language) for language in bundle.caption_language_codes]
+    items = [each.as_draft() if qualities.get(str(each.language)) is Quality.DRAFT else each for each in items]
     if bundle.transcript_only:
         items.append(BillableItem(Action.TRANSCRIPT, "transcript"))
     if bundle.shorts is not None:
@@ -82,19 +118,21 @@ async def check_bundle(
     bundle: CreditBundle,
     checks: Sequence[BundleCheck],
     now: datetime,
-) -> None:
+) -> RatedBundle:
     """Refuse a bundle that could not be created, for the reason that creation would give."""
     video = await get_video(connection, principal, video_id)
+    qualities: dict[str, Quality] = {}
     for check in checks:
-        await check(connection, principal, video, bundle=bundle, now=now)
+        qualities |= await check(connection, principal, video, bundle=bundle, now=now)
+    return RatedBundle(bundle, qualities)
 
 
 async def quote(
-    connection: Connection, principal: Principal, video_id: str, *, bundle: CreditBundle, prices: PriceList
+    connection: Connection, principal: Principal, video_id: str, *, rated: RatedBundle, prices: PriceList
 ) -> Quote:
     """Price a bundle for this video without charging it."""
-    duration, priced = await _price(connection, principal, video_id, bundle=bundle, prices=prices)
-    return await _quote(connection, principal, duration, priced, prices=prices)
+    duration, priced = await _price(connection, principal, video_id, rated=rated, prices=prices)
+    return await _quote(connection, principal, duration, priced, prices=prices, rated=rated)
 
 
 async def estimate(connection: Connection, principal: Principal, *, bundle: CreditBundle, prices: PriceList) -> Quote:
@@ -103,7 +141,7 @@ async def estimate(connection: Connection, principal: Principal, *, bundle: Cred
     duration = to_milliseconds(seconds) if seconds is not None else None
     items = billable_items(bundle)
     priced = price_items(items, prices=prices, duration=duration, is_subscriber=is_subscriber(principal))
-    return await _quote(connection, principal, duration, priced, prices=prices)
+    return await _quote(connection, principal, duration, priced, prices=prices, rated=RatedBundle(bundle))
 
 
 async def _quote(
@@ -113,6 +151,7 @@ async def _quote(
     priced: list[tuple[BillableItem, int]],
     *,
     prices: PriceList,
+    rated: RatedBundle,
 ) -> Quote:
     balances = await ledger.get_balances(connection, principal.library_id)
     total = sum(millicredits for _, millicredits in priced)
@@ -131,6 +170,7 @@ async def _quote(
                 product=item.product,
                 target_language_code=item.language,
                 credits=to_credits(millicredits),
+                quality=rated.quality(item),
                 description=describe(item),
             )
             for item, millicredits in priced
@@ -143,13 +183,13 @@ async def reserve(
     principal: Principal,
     video_id: str,
     *,
-    bundle: CreditBundle,
+    rated: RatedBundle,
     prices: PriceList,
     lifetime: timedelta,
     now: datetime,
 ) -> Reservation:
     """Hold the full price of a bundle in escrow until the reservation expires."""
-    duration, priced = await _price(connection, principal, video_id, bundle=bundle, prices=prices)
+    duration, priced = await _price(connection, principal, video_id, rated=rated, prices=prices)
     if not priced:
         raise invalid_field("body", "A reservation needs at least one billable action.")
     reservation_id, expires_at = new_id(), now + lifetime
@@ -182,6 +222,7 @@ async def reserve(
                 product=item.product,
                 target_language_code=item.language,
                 credits=to_credits(millicredits),
+                quality=rated.quality(item),
             )
             for line_id, (item, millicredits) in zip(ids, priced, strict=True)
         ],
@@ -189,14 +230,14 @@ async def reserve(
 
 
 async def _price(
-    connection: Connection, principal: Principal, video_id: str, *, bundle: CreditBundle, prices: PriceList
+    connection: Connection, principal: Principal, video_id: str, *, rated: RatedBundle, prices: PriceList
 ) -> tuple[int | None, list[tuple[BillableItem, int]]]:
     """Return the billed duration in milliseconds and the priced items of the bundle."""
     video = await get_video(connection, principal, video_id)
-    seconds = bundle.duration_seconds if bundle.duration_seconds is not None else video.duration
+    given = rated.bundle.duration_seconds
+    seconds = given if given is not None else video.duration
     duration = to_milliseconds(seconds) if seconds is not None else None
-    items = billable_items(bundle)
-    return duration, price_items(items, prices=prices, duration=duration, is_subscriber=is_subscriber(principal))
+    return duration, price_items(rated.items, prices=prices, duration=duration, is_subscriber=is_subscriber(principal))
 
 
 def describe(item: BillableItem) -> str:
@@ -215,4 +256,5 @@ def describe(item: BillableItem) -> str:
         Action.SPEECH: "Speech",
         Action.PROMPT_THUMBNAIL: "Thumbnail from a prompt",
     }
-    return f"{labels[item.action]}, {item.language}" if item.language else labels[item.action]
+    label = f"{labels[item.action]}, draft" if item.count(Term.DRAFT) else labels[item.action]
+    return f"{label}, {item.language}" if item.language else label

@@ -62,6 +62,8 @@ PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
 }
 SERVICE = "cutroom-worker"
 SHUTDOWN_GRACE = timedelta(seconds=30)
+# By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work.
+MAX_HEARTBEAT_INTERVAL = timedelta(seconds=5)
 
 _log = logging.getLogger(__name__)
 
@@ -115,6 +117,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=SHUTDOWN_GRACE,
+            max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),
                 ActivityMetrics(PRODUCTS_BY_WORKFLOW),
@@ -161,11 +164,11 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
         translators = partial(asyncio.to_thread, context.engines.translators)
-        synthesizer = partial(context.interactive.threads.run, context.interactive.engines.synthesizer)
+        synthesizers = partial(context.interactive.threads.run, context.interactive.engines.synthesizers)
         publishing = publish_capabilities(
             database,
             translators=translators if TaskQueue.SPEECH in settings.worker_queues else None,
-            synthesizer=synthesizer if TaskQueue.VOICE in settings.worker_queues else None,
+            synthesizers=synthesizers if TaskQueue.VOICE in settings.worker_queues else None,
             clock=context.clock,
         )
         tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing)]

@@ -57,7 +57,7 @@ class JobActivities:
     @activity.defn(name="complete_job")
     async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:
         async with self._transition(ref) as (connection, now):
-            await lifecycle.complete(connection, ref, result=result, now=now)
+            await lifecycle.complete(connection, ref, result=result, now=now, prices=self.prices)
 
     @activity.defn(name="fail_job")
     async def fail_job(self, ref: JobRef, failure: Failure) -> None:

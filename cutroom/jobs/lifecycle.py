@@ -9,6 +9,7 @@ from typing import Any, Literal
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
+from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
@@ -100,8 +101,13 @@ async def start(
     return {**row["plan"], "video_id": video_id}
 
 
-async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime) -> bool:
-    """Store the result, capture the escrow, release dependent jobs and publish `job.ready`."""
+async def complete(
+    connection: Connection, ref: JobRef, *, result: dict[str, Any], now: datetime, prices: PriceList | None = None
+) -> bool:
+    """Store the result, capture the escrow, release dependent jobs and publish `job.ready`.
+
+    With `prices`, a result of draft quality is charged at the draft rate, whatever was held for it.
+    """
     row = await connection.fetchrow(
         """UPDATE jobs SET status = 'ready', result = $4, progress = 100, updated_at = $5, finished_at = $5,
                reached_seconds = with_marks(reached_seconds, 100, extract(epoch FROM $5 - started_at)),
@@ -123,7 +129,8 @@ async def complete(connection: Connection, ref: JobRef, *, result: dict[str, Any
     await _count_processed(connection, ref, row["media_seconds"])
     failed_items = int(result.get(FAILED_ITEMS, 0))
     # Ledger locks are taken after all job locks, so that transactions cannot deadlock.
-    capture = partial(escrow.capture, failed_items=failed_items)
+    draft_prices = prices if result.get("quality") == Quality.DRAFT else None
+    capture = partial(escrow.capture, failed_items=failed_items, draft_prices=draft_prices)
     await _settle(connection, ref, row["video_id"], settle=capture, now=now)
     await _publish_job_event(connection, ref, type_="job.ready", now=now)
     return True

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,31 +20,49 @@ ReportProgress = Callable[[float], None]  # takes the completed fraction of a st
 REPORT_SECONDS = 1.0  # between two writes of a step
 UNKNOWN_JOB_SECONDS = 60.0  # assumed for the first job of a kind if the length of its media is not known
 MIN_STEP_SECONDS = 1.0
+SLOWING = 1.5  # how much slower progress moves on that was shown too early
 MIN_PROGRESS = 5.0  # from which the pace of a job says something
 
 _log = logging.getLogger(__name__)
 
 
 class StepPace:
-    """The completed fraction of a step: as last reported, and from there at the pace so far, but never to the end."""
+    """The completed fraction of a step: as last reported, and from there at the pace so far, but never to the end.
+
+    What was shown is not taken back: if a report is behind it, it moves on more slowly instead of standing still.
+    """
 
     def __init__(self, expected_seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._started = clock()
         self._expected_seconds = expected_seconds
         self._reported = (0.0, self._started)  # fraction and time, assigned together because threads report
+        self._shown = (0.0, self._started)
 
     def report(self, fraction: float) -> None:
         if fraction > self._reported[0]:
             self._reported = (min(fraction, 1.0), self._clock())
 
     def fraction(self) -> float:
+        """The fraction to show now; called by one thread only."""
+        now = self._clock()
+        estimated, seconds_left = self._estimate(now)
+        shown, at = self._shown
+        slowed = 1.0 - (1.0 - shown) * math.exp((at - now) / max(SLOWING * seconds_left, MIN_STEP_SECONDS))
+        self._shown = (max(estimated, slowed if shown > estimated else 0.0), now)
+        return self._shown[0]
+
+    def _estimate(self, now: float) -> tuple[float, float]:
+        """The completed fraction, and the seconds until the end."""
         done, at = self._reported
         left = 1.0 - done
-        seconds = self._expected_seconds if done == 0 else (at - self._started) / done
-        ahead = (self._clock() - at) / max(seconds, MIN_STEP_SECONDS)
+        if left <= 0:
+            return 1.0, 0.0
+        seconds = max(self._expected_seconds if done == 0 else (at - self._started) / done, MIN_STEP_SECONDS)
+        ahead = (now - at) / seconds
         # Slows down as it nears the end, so that a step that takes many times longer than expected still moves.
-        return done + left * ahead / (left + ahead) if left > 0 else 1.0
+        fraction = done + left * ahead / (left + ahead)
+        return fraction, (1.0 - fraction) * seconds
 
 
 class StepProgress:

@@ -91,9 +91,11 @@ class Settings(BaseSettings):
     speaker_embedder: str = "wespeaker-resnet34"  # or `none`: no diarization, a single speaker
     separator: str = "spleeter-2stems"  # or `none`: no source separation
     translators: CommaSeparated[str] = ["firefox", "apertium"]  # in order of preference; also `chat`, `ctranslate2`
+    drafts_refused: bool = False  # translations of draft quality are made only with `acceptDraft`
+    route_quality: CommaSeparated[str] = []  # classes set by the operator, such as `chat:en-pt:review`
     madlad_model: str = ""  # a MADLAD-400 model of the manifest, for `ctranslate2`
     madlad_pairs: CommaSeparated[str] = []  # language pairs it may translate, such as `en-de`
-    tts_engines: CommaSeparated[str] = ["kokoro"]  # in the order to try: `kokoro`, `remote`
+    tts_engines: CommaSeparated[str] = ["kokoro", "piper", "pico"]  # all offer their voices; also `remote`
     voice_cloner: str = "transfer"  # or `remote`, or `none`: no voice cloning
     embedder: str = "minilm-l6-v2"  # or `none`: moments are ranked by words alone
     ranker: str = "none"  # or `chat`: a language model ranks candidate moments

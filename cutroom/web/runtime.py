@@ -1,6 +1,6 @@
 """Dependencies of the HTTP process, opened once and shared by all requests."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ from temporalio.client import Client
 from cutroom.accounts.keys import LastUsedRecorder
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator
+from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.redis import BatchingRedis
@@ -42,7 +43,8 @@ class Runtime:
     multipart: Multipart
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
-    bundle_checks: tuple[Callable[..., Awaitable[None]], ...] = ()  # `credits.service.BundleCheck` of each product
+    # `credits.service.BundleCheck` of each product
+    bundle_checks: tuple[Callable[..., Awaitable[Mapping[str, Quality]]], ...] = ()
 
 
 @asynccontextmanager
@@ -62,7 +64,9 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             database=database,
             storage=Storage.connect(settings),
             secret_box=secret_box,
-            authenticator=Authenticator(secret_box=secret_box, plans=load_plans(settings.plans_file)),
+            authenticator=Authenticator(
+                secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused
+            ),
             limits=RateLimiter(redis, failures_per_minute=settings.failed_credentials_per_minute),
             idempotency=IdempotencyStore(secret_box),
             page_tokens=PageTokens(secret_box),

@@ -11,6 +11,7 @@ CREATE TABLE libraries (
     name text NOT NULL,
     plan text NOT NULL,
     suspended_at timestamptz,
+    refuses_drafts boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL
 );
 
@@ -136,12 +137,13 @@ $$;
 
 CREATE FUNCTION authenticate_key(credential_hash bytea)
 RETURNS TABLE (credential_id text, user_id text, library_id text, library_kind text, plan text,
-               suspended boolean, role text, scopes text[], legacy_speech boolean)
+               suspended boolean, refuses_drafts boolean, role text, scopes text[], legacy_speech boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    SELECT k.id, k.user_id, k.library_id, l.kind, l.plan, l.suspended_at IS NOT NULL, m.role, k.scopes,
-           k.legacy_speech
-      INTO credential_id, user_id, library_id, library_kind, plan, suspended, role, scopes, legacy_speech
+    SELECT k.id, k.user_id, k.library_id, l.kind, l.plan, l.suspended_at IS NOT NULL, l.refuses_drafts, m.role,
+           k.scopes, k.legacy_speech
+      INTO credential_id, user_id, library_id, library_kind, plan, suspended, refuses_drafts, role,
+           scopes, legacy_speech
       FROM api_keys k
       JOIN libraries l ON l.id = k.library_id
       LEFT JOIN members m ON m.library_id = k.library_id AND m.user_id = k.user_id
@@ -154,11 +156,13 @@ END $$;
 
 CREATE FUNCTION authenticate_token(credential_hash bytea, at timestamptz)
 RETURNS TABLE (credential_id text, user_id text, library_id text, library_kind text, plan text,
-               suspended boolean, role text, scopes text[], legacy_speech boolean)
+               suspended boolean, refuses_drafts boolean, role text, scopes text[], legacy_speech boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    SELECT t.id, t.user_id, t.library_id, l.kind, l.plan, l.suspended_at IS NOT NULL, m.role, t.scopes, false
-      INTO credential_id, user_id, library_id, library_kind, plan, suspended, role, scopes, legacy_speech
+    SELECT t.id, t.user_id, t.library_id, l.kind, l.plan, l.suspended_at IS NOT NULL, l.refuses_drafts, m.role,
+           t.scopes, false
+      INTO credential_id, user_id, library_id, library_kind, plan, suspended, refuses_drafts, role,
+           scopes, legacy_speech
       FROM oauth_tokens t
       JOIN libraries l ON l.id = t.library_id
       LEFT JOIN members m ON m.library_id = t.library_id AND m.user_id = t.user_id
@@ -227,11 +231,13 @@ $$;
 -- A member removed from the session's workspace falls back to their personal library.
 CREATE FUNCTION authenticate_session(session_hash bytea, at timestamptz, idle interval)
 RETURNS TABLE (session_id text, user_id text, email text, name text, library_id text, library_kind text,
-               library_name text, plan text, suspended boolean, role text)
+               library_name text, plan text, suspended boolean, refuses_drafts boolean, role text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    SELECT s.id, s.user_id, u.email, u.name, l.id, l.kind, l.name, l.plan, l.suspended_at IS NOT NULL, m.role
-      INTO session_id, user_id, email, name, library_id, library_kind, library_name, plan, suspended, role
+    SELECT s.id, s.user_id, u.email, u.name, l.id, l.kind, l.name, l.plan, l.suspended_at IS NOT NULL,
+           l.refuses_drafts, m.role
+      INTO session_id, user_id, email, name, library_id, library_kind, library_name, plan, suspended,
+           refuses_drafts, role
       FROM sessions s
       JOIN users u ON u.id = s.user_id
       JOIN members m ON m.user_id = s.user_id

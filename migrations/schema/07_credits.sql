@@ -59,6 +59,7 @@ CREATE TABLE escrow_lines (
     created_at timestamptz NOT NULL,
     expires_at timestamptz,
     ended_at timestamptz,
+    replaces text COLLATE "C",
     CONSTRAINT escrow_lines_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT escrow_lines_ended_check CHECK ((state = 'open') = (ended_at IS NULL)),
     CONSTRAINT escrow_lines_expires_check CHECK ((reservation_id IS NULL) = (expires_at IS NULL)),
@@ -70,6 +71,8 @@ CREATE INDEX escrow_lines_holder_idx ON escrow_lines (library_id, holder) WHERE 
 
 CREATE INDEX escrow_lines_reservation_idx ON escrow_lines (library_id, reservation_id)
     WHERE reservation_id IS NOT NULL;
+
+CREATE UNIQUE INDEX escrow_lines_replaces_key ON escrow_lines (library_id, replaces) WHERE replaces IS NOT NULL;
 
 CREATE INDEX escrow_lines_open_idx ON escrow_lines (library_id, expires_at) WHERE state = 'open';
 
@@ -191,6 +194,10 @@ RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE
     SELECT 'line without a hold', l.id, l.millicredits, 0
       FROM lines l LEFT JOIN transactions t ON t.id = l.hold_id AND t.kind = 'hold' WHERE t.id IS NULL
     UNION ALL
+    SELECT 'replaced line is not a released one that cost more', l.id, l.millicredits, r.millicredits
+      FROM lines l JOIN lines r ON r.replaces = l.id
+     WHERE l.state <> 'released' OR r.millicredits >= l.millicredits OR r.holder IS DISTINCT FROM l.holder
+    UNION ALL
     SELECT 'finished job holds escrow', l.id, 0, l.millicredits
       FROM lines l JOIN work j ON j.id = split_part(l.holder, '.', 1)
      WHERE l.state = 'open' AND (j.status IN ('ready', 'failed') OR j.holder <> l.holder)
@@ -231,8 +238,11 @@ CREATE FUNCTION ledger_job_faults(of_library text)
 RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE sql STABLE AS $$
     WITH lines AS (
         SELECT id, holder, millicredits, split_part(holder, '.', 1) AS job_id, split_part(holder, '.', 2) AS attempt,
-               jsonb_build_object('action', action, 'product', product, 'language', language, 'terms', terms) AS work
-          FROM escrow_lines WHERE library_id = of_library AND holder IS NOT NULL
+               -- The class of a translation may be found out after it was charged for, or reserved.
+               jsonb_build_object('action', action, 'product', product, 'language', language, 'terms', terms - 'draft')
+                   AS work
+          FROM escrow_lines l WHERE library_id = of_library AND holder IS NOT NULL
+           AND NOT EXISTS (SELECT FROM escrow_lines r WHERE r.library_id = of_library AND r.replaces = l.id)
     ), held AS (
         SELECT holder, count(*) AS number, jsonb_agg(work ORDER BY work) AS items FROM lines GROUP BY holder
     ), jobs AS (
@@ -254,7 +264,8 @@ RETURNS TABLE (fault text, subject text, expected bigint, found bigint) LANGUAGE
     UNION ALL
     SELECT 'escrow lines do not match the charge', j.holder, coalesce(jsonb_array_length(j.items), 0), h.number
       FROM jobs j JOIN held h ON h.holder = j.holder
-     WHERE h.items IS DISTINCT FROM (SELECT jsonb_agg(w ORDER BY w) FROM jsonb_array_elements(j.items) AS each (w))
+     WHERE h.items IS DISTINCT FROM (SELECT jsonb_agg(w #- '{terms,draft}' ORDER BY w #- '{terms,draft}')
+                                       FROM jsonb_array_elements(j.items) AS each (w))
 $$;
 
 -- All inconsistencies of one library's ledger, read in one snapshot.

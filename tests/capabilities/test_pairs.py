@@ -33,7 +33,15 @@ def test_pairs_are_what_requests_may_name(engines: tuple[AdvertisedTranslator, .
             assert pair.quality is plan.quality
 
 
-def test_pivots_are_drafts() -> None:
-    engine = AdvertisedTranslator("one", (Route("de", "en", Quality.GOOD), Route("en", "pt", Quality.GOOD)))
+def test_pivots_multiply_the_shares_of_their_legs() -> None:
+    first = Route("de", "en", Quality.PUBLISHABLE, share=0.96)
+    second = Route("en", "pt", Quality.REVIEW, share=0.7)
+    engine = AdvertisedTranslator("one", (first, second, Route("en", "ca", Quality.REVIEW, is_rule_based=True)))
     qualities = {(pair.source, pair.target): pair.quality for pair in language_pairs((engine,), frozenset())}
-    assert qualities == {("de", "en"): Quality.GOOD, ("de", "pt"): Quality.DRAFT, ("en", "pt"): Quality.GOOD}
+    assert qualities == {
+        ("de", "ca"): Quality.DRAFT,
+        ("de", "en"): Quality.PUBLISHABLE,
+        ("de", "pt"): Quality.REVIEW,
+        ("en", "ca"): Quality.REVIEW,
+        ("en", "pt"): Quality.REVIEW,
+    }

@@ -13,7 +13,9 @@ UNKNOWN_SOURCE = LanguageOptions(None, ("de", "en", "pt"), frozenset({"pt", "en"
     ("options", "language", "fault"),
     [
         (CAPTIONS, "de", None),
-        (CAPTIONS, "de-AT", None),
+        (CAPTIONS, "de-DE", None),
+        (CAPTIONS, "de-AT", LanguageFault.NO_ROUTE),
+        (CAPTIONS, "pt-PT", LanguageFault.NO_ROUTE),
         (CAPTIONS, "fr", None),
         (CAPTIONS, "fr-FR", LanguageFault.NO_ROUTE),
         (CAPTIONS, "en", LanguageFault.SAME_LANGUAGE),

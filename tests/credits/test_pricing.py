@@ -1,7 +1,7 @@
 """Pricing rules as tables of cases, and validation of price lists."""
 
 import tomllib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,10 @@ CASES: list[tuple[str, BillableItem, float | None, bool, int]] = [
     ("ninety seconds of premium dub", PREMIUM, 90, False, 6_000),
     ("a minute of captions", CAPTIONS, 60, False, 500),
     ("a tenth of captions", CAPTIONS, 1, False, 50),
+    ("a minute of draft captions", CAPTIONS.as_draft(), 60, False, 250),
+    ("a tenth of draft captions", CAPTIONS.as_draft(), 1, True, 25),
+    ("a minute of a draft dub", BillableItem(Action.DUB, "plus", "de").as_draft(), 60, False, 1_000),
+    ("a minute of a premium draft dub", BillableItem(Action.DUB, "premium", "de").as_draft(), 60, False, 2_000),
     ("a minute of transcript", TRANSCRIPT, 60, False, 500),
     ("an hour of transcript", TRANSCRIPT, 3_600, False, 30_000),
     ("a minute of lip sync", LIPSYNC, 60, False, 10_000),
@@ -189,10 +193,27 @@ def test_item_json_round_trips() -> None:
         assert BillableItem.from_json(case[1].as_json()) == case[1]
 
 
+def test_same_work_may_differ_in_its_class() -> None:
+    assert CAPTIONS.has_draft_rate
+    assert not CAPTIONS.as_draft().has_draft_rate
+    assert not TRANSCRIPT.has_draft_rate
+    assert CAPTIONS.is_same_work(CAPTIONS.as_draft())
+    assert not CAPTIONS.is_same_work(replace(CAPTIONS, language="es"))
+
+
 # Price lists.
 
 ISSUED = {
-    "per_minute": {"dub_plus": 2_000, "dub_premium": 4_000, "captions": 500, "transcript": 500, "lipsync": 10_000},
+    "per_minute": {
+        "dub_plus": 2_000,
+        "dub_plus_draft": 1_000,
+        "dub_premium": 4_000,
+        "dub_premium_draft": 2_000,
+        "captions": 500,
+        "captions_draft": 250,
+        "transcript": 500,
+        "lipsync": 10_000,
+    },
     "each": {
         "zero_prompt_thumbnail": 5_000,
         "thumbnail_character": 1_000,
@@ -230,6 +251,14 @@ def write(folder: Path, tables: dict[str, Any]) -> Path:
 def test_bundled_prices() -> None:
     prices = load_prices()
     assert {name: asdict(prices)[name] for name in ISSUED} == ISSUED
+
+
+@pytest.mark.parametrize("name", ["dub_plus", "dub_premium", "captions"])
+def test_draft_costs_less(tmp_path: Path, name: str) -> None:
+    tables = bundled()
+    tables["per_minute"][f"{name}_draft"] = tables["per_minute"][name]
+    with pytest.raises(ValueError, match=f"{name}_draft: a draft must cost less"):
+        load_prices(write(tmp_path, tables))
 
 
 def test_version_contains_name_and_digest(tmp_path: Path) -> None:

@@ -9,16 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cutroom.accounts.plans import PlanName
+from cutroom.engines.translation.port import Quality
 from cutroom.entrypoints.api import BUNDLE_CHECKS
 from cutroom.platform.clock import system_clock
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.credits.conftest import AddVideo, LibraryLedger
 from tests.support.priced_bodies import BodyGenerator, QuoteComparison
+from tests.support.transcribed_videos import advertise_languages
 
 DURATIONS = (None, 9.0, 14.9, 15.0, 32.0, 44.9, 45.0, 299.9, 300.0, 4000.0)
 WALLETS = (1, 3_000, 10**9)
 OVERDRAFTS = (0, 0, 2_000)
+DRAFT = "it"  # a language that can only be translated into as a draft
 Videos = dict[tuple[float | None, str], str]
 
 
@@ -26,8 +29,12 @@ Videos = dict[tuple[float | None, str], str]
 async def comparisons(
     runtime: Runtime, accounts: Accounts, add_video: AddVideo
 ) -> list[tuple[QuoteComparison, Videos]]:
-    """Libraries with few and many credits, and with usage billing; each with videos of several lengths and states."""
+    """Libraries with few and many credits, with usage billing, and one that refuses drafts.
+
+    Each has videos of several lengths and states.
+    """
     found = []
+    await advertise_languages(accounts.connection, [DRAFT], quality=Quality.DRAFT)
     with_checks = replace(runtime, bundle_checks=BUNDLE_CHECKS)
     for millicredits, overdraft in zip(WALLETS, OVERDRAFTS, strict=True):
         person = await accounts.person(PlanName.BUSINESS if overdraft else PlanName.FREE)
@@ -43,6 +50,7 @@ async def comparisons(
         for seconds in DURATIONS:
             for transcript in ("ready", "processing", "failed"):
                 videos[seconds, transcript] = await add_video(seconds, person.library_id, transcript=transcript)
+        principal = replace(principal, refuses_drafts=millicredits == max(WALLETS))
         found.append((QuoteComparison(with_checks, principal, system_clock()), videos))
     return found
 
@@ -62,6 +70,6 @@ async def test_quote_succeeds_exactly_when_creation_does(
     comparisons: list[Any], rng: random.Random, library: int, seconds: float | None, transcript: str
 ) -> None:
     comparison, videos = comparisons[library]
-    priced = BodyGenerator(rng, languages=["de", "es", "pt-BR"]).body()
+    priced = BodyGenerator(rng, languages=["de", "es", "pt-BR", DRAFT]).body()
     is_waiting = seconds is None or transcript == "processing"
     assert await comparison.compare(videos[seconds, transcript], priced, is_waiting=is_waiting) is None

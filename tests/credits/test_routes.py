@@ -68,6 +68,7 @@ async def test_quote_lists_lines_without_charging(
         "product": "premium",
         "targetLanguageCode": "pt-BR",
         "credits": 6.0,
+        "quality": "publishable",
         "description": "Dub (premium), pt-BR",
     }
     assert set(breakdown[3]) == {"actionKey", "product", "credits", "description"}  # no language, not even null
@@ -83,7 +84,8 @@ async def test_reservation_holds_whole_bundle(
     assert set(reservation) == {"reservationId", "total", "durationSeconds", "lineItems"}
     assert (reservation["total"], reservation["durationSeconds"]) == (TOTAL, 90.0)
     assert lines_of(reservation["lineItems"]) == LINES
-    assert set(reservation["lineItems"][0]) == {"lineItemId", "actionKey", "product", "targetLanguageCode", "credits"}
+    named = {"lineItemId", "actionKey", "product", "targetLanguageCode", "credits", "quality"}
+    assert set(reservation["lineItems"][0]) == named
     assert set(reservation["lineItems"][3]) == {"lineItemId", "actionKey", "product", "credits"}
     assert len({each["lineItemId"] for each in reservation["lineItems"]}) == len(LINES)
     assert await library_ledger.accounts() == LedgerAccounts(wallet=63_500, escrow=36_500, revenue=0, granted=-100_000)

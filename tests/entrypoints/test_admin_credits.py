@@ -143,7 +143,7 @@ async def test_workspace_has_its_own_credits(admin: Admin, client: Client, envir
 
 
 async def run_job(runtime: Runtime, client: Client, principal: Any, video_id: str, *, ends: list[str]) -> str:  # noqa: ANN401
-    """A dub that is asked for as often as it takes, each attempt with its end; its id."""
+    """A dub requested once for each of `ends`, and ended so; its id."""
     key = JobKey(JobType.DUB, video_id, language="de", product=DubProduct.PLUS)
     prices, library_id = load_prices(), client.library_ledger.library_id
     for attempt, end in enumerate(ends, 1):

@@ -178,6 +178,25 @@ def test_step_that_takes_five_times_as_long_as_expected_keeps_moving() -> None:
     assert max(gaps) <= 10
 
 
+@pytest.mark.parametrize("expected_seconds", [5.0, 25.0, 340.0, 1000.0])
+def test_progress_that_was_shown_too_early_moves_on_more_slowly(expected_seconds: float) -> None:
+    """A fifth of a step takes 15 s, the rest seven minutes."""
+    seconds, length = 0.0, 430.0
+    pace = StepPace(expected_seconds, clock=lambda: seconds)
+    changes, shown = [], 0
+    while seconds < length:
+        seconds += 1
+        if seconds >= 15:
+            pace.report(0.2 + 0.75 * (seconds - 15) / (length - 15))
+        percent = int(57 * pace.fraction())
+        assert percent >= shown
+        if percent > shown:
+            shown = percent
+            changes.append(seconds)
+    gaps = [after - before for before, after in zip([0.0, *changes], [*changes, length], strict=True)]
+    assert max(gaps) <= 0.1 * length
+
+
 def test_portion_maps_to_the_whole_step() -> None:
     reported: list[float] = []
     part = portion(reported.append, 0.2, 0.6)

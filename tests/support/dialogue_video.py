@@ -44,16 +44,6 @@ TALK: Sequence[str] = (
     "Thank you for showing us your work. I will look at every boat with other eyes from now on.",
 )
 
-# Prefixes of repeated lines, so that cached synthesis does not skip work.
-REPEAT_PREFIXES = (
-    "",
-    "As we said before,",
-    "And once more,",
-    "It is worth saying again,",
-    "So, as you heard,",
-    "As I told you,",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class DialogueVideo:
@@ -71,11 +61,10 @@ def make_dialogue_video(
     *,
     seconds: float,
     name: str = "dialogue",
-    is_varied: bool = False,
     pause_seconds: tuple[float, float] = (0.5, 1.6),
 ) -> DialogueVideo:
-    """Fill the duration with turns; long videos repeat them, with prefixes if `is_varied`."""
-    turns, voice = _render_talk(synthesizer, seconds, is_varied=is_varied, pause_seconds=pause_seconds)
+    """Fill the duration with turns; long videos repeat them."""
+    turns, voice = _render_talk(synthesizer, seconds, pause_seconds=pause_seconds)
     length = len(voice)
     music = make_music(length, level=rms_level(voice) * 10 ** (-MUSIC_BELOW_DB / 20))
     mix = music + voice
@@ -90,15 +79,15 @@ def make_dialogue_video(
 
 
 def _render_talk(
-    synthesizer: SpeechSynthesizer, seconds: float, *, is_varied: bool, pause_seconds: tuple[float, float]
+    synthesizer: SpeechSynthesizer, seconds: float, *, pause_seconds: tuple[float, float]
 ) -> "tuple[list[tuple[int, float, float]], AudioSamples]":
     rng = np.random.default_rng(5)
     spoken: dict[str, AudioSamples] = {}
     placed: list[tuple[int, float, AudioSamples]] = []
     turns, at, number = [], LEAD_SECONDS, 0
     while at < seconds - LEAD_SECONDS:
-        line, turn = number % len(TALK), number // len(TALK)
-        text = f"{REPEAT_PREFIXES[turn % len(REPEAT_PREFIXES)]} {TALK[line]}" if is_varied and turn else TALK[line]
+        line = number % len(TALK)
+        text = TALK[line]
         if text not in spoken:
             said = synthesizer.synthesize(text, voice=VOICES[line % 2], language="en-US")
             spoken[text] = upsample(said.samples)

@@ -87,11 +87,17 @@ class BodyGenerator:
             body["product"] = self.rng.choice(["plus", "premium", "premium", "gold"])
         if self._chance(0.2):
             body["sourceVoiceover"] = self.rng.choice(["original", "original", "optimized"])
-        return PricedBody("dubs", body, {"dubs": [body]})
+        accepts = self._accept_draft()
+        return PricedBody("dubs", {**body, **accepts}, {"dubs": [body], **accepts})
 
     def _captions(self) -> PricedBody:
-        languages = self._some_languages(3)
-        return PricedBody("captions", {"languages": languages}, {"captionLanguageCodes": languages})
+        languages, accepts = self._some_languages(3), self._accept_draft()
+        return PricedBody(
+            "captions", {"languages": languages, **accepts}, {"captionLanguageCodes": languages, **accepts}
+        )
+
+    def _accept_draft(self) -> Body:
+        return {"acceptDraft": self._chance(0.7)} if self._chance(0.4) else {}
 
     def _shorts(self) -> PricedBody:
         kind = self.rng.choice(["shorts", "shorts", "promo", "clips", "clips", "gif"])

@@ -30,11 +30,15 @@ class AdvertisedSynthesizer:
 
 
 async def advertise_languages(
-    connection: Connection, languages: Sequence[str], *, spoken: Sequence[str] | None = None
+    connection: Connection,
+    languages: Sequence[str],
+    *,
+    spoken: Sequence[str] | None = None,
+    quality: Quality = Quality.PUBLISHABLE,
 ) -> None:
     """Advertise translations from English, and voices: of all these languages, or of some."""
     now = system_clock()
-    routes = tuple(Route(SOURCE, code, Quality.GOOD) for code in languages)
+    routes = tuple(Route(SOURCE, code, quality) for code in languages)
     await publish_routes(connection, [AdvertisedTranslator(ENGINE, routes)], now=now)
     voices = AdvertisedSynthesizer(languages if spoken is None else spoken)
     await publish_voices(connection, voices, now=now)
