@@ -19,11 +19,11 @@ from tests.products.conftest import TranscribedVideo
 from tests.products.speech.conftest import FakeSynthesizer
 
 ROUTES = (
-    Route("en", "pt", Quality.GOOD),
-    Route("en", "de", Quality.GOOD),
+    Route("en", "pt", Quality.PUBLISHABLE),
+    Route("en", "de", Quality.PUBLISHABLE),
     Route("pt", "es", Quality.DRAFT),
-    Route("de", "en", Quality.GOOD),
-    Route("fr", "it", Quality.GOOD),
+    Route("de", "en", Quality.PUBLISHABLE),
+    Route("fr", "it", Quality.PUBLISHABLE),
 )
 ASKED = ("pt", "pt-BR", "de", "es", "it", "fr", "ja", "zh-Hant")
 
@@ -48,12 +48,12 @@ async def test_lists_languages_pairs_and_voices(api: httpx.AsyncClient) -> None:
     found = await capabilities(api)
     pairs = {(pair["source"], pair["target"]): (pair["quality"], pair["dubs"]) for pair in found["pairs"]}
     assert pairs == {
-        ("de", "en"): ("good", True),
-        ("de", "pt"): ("draft", True),
-        ("en", "de"): ("good", False),
+        ("de", "en"): ("publishable", True),
+        ("de", "pt"): ("review", True),
+        ("en", "de"): ("publishable", False),
         ("en", "es"): ("draft", False),
-        ("en", "pt"): ("good", True),
-        ("fr", "it"): ("good", False),
+        ("en", "pt"): ("publishable", True),
+        ("fr", "it"): ("publishable", False),
         ("pt", "es"): ("draft", False),
     }
     languages = {each["code"]: each for each in found["languages"]}

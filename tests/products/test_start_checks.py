@@ -23,7 +23,7 @@ from tests.products.speech.conftest import FakeSynthesizer
 ENGINES = [
     AdvertisedTranslator(
         "one",
-        tuple(Route(*pair, Quality.GOOD) for pair in (("en", "de"), ("en", "fr"), ("nl", "pt"), ("nl", "en"))),
+        tuple(Route(*pair, Quality.PUBLISHABLE) for pair in (("en", "de"), ("en", "fr"), ("nl", "pt"), ("nl", "en"))),
     )
 ]
 CHECKS = {job.job_type: job.check for product in PRODUCTS for job in product.jobs}

@@ -22,10 +22,9 @@ from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions import service
 from cutroom.products.transcripts.alignment import attach_words, read_words, segment_rows
-from cutroom.products.transcripts.cue_rules import CueRule
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
-from cutroom.products.transcripts.subtitles import store_subtitles
+from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 from cutroom.products.transcripts.translation_documents import transcript_document
 
 MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
@@ -64,7 +63,7 @@ class CaptionActivities:
             translated = await asyncio.to_thread(
                 self._translate, segments, transcript, language, title=title, report_progress=report_progress
             )
-        exceptions = await store_subtitles(
+        sheet = await store_subtitles(
             self.storage,
             translated.segments,
             library_id=job.library_id,
@@ -93,7 +92,7 @@ class CaptionActivities:
             "flaggedLines": len(translated.flagged),
             "flagged": translated.flagged[:MAX_FLAGGED],
             "fallbackLines": translated.translation.counts.fallback_lines,
-            "readingSpeedExceptions": sum(each.rule is CueRule.READING_SPEED for each in exceptions),
+            **reading_speed_report(sheet),
         }
 
     def _translate(
@@ -107,7 +106,7 @@ class CaptionActivities:
     ) -> TranslatedSegments:
         """Translate all lines as one document, so that each has its context; timing is kept."""
         if not segments:
-            return TranslatedSegments([], None, DocumentTranslation((), quality=Quality.GOOD), [])
+            return TranslatedSegments([], None, DocumentTranslation((), quality=Quality.PUBLISHABLE), [])
         translators = self.engines.translators()
         plan = plan_translation(translators, source=transcript.language, target=target)
         document = transcript_document(
@@ -123,6 +122,7 @@ class CaptionActivities:
             document,
             translators=translators,
             identifier=self.engines.language_identifier(),
+            embedder=self.engines.text_embedder(),
             on_progress=report_progress,
         )
         pairs = list(zip(segments, translation.lines, strict=True))

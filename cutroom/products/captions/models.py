@@ -13,7 +13,7 @@ class CaptionsRow(Table):
     """Translated segments of a transcript, with the timing of the original."""
 
     __tablename__ = "captions"
-    __table_args__ = (CheckConstraint("quality IN ('good', 'draft')", name="quality"),)
+    __table_args__ = (CheckConstraint("quality IN ('publishable', 'review', 'draft')", name="quality"),)
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     video_id: Mapped[Id] = mapped_column(primary_key=True)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from cutroom.credits.schemas import AcceptDraft
 from cutroom.jobs.schemas import Job
 from cutroom.web.schema import MAX_LANGUAGES, ApiModel, LanguageCode, LineItemIds, Omittable, PricedRequest, Unique
 
@@ -16,6 +17,7 @@ class NewCaptions(PricedRequest):
     languages: Annotated[list[LanguageCode], Field(max_length=MAX_LANGUAGES), Unique()]
     reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
     reservation_line_item_id_by_language: LineItemIds = Field(default_factory=dict)
+    accept_draft: AcceptDraft = False
 
 
 class CaptionJobs(ApiModel):

@@ -1,15 +1,17 @@
 """Requests captions and stores their results."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import check_languages, require_languages
+from cutroom.capabilities.rules import REFUSES_DRAFTS
+from cutroom.capabilities.service import check_languages, rate_translations, refuse_drafts, require_languages
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
-from cutroom.credits.service import billable_items, is_subscriber
+from cutroom.credits.service import Qualities, billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import JobKey, JobType
@@ -25,32 +27,56 @@ from cutroom.products.transcripts.service import require_transcript, transcript_
 
 def credit_bundle(request: NewCaptions) -> CreditBundle:
     """Returns the bundle that quotes, reserves and charges this request."""
-    return CreditBundle(caption_language_codes=request.languages)
+    return CreditBundle(caption_language_codes=request.languages, accept_draft=request.accept_draft)
 
 
 async def check_bundle(
     connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
-) -> None:
+) -> Qualities:
     """Refuses captions that cannot be created."""
-    await _check(connection, principal, video.id, bundle=bundle, field="captionLanguageCodes", now=now)
+    found = await _check(connection, principal, video.id, bundle=bundle, field="captionLanguageCodes", now=now)
+    return found.qualities
+
+
+@dataclass(frozen=True, slots=True)
+class Translatable:
+    """What can be translated: the jobs that have to finish first, and the class of each language."""
+
+    depends_on: list[str]
+    qualities: Qualities
 
 
 async def _check(
     connection: Connection, principal: Principal, video_id: str, *, bundle: CreditBundle, field: str, now: datetime
-) -> list[str]:
-    """Returns the jobs that these captions depend on; raises if they cannot be made."""
+) -> Translatable:
+    """Raises if the captions cannot be made."""
     languages = bundle.caption_language_codes
     if not languages:
-        return []
+        return Translatable([], {})
     transcript, source = await require_transcript(connection, principal, video_id)
     await require_languages(connection, languages, source=source, now=now, field=field)
-    return [] if source is not None else [transcript.id]
+    qualities = await rate_translations(connection, languages, source=source, now=now)
+    if is_refusing(principal, accept_draft=bundle.accept_draft):
+        refuse_drafts(qualities)
+    return Translatable([] if source is not None else [transcript.id], qualities)
+
+
+def is_refusing(principal: Principal, *, accept_draft: bool) -> bool:
+    """Whether a request refuses drafts. Jobs whose language is unknown yet remember it in their plan."""
+    return principal.refuses_drafts and not accept_draft
 
 
 async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
     """Ends captions uncharged if the language of the video, unknown when they were requested, makes them impossible."""
     source = await transcript_language(connection, job.library_id, str(job.video_id))
     await check_languages(connection, [str(job.key.language)], source=source, now=now)
+    await check_draft(connection, job, source=source, now=now)
+
+
+async def check_draft(connection: Connection, job: StartingJob, *, source: str | None, now: datetime) -> None:
+    """Raises FAILED_PRECONDITION if the translation would be a draft and the job was requested without any."""
+    if job.plan.get(REFUSES_DRAFTS):
+        refuse_drafts(await rate_translations(connection, [str(job.key.language)], source=source, now=now))
 
 
 async def request_captions(
@@ -66,9 +92,10 @@ async def request_captions(
     await get_video(connection, principal, video_id)
     check_line_items(request.languages, request.reservation_line_item_id_by_language)
     bundle = credit_bundle(request)
-    depends_on = await _check(connection, principal, video_id, bundle=bundle, field="languages", now=now)
+    found = await _check(connection, principal, video_id, bundle=bundle, field="languages", now=now)
+    refuses_drafts = is_refusing(principal, accept_draft=request.accept_draft)
     jobs = []
-    for language, item in zip(request.languages, billable_items(bundle), strict=True):
+    for language, item in zip(request.languages, billable_items(bundle, found.qualities), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
             items=(item,),
@@ -77,8 +104,8 @@ async def request_captions(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.CAPTIONS, video_id, language=language)
-        plan = {"language": language}
-        jobs.append(NewJob(key, video_id, plan=plan, depends_on=depends_on, charge=charge, needs_language=True))
+        plan = {"language": language, REFUSES_DRAFTS: refuses_drafts}
+        jobs.append(NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True))
     return [job for job, _ in await request_jobs(connection, principal, jobs, prices=prices, now=now)]
 
 

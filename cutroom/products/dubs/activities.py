@@ -10,11 +10,8 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.translation.document import DocumentTranslation
-from cutroom.engines.translation.document_routing import translate_document
-from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.step_progress import ReportProgress, portion
+from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration, get_title
 from cutroom.platform.clock import Clock
@@ -22,14 +19,12 @@ from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.line_levels import LineLevel, lift_quiet_lines
-from cutroom.products.dubs.line_sync import Slot, is_likely_too_long, line_slots, line_starts, max_characters
+from cutroom.products.dubs.line_sync import line_starts
 from cutroom.products.dubs.mixing import matching_gain, speech_level
-from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.report import LineSync, sync_report
 from cutroom.products.dubs.script import (
     CHUNK_SECONDS,
     DubChunk,
-    DubLine,
     DubScript,
     LineSchedule,
     PlacedLine,
@@ -39,16 +34,13 @@ from cutroom.products.dubs.script import (
     flagged_lines,
     to_json,
 )
-from cutroom.products.dubs.shortening import shorter_variants
+from cutroom.products.dubs.script_lines import DubSource, translate_lines
 from cutroom.products.speech.encoding import from_pcm
 from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
-from cutroom.products.transcripts.segmentation import TranscriptSegment
-from cutroom.products.transcripts.service import StoredTranscript, load_transcript
-from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.products.transcripts.service import load_transcript
 
 MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
-TRANSLATION_FRACTION = 0.6  # of the time that planning takes; the rest is spent on shorter variants of long lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,73 +73,24 @@ class DubActivities:
             segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
             until = duration or max((each.end_seconds for each in segments), default=0.0)
             segments.sort(key=lambda each: (each.start_seconds, each.end_seconds))
-            plan = await asyncio.to_thread(self._plan_translation, segments, transcript.language, dub.language)
-            lines, quality = [], "good"
-            if plan is not None:
-                translation = await asyncio.to_thread(
-                    self._translate,
-                    segments,
-                    transcript,
-                    plan,
-                    title=title,
-                    until_seconds=until,
-                    on_progress=portion(report_progress, 0.0, TRANSLATION_FRACTION),
-                )
-                quality = translation.quality.value
-                lines = await asyncio.to_thread(
-                    _make_lines,
-                    segments,
-                    translation,
-                    plan,
-                    until,
-                    edits,
-                    on_progress=portion(report_progress, TRANSLATION_FRACTION, 1.0),
-                )
+            source = DubSource(segments, transcript.language, transcript.speakers, title, until)
+            translated = await asyncio.to_thread(
+                translate_lines, self.engines, source, dub.language, edits=edits, on_progress=report_progress
+            )
             separator = await asyncio.to_thread(self.engines.source_separator)
-            spans = [(line.start_seconds, line.end_seconds) for line in lines]
+            spans = [(line.start_seconds, line.end_seconds) for line in translated.lines]
             script = DubScript(
                 language=dub.language,
                 product=dub.product,
                 source_language=transcript.language,
-                quality=quality,
-                engines=tuple(leg.translator.name for leg in plan.legs) if plan is not None else (),
+                quality=translated.quality,
+                engines=translated.engines,
                 duration_seconds=until,
-                lines=tuple(lines),
+                lines=translated.lines,
                 separation_key=fingerprint({"separator": separator.name, "spans": spans}),
             )
             await self.artifacts.put(dub.path("script.json"), to_json(script))
         return DubPlan(script.chunk_count, [line.chunk for line in script.lines])
-
-    def _plan_translation(
-        self, segments: Sequence[TranscriptSegment], source: str, target: str
-    ) -> TranslationPlan | None:
-        return plan_translation(self.engines.translators(), source=source, target=target) if segments else None
-
-    def _translate(
-        self,
-        segments: Sequence[TranscriptSegment],
-        transcript: StoredTranscript,
-        plan: TranslationPlan,
-        *,
-        title: str | None,
-        until_seconds: float,
-        on_progress: ReportProgress,
-    ) -> DocumentTranslation:
-        """Translate the transcript as one document, with the time that each line has."""
-        slots = line_slots([(each.start_seconds, each.end_seconds) for each in segments], until_seconds=until_seconds)
-        document = transcript_document(
-            segments,
-            source=plan.source,
-            target=plan.target,
-            speakers=transcript.speakers,
-            title=title,
-            max_characters=lambda at: max_characters(slots[at], language=plan.target),
-        )
-        identifier = self.engines.language_identifier()
-        translators = self.engines.translators()
-        return translate_document(
-            plan, document, translators=translators, identifier=identifier, on_progress=on_progress
-        )
 
     @activity.defn(name="separate_dub_chunk")
     async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int) -> None:
@@ -316,43 +259,6 @@ class DubActivities:
         self, job: JobRef, stage: str, *, progress: float, share: float | None = None
     ) -> AbstractAsyncContextManager[ReportProgress]:
         return job_step(self.database, self.clock, job, stage, progress=progress, share=share)
-
-
-def _make_lines(
-    segments: Sequence[TranscriptSegment],
-    translation: DocumentTranslation,
-    plan: TranslationPlan,
-    until_seconds: float,
-    edits: Mapping[int, str],
-    *,
-    on_progress: ReportProgress,
-) -> list[DubLine]:
-    """Turn translated segments into lines with slots and candidate texts."""
-    phrases = merge_phrases(
-        [
-            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons)
-            for each, line in zip(segments, translation.lines, strict=True)
-        ],
-        language=plan.target,
-    )
-    slots = line_slots([(each.start_seconds, each.end_seconds) for each in phrases], until_seconds=until_seconds)
-    lines = []
-    for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
-        texts = [edits[number]] if number in edits else _candidate_texts(phrase, slot, plan)
-        on_progress((number + 1) / len(phrases))
-        times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
-        reasons = () if number in edits else phrase.reasons
-        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts)), reasons))
-    return lines
-
-
-def _candidate_texts(phrase: DubPhrase, slot: Slot, plan: TranslationPlan) -> list[str]:
-    """The translation, followed by shorter variants if it is unlikely to fit."""
-    if not is_likely_too_long(phrase.text, slot, language=plan.target):
-        return [phrase.text]
-    shorter_sources = shorter_variants(phrase.source, language=plan.source)
-    texts = [phrase.text, *(translate_along(plan, shorter_sources) if shorter_sources else [])]
-    return [*texts, *shorter_variants(texts[-1], language=plan.target)]
 
 
 def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:

@@ -1,12 +1,16 @@
-"""Fits synthesized lines to the timing of the source lines: the tempo and the start time of each.
+"""Fits synthesized lines to the timing of the source lines: the wording, the tempo and the start time of each.
 
-A line keeps its source start. Its tempo is adjusted between MIN_TEMPO and MAX_TEMPO to match the duration of the source
-line. If that is not enough, the line extends into the silence that follows, but never into the next line.
+A line keeps its source start. If it would be much longer than the source line, a shorter wording is used. Then its
+tempo is adjusted between MIN_TEMPO and MAX_TEMPO to match the duration of the source line. If that is not enough, the
+line extends into the silence that follows, but never into the next line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from cutroom.text.speech_normalization import normalize_for_speech
+
+MIN_NATURAL, MAX_NATURAL = 0.9, 1.2  # duration relative to the slot, before the tempo is changed
 MIN_TEMPO, MAX_TEMPO = 0.85, 1.25
 GAP_SECONDS = 0.06  # kept free before the next line
 MAX_DELAY_SECONDS = 0.1  # a line may start this much late if the previous line overruns
@@ -14,6 +18,7 @@ MAX_ADVANCE_SECONDS = 0.1  # a line may start this much early if it overruns its
 MAX_BORROWED_SECONDS = 3.0
 SLOT_TOLERANCE = 0.1  # relative duration difference within which a line counts as fitting
 MIN_SLOT_SECONDS = 0.25
+MAX_WORDINGS = 4  # candidate texts that are synthesized for one line
 
 # Speaking rate at natural speed, measured with Kokoro: a constant overhead per utterance, which makes short lines
 # relatively slower, plus a number of characters per second that depends on the language.
@@ -49,21 +54,28 @@ def line_slots(spans: Sequence[tuple[float, float]], *, until_seconds: float) ->
     return slots
 
 
-def is_likely_too_long(text: str, slot: Slot, *, language: str) -> bool:
-    """Whether the text is unlikely to fit its slot at MAX_TEMPO, so that shorter variants are worth preparing."""
-    return natural_seconds(text, language=language) / MAX_TEMPO > slot.seconds
+def is_natural_fit(seconds: float, slot_seconds: float) -> bool:
+    """Whether speech at natural speed needs little or no change of tempo."""
+    return MIN_NATURAL * slot_seconds <= seconds <= MAX_NATURAL * slot_seconds
+
+
+def is_likely_too_long(text: str, slot: Slot, *, language: str, tempo: float = MAX_NATURAL) -> bool:
+    """Whether the text is unlikely to fit its slot at a tempo, so that shorter wordings are worth preparing."""
+    return natural_seconds(text, language=language) / tempo > slot.seconds
 
 
 def natural_seconds(text: str, *, language: str) -> float:
-    """Estimated duration of a text at natural speed."""
-    rate = CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
-    return UTTERANCE_SECONDS + len(text) / rate
+    """Estimated duration at natural speed; numbers, symbols and abbreviations count as the words that are spoken."""
+    return UTTERANCE_SECONDS + len(normalize_for_speech(text, language)) / _characters_per_second(language)
 
 
 def max_characters(slot: Slot, *, language: str) -> int:
-    """Characters that fit a slot at MAX_TEMPO: the inverse of the estimate above."""
-    rate = CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
-    return max(1, int(rate * (slot.seconds * MAX_TEMPO - UTTERANCE_SECONDS)))
+    """Characters that fit a slot naturally: the inverse of the estimate above, for text without numbers."""
+    return max(1, int(_characters_per_second(language) * (slot.seconds * MAX_NATURAL - UTTERANCE_SECONDS)))
+
+
+def _characters_per_second(language: str) -> float:
+    return CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +84,6 @@ class LineFit:
 
     tempo: float
     seconds: float
-    fits: bool  # not longer than its slot, within SLOT_TOLERANCE
 
 
 def fit_line(natural_seconds: float, slot: Slot) -> LineFit:
@@ -80,8 +91,39 @@ def fit_line(natural_seconds: float, slot: Slot) -> LineFit:
     tempo = min(max(natural_seconds / slot.seconds, MIN_TEMPO), MAX_TEMPO)
     if natural_seconds / tempo > slot.max_seconds:
         tempo = min(max(natural_seconds / slot.max_seconds, MIN_TEMPO), MAX_TEMPO)
-    seconds = natural_seconds / tempo
-    return LineFit(round(tempo, 4), seconds, seconds <= slot.seconds * (1 + SLOT_TOLERANCE))
+    return LineFit(round(tempo, 4), natural_seconds / tempo)
+
+
+def next_wording(texts: Sequence[str], spoken_seconds: Mapping[int, float], slot: Slot, *, language: str) -> int | None:
+    """Index of the candidate text to synthesize next, given the duration of those that were synthesized.
+
+    Returns None as soon as one fits naturally, or if no other is expected to come closer. Expected durations are the
+    estimates of `natural_seconds`, corrected by how the voice spoke the first text.
+    """
+    if not spoken_seconds:
+        return 0
+    closest = min(_tempo_excess(seconds, slot) for seconds in spoken_seconds.values())
+    if closest == 1 or len(spoken_seconds) >= MAX_WORDINGS:
+        return None
+    correction = spoken_seconds[0] / natural_seconds(texts[0], language=language)
+    expected = {
+        index: _tempo_excess(correction * natural_seconds(text, language=language), slot)
+        for index, text in enumerate(texts)
+        if index not in spoken_seconds
+    }
+    best = min(expected, key=lambda index: (expected[index], index), default=None)
+    return best if best is not None and expected[best] < closest else None
+
+
+def best_wording(spoken_seconds: Mapping[int, float], slot: Slot) -> int:
+    """Index of the synthesized text that needs the least change of tempo; the earlier one of equals."""
+    return min(spoken_seconds, key=lambda index: (_tempo_excess(spoken_seconds[index], slot), index))
+
+
+def _tempo_excess(seconds: float, slot: Slot) -> float:
+    """How far speech at natural speed is from fitting: 1 if it fits, and more the more its tempo has to change."""
+    ratio = seconds / slot.seconds
+    return max(1.0, ratio / MAX_NATURAL, MIN_NATURAL / max(ratio, 0.01))
 
 
 def line_starts(lines: Sequence[tuple[Slot, float]]) -> list[float]:

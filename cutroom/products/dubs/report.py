@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from cutroom.products.dubs.line_levels import LineLevel, is_outlier, levels_db
-from cutroom.products.dubs.line_sync import SLOT_TOLERANCE
+from cutroom.products.dubs.line_sync import SLOT_TOLERANCE, is_natural_fit
 
 MAX_LISTED = 200
 
@@ -27,6 +27,15 @@ class LineSync:
     recognized: str | None  # None if ASR did not cover this line
     shortened: bool
     level: LineLevel
+
+    @property
+    def natural_seconds(self) -> float:
+        """The duration before the tempo was changed."""
+        return self.seconds * self.tempo
+
+    @property
+    def is_natural_fit(self) -> bool:
+        return is_natural_fit(self.natural_seconds, self.slot_seconds)
 
 
 def intelligibility(text: str, recognized: str) -> float:
@@ -57,9 +66,11 @@ def line_report(line: LineSync, *, level_db: float | None) -> dict[str, Any]:
         "start": round(line.start_seconds, 3),
         "slotSeconds": round(line.slot_seconds, 3),
         "spokenSeconds": round(line.seconds, 3),
+        "naturalSeconds": round(line.natural_seconds, 3),
         "stretch": round(line.tempo, 3),
         "startErrorMs": round(1000 * (line.start_seconds - line.source_start_seconds)),
         "withinSlot": fits_slot(line),
+        "fitsNaturally": line.is_natural_fit,
         **({"score": intelligibility(line.text, line.recognized)} if line.recognized is not None else {}),
         **({"levelDb": level_db} if level_db is not None else {}),
         **({"shortened": True} if line.shortened else {}),
@@ -83,6 +94,7 @@ def sync_report(lines: Sequence[LineSync]) -> dict[str, Any]:
     return {
         "lines": len(lines),
         "within10Percent": round(sum(map(fits_slot, lines)) / len(lines), 4) if lines else 1.0,
+        "naturalFit": round(sum(line.is_natural_fit for line in lines) / len(lines), 4) if lines else 1.0,
         "worstStretch": round(extreme_tempo, 3),
         "longestStartErrorMs": max((abs(each["startErrorMs"]) for each in reports), default=0),
         "overlapMs": overlap_ms(lines),

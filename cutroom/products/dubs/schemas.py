@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from cutroom.credits.schemas import AcceptDraft, TranslationQuality
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.products.transcripts.schemas import Segment, Speaker
@@ -24,6 +25,7 @@ class NewDubs(PricedRequest):
     )
     reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
     reservation_line_item_id_by_language: LineItemIds = Field(default_factory=dict)
+    accept_draft: AcceptDraft = False
 
 
 class DubJobs(ApiModel):
@@ -42,6 +44,7 @@ class DubItem(ApiModel):
     product: str
     status: str
     completion: Omittable[str] = None
+    quality: TranslationQuality = None
     job_id: str
 
 
@@ -60,6 +63,7 @@ class Dub(ApiModel):
     dubbing_request_id: str
     dubbing_status: str
     completion_status: Omittable[str] = None
+    quality: TranslationQuality = None
     audio_url: Annotated[Uri | None, Field(description="A temporary URL of the audio, saved as `title-language.m4a`.")]
     audio_track_id: str | None
     segments: Omittable[list[Segment]] = None
@@ -67,8 +71,9 @@ class Dub(ApiModel):
     sync: Annotated[
         Omittable[dict[str, Any]],
         Field(
-            description="How well the lines match the source timing, worst first. `loudnessOutliers` lists the lines "
-            "that are more than 6 dB below the median level of their speaker."
+            description="How well the lines match the source timing, worst first. `naturalFit` is the share of lines "
+            "that are 10 % shorter to 20 % longer than their slot before their tempo is changed. `loudnessOutliers` "
+            "lists the lines that are more than 6 dB below the median level of their speaker."
         ),
     ] = None
     job_id: str

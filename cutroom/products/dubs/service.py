@@ -9,11 +9,13 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import check_languages, require_languages
+from cutroom.capabilities.rules import REFUSES_DRAFTS
+from cutroom.capabilities.service import check_languages, rate_translations, refuse_drafts, require_languages
 from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, DubWork
-from cutroom.credits.service import billable_items, get_balance, is_subscriber
+from cutroom.credits.service import Qualities, billable_items, get_balance, is_subscriber
+from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
 from cutroom.jobs.lifecycle import StartingJob
@@ -25,7 +27,7 @@ from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.captions.service import check_line_items
+from cutroom.products.captions.service import Translatable, check_draft, check_line_items, is_refusing
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
 from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import require_transcript, transcript_language
@@ -33,7 +35,7 @@ from cutroom.text.file_names import file_name
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
-_JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, d.*
+_JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.*
     FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
         AND d.language = j.language AND d.product = j.product
     WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub'"""
@@ -48,21 +50,35 @@ def credit_bundle(request: NewDubs) -> CreditBundle:
     work = DubWork(
         product=request.product.value, languages=request.languages, source_voiceover=request.source_voiceover
     )
-    return CreditBundle(dubs=[work])
+    return CreditBundle(dubs=[work], accept_draft=request.accept_draft)
 
 
 async def check_bundle(
     connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
-) -> None:
+) -> Qualities:
     """Refuses dubs that cannot be created."""
+    qualities: dict[str, Quality] = {}
+    refuses_drafts = is_refusing(principal, accept_draft=bundle.accept_draft)
     for number, work in enumerate(bundle.dubs):
-        await _check(connection, principal, video.id, work=work, field=f"dubs.{number}.languages", now=now)
+        field = f"dubs.{number}.languages"
+        found = await _check(
+            connection, principal, video.id, work=work, refuses_drafts=refuses_drafts, field=field, now=now
+        )
+        qualities |= found.qualities
+    return qualities
 
 
 async def _check(
-    connection: Connection, principal: Principal, video_id: str, *, work: DubWork, field: str, now: datetime
-) -> list[str]:
-    """Returns the jobs that these dubs depend on; raises if they cannot be made."""
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    work: DubWork,
+    refuses_drafts: bool,
+    field: str,
+    now: datetime,
+) -> Translatable:
+    """Raises if the dubs cannot be made."""
     transcript, source = await require_transcript(connection, principal, video_id)
     if work.source_voiceover == "optimized":
         raise CutroomError(
@@ -71,13 +87,17 @@ async def _check(
             details={"reason": "no_optimized_transcript"},
         )
     await require_languages(connection, work.languages, source=source, now=now, field=field, spoken=True)
-    return [] if source is not None else [transcript.id]
+    qualities = await rate_translations(connection, work.languages, source=source, now=now)
+    if refuses_drafts:
+        refuse_drafts(qualities)
+    return Translatable([] if source is not None else [transcript.id], qualities)
 
 
 async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
     """Ends a dub uncharged if the language of the video, not known when it was requested, makes it impossible."""
     source = await transcript_language(connection, job.library_id, str(job.video_id))
     await check_languages(connection, [str(job.key.language)], source=source, now=now, spoken=True)
+    await check_draft(connection, job, source=source, now=now)
 
 
 async def request_dubs(
@@ -87,9 +107,19 @@ async def request_dubs(
     await get_video(connection, principal, video_id)
     check_line_items(request.languages, request.reservation_line_item_id_by_language)
     bundle = credit_bundle(request)
-    depends_on = await _check(connection, principal, video_id, work=bundle.dubs[0], field="languages", now=now)
+    refuses_drafts = is_refusing(principal, accept_draft=request.accept_draft)
+    found = await _check(
+        connection,
+        principal,
+        video_id,
+        work=bundle.dubs[0],
+        refuses_drafts=refuses_drafts,
+        field="languages",
+        now=now,
+    )
+    plan = {REFUSES_DRAFTS: refuses_drafts}
     jobs = []
-    for language, item in zip(request.languages, billable_items(bundle), strict=True):
+    for language, item in zip(request.languages, billable_items(bundle, found.qualities), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
         charge = Charge(
             items=(item,),
@@ -98,7 +128,7 @@ async def request_dubs(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.DUB, video_id, language=language, product=request.product)
-        jobs.append(NewJob(key, video_id, depends_on=depends_on, charge=charge, needs_language=True))
+        jobs.append(NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True))
     requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     balance = await get_balance(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))
@@ -114,6 +144,7 @@ async def list_dubs(connection: Connection, principal: Principal, video_id: str)
             product=_product(row),
             status=_stored_status(row),
             completion=row["completion"] or "pending",
+            quality=_quality(row),
             job_id=row["job_id"],
         )
         for row in rows
@@ -145,6 +176,7 @@ async def get_dub(
         dubbing_request_id=request_id(key.id),
         dubbing_status=_stored_status(row),
         completion_status=row["completion"] or "pending",
+        quality=_quality(row),
         audio_url=storage.download_url(path, _file_name(video.title, language, product=product, ready=ready))
         if path is not None
         else None,
@@ -165,6 +197,10 @@ def _file_name(title: str | None, language: str, *, product: DubProduct, ready: 
 def request_id(job_id: str) -> str:
     """A deterministic id for the dubbing request, derived from the job id."""
     return hashlib.sha256(job_id.encode()).hexdigest()[:26]
+
+
+def _quality(row: asyncpg.Record) -> Quality | None:
+    return Quality(row["quality"]) if row["quality"] is not None else None
 
 
 def _language(row: asyncpg.Record) -> str:

@@ -1,6 +1,7 @@
 """Shortens sentences by rule, removing fillers and other words that carry little meaning."""
 
 import re
+from collections.abc import Mapping
 
 # Fillers set off by commas.
 _FILLERS = {
@@ -49,23 +50,46 @@ _INTENSIFIERS = {
     "pt": (r"muito", r"realmente", r"apenas", r"simplesmente", r"um pouco", r"bastante"),
     "es": (r"muy", r"realmente", r"solo", r"simplemente", r"un poco", r"bastante"),
 }
-# Shorter synonyms. They are not applied in negated sentences, where they can change the meaning:
+_NEGATIONS = re.compile(r"\b(?:not|never|não|nunca|nem|no|ni|tampoco|jamás|jamais)\b|n['\u2019]t\b", re.IGNORECASE)
+# Longer and shorter phrases of the same meaning.
+_EQUIVALENTS = {
+    "en": {
+        "in order to": "to",
+        "at this point in time": "now",
+        "at this moment": "now",
+        "due to the fact that": "because",
+    },
+    "pt": {
+        "em seguida": "depois",
+        "cada um deles": "cada um",
+        "cada uma delas": "cada uma",
+        "a fim de": "para",
+        "com o objetivo de": "para",
+        "neste momento": "agora",
+        "no momento em que": "quando",
+        "devido ao fato de que": "porque",
+        "em um": "num",
+        "em uma": "numa",
+    },
+    "es": {
+        "cada uno de ellos": "cada uno",
+        "cada una de ellas": "cada una",
+        "a fin de": "para",
+        "con el objetivo de": "para",
+        "en este momento": "ahora",
+        "en el momento en que": "cuando",
+        "debido al hecho de que": "porque",
+    },
+}
+# Synonyms of a slightly different meaning. They are not applied in negated sentences, where the difference is large:
 # "does not have to" is not "must not".
-_NEGATIONS = re.compile(r"\b(?:não|nunca|nem|no|ni|tampoco|jamás|jamais)\b", re.IGNORECASE)
 _SYNONYMS = {
-    "en": {"in order to": "to", "at this point in time": "now"},
     "pt": {
         "tem que": "deve",
         "tem de": "deve",
         "têm que": "devem",
         "tenho que": "devo",
         "temos que": "devemos",
-        "em seguida": "depois",
-        "cada um deles": "cada um",
-        "cada uma delas": "cada uma",
-        "a fim de": "para",
-        "em um": "num",
-        "em uma": "numa",
     },
     "es": {
         "tiene que": "debe",
@@ -74,13 +98,20 @@ _SYNONYMS = {
         "tenemos que": "debemos",
         "enseguida": "luego",
         "en seguida": "luego",
-        "cada uno de ellos": "cada uno",
-        "cada una de ellas": "cada una",
-        "a fin de": "para",
     },
 }
-# Pro-drop languages: the verb form already identifies the subject.
-_PRONOUNS = {"pt": r"eu|nós|vocês?", "es": r"yo|nosotros|nosotras|tú|ustedes|usted", "it": r"io|noi|tu"}
+# In pro-drop languages, many verb forms identify their subject: "eu falo", but not "eu falava" or "você fala".
+_CLEAR_PRONOUNS = {
+    "pt": r"eu (?=(?:não )?(?!(?:não|o)\b)\w*(?:o|ei|i|ou)\b)|nós (?=(?:não )?\w*mos\b)",
+    "es": r"yo (?=(?:no )?(?!(?:no|lo)\b)\w*(?:o|é|í|oy)\b)|(?:nosotros|nosotras) (?=(?:no )?\w*mos\b)"
+    r"|tú (?=(?:no )?\w*(?:s|ste)\b)",
+    "it": r"io (?=(?:non )?(?!lo\b)\w*o\b)|noi (?=(?:non )?\w*mo\b)",
+}
+_PRONOUNS = {
+    "pt": r"(?:eu|nós|vocês?) (?=\w)",
+    "es": r"(?:yo|nosotros|nosotras|tú|ustedes|usted) (?=\w)",
+    "it": r"(?:io|noi|tu) (?=\w)",
+}
 # Subject pronouns in questions follow the question word. After a verb or "para" the pronoun is an object and stays.
 _QUESTIONS = {
     "pt": r"^((?:e |mas )?(?:quant[oa]s?|qua(?:l|is)|o que|onde|quando|como|por que)(?: \w+){0,2}) vocês? (?=\w)",
@@ -91,15 +122,22 @@ _POSSESSIVE_ARTICLES = re.compile(r"(?<=[\s,])[oa]s? (?=(?:meu|minha|nosso|nossa
 MIN_WORDS = 3  # in a shortened text
 
 
-def shorter_variants(text: str, *, language: str) -> list[str]:
-    """Progressively shorter variants of a text, each building on the previous; empty if nothing can be removed."""
+def shorter_variants(text: str, *, language: str, keeps_meaning: bool = False) -> list[str]:
+    """Progressively shorter variants of a text, each building on the previous; empty if nothing can be removed.
+
+    With `keeps_meaning`, only words that add nothing are removed, and phrases are replaced by shorter equivalents.
+    """
     base = language.partition("-")[0]
-    steps = [_without_pronouns(text, base)]
-    steps.append(_with_synonyms(steps[-1], base))
+    steps = [_without_pronouns(_without_articles(text, base), _CLEAR_PRONOUNS.get(base))]
+    steps.append(_with_phrases(steps[-1], _EQUIVALENTS.get(base, {})))
     steps.append(_without(steps[-1], _FILLERS.get(base, ()), with_comma=True))
-    steps.append(_without(steps[-1], _INTENSIFIERS.get(base, ()), with_comma=False))
-    steps.append(_without_aside(steps[-1]))
-    steps.append(_without_connective(steps[-1], base))
+    if not keeps_meaning:
+        steps.append(_without_questioned(_without_pronouns(steps[-1], _PRONOUNS.get(base)), base))
+        if not _NEGATIONS.search(text):
+            steps.append(_with_phrases(steps[-1], _SYNONYMS.get(base, {})))
+            steps.append(_without(steps[-1], _INTENSIFIERS.get(base, ()), with_comma=False))
+        steps.append(_without_aside(steps[-1]))
+        steps.append(_without_connective(steps[-1], base))
     variants: list[str] = []
     for step in steps:
         if step != text and step not in variants and len(step.split()) >= MIN_WORDS:
@@ -107,21 +145,24 @@ def shorter_variants(text: str, *, language: str) -> list[str]:
     return variants
 
 
-def _without_pronouns(text: str, language: str) -> str:
-    """Drop redundant subject pronouns and optional articles."""
-    pronouns = _PRONOUNS.get(language)
-    if pronouns is not None:
-        text = re.sub(rf"(^|[,;] |\be |\by |\bque )(?:{pronouns}) (?=\w)", r"\1", text, flags=re.IGNORECASE)
-    question = _QUESTIONS.get(language)
-    if question is not None:
-        text = re.sub(question, r"\1 ", text, flags=re.IGNORECASE)
-    return _tidy(_POSSESSIVE_ARTICLES.sub("", text)) if language == "pt" else _tidy(text)
+def _without_articles(text: str, language: str) -> str:
+    return _tidy(_POSSESSIVE_ARTICLES.sub("", text)) if language == "pt" else text
 
 
-def _with_synonyms(text: str, language: str) -> str:
-    if _NEGATIONS.search(text):
+def _without_pronouns(text: str, pronouns: str | None) -> str:
+    """Drop subject pronouns at the start of a clause."""
+    if pronouns is None:
         return text
-    for phrase, shorter in _SYNONYMS.get(language, {}).items():
+    return _tidy(re.sub(rf"(^|[,;] |\be |\by |\bque )(?:{pronouns})", r"\1", text, flags=re.IGNORECASE))
+
+
+def _without_questioned(text: str, language: str) -> str:
+    question = _QUESTIONS.get(language)
+    return text if question is None else _tidy(re.sub(question, r"\1 ", text, flags=re.IGNORECASE))
+
+
+def _with_phrases(text: str, replacements: Mapping[str, str]) -> str:
+    for phrase, shorter in replacements.items():
         text = re.sub(rf"\b{phrase}\b(?=[\s,.!?;])", shorter, text, flags=re.IGNORECASE)
     return _tidy(text)
 

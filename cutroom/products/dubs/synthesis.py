@@ -7,7 +7,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutroom.engines.diarization.pitch import median_pitch
@@ -20,7 +19,7 @@ from cutroom.media.dubbing import AudioRange, change_tempo
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
-from cutroom.products.dubs.line_sync import fit_line
+from cutroom.products.dubs.line_sync import best_wording, fit_line, next_wording
 from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, trim_silence
 from cutroom.products.dubs.script import CHUNK_SECONDS, AssignedVoice, DubLine, DubScript, SynthesizedLine
 from cutroom.products.speech.encoding import from_pcm, resample_speech, to_pcm
@@ -45,7 +44,7 @@ _log = logging.getLogger(__name__)
 async def assign_voices(
     artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, script: DubScript
 ) -> dict[str, AssignedVoice]:
-    """A stock voice per speaker, matched by pitch; for premium dubs a clone of the speaker."""
+    """A stock voice per speaker, matched by gender, age and pitch; for premium dubs a clone of the speaker."""
     speakers = list(dict.fromkeys(line.speaker for line in script.lines))
     profiles = [await _profile_speaker(artifacts, dub=dub, script=script, speaker=speaker) for speaker in speakers]
     voices = await asyncio.to_thread(_assign_stock_voices, engines, profiles, dub.language)
@@ -74,12 +73,12 @@ async def _profile_speaker(artifacts: DubArtifacts, *, dub: DubRef, script: DubS
 def _assign_stock_voices(
     engines: Engines, profiles: Sequence[SpeakerProfile], language: str
 ) -> dict[str, AssignedVoice]:
-    synthesizer = engines.synthesizer()
-    voices = voices_for(language, synthesizer.voices())
+    engine_of = {voice: each.name for each in engines.synthesizers() for voice in each.voices()}
+    voices = voices_for(language, list(engine_of))
     if not voices:
         raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
     return {
-        speaker: AssignedVoice(synthesizer.name, voice.name, pitch_hz=voice.pitch_hz)
+        speaker: AssignedVoice(engine_of[voice], voice.name, pitch_hz=voice.pitch_hz)
         for speaker, voice in cast_voices(profiles, voices).items()
     }
 
@@ -131,35 +130,26 @@ def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     return fingerprint({"texts": line.texts, "voice": voice.identity, "language": dub.language, "slot": slot})
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    text_index: int
-    pcm: bytes
-    tempo: float
-    seconds: float
-
-
 async def synthesize_line(
     artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, line: DubLine, voice: AssignedVoice
 ) -> SynthesizedLine:
-    """Synthesize the first candidate text that fits the slot, or else the shortest, and adjust its tempo."""
-    best: _Candidate | None = None
-    for index, text in enumerate(line.texts):
-        pcm = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=text)
-        fit = fit_line(len(pcm) / 2 / LINE_RATE, line.slot)
-        if best is None or fit.seconds < best.seconds:
-            best = _Candidate(index, pcm, fit.tempo, fit.seconds)
-        if fit.fits:
+    """Synthesize the candidate text that needs the least change of tempo, and adjust its tempo to the slot."""
+    spoken: dict[int, bytes] = {}
+    while True:
+        seconds = {index: len(pcm) / 2 / LINE_RATE for index, pcm in spoken.items()}
+        index = next_wording(line.texts, seconds, line.slot, language=dub.language)
+        if index is None:
             break
-    assert best is not None
-    pcm, tempo = best.pcm, best.tempo
+        spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=line.texts[index])
+    chosen = best_wording(seconds, line.slot)
+    pcm, tempo = spoken[chosen], fit_line(seconds[chosen], line.slot).tempo
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
         pcm = await _change_tempo(artifacts, pcm, tempo)
     else:
         tempo = 1.0
     key = line_key(dub, line, voice)
     await artifacts.put(dub.line_path(key), pcm)
-    return SynthesizedLine(line.number, key, len(pcm) / 2 / LINE_RATE, tempo, best.text_index)
+    return SynthesizedLine(line.number, key, len(pcm) / 2 / LINE_RATE, tempo, chosen)
 
 
 async def _synthesize_text(
@@ -179,7 +169,8 @@ async def _synthesize_text(
         if reference is not None:
             speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language)
         else:
-            speech = engines.synthesizer().synthesize(text, voice=str(voice.voice), language=dub.language)
+            synthesizer = engines.synthesizer_named(voice.engine)
+            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language)
         return to_pcm(trim_silence(resample_speech(speech, LINE_RATE)))
 
     pcm = await asyncio.to_thread(synthesize)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from cutroom.capabilities.rules import REFUSES_DRAFTS
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import billable_items
@@ -29,10 +30,12 @@ class RecipeRun:
     bundle: CreditBundle
 
 
-def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscriber: bool) -> list[NewJob]:
+def recipe_jobs(
+    recipes: Recipes | None, video_id: str, *, after: str, is_subscriber: bool, refuses_drafts: bool
+) -> list[NewJob]:
     """Returns one job per product; each depends on `after` and is charged when it starts."""
     jobs = []
-    for run in _runs(recipes, video_id):
+    for run in _runs(recipes, video_id, refuses_drafts=refuses_drafts):
         items = tuple(billable_items(run.bundle))
         charge = Charge(items, is_subscriber) if items else None
         jobs.append(NewJob(run.key, video_id, plan=run.plan, depends_on=[after], charge=charge))
@@ -41,18 +44,19 @@ def recipe_jobs(recipes: Recipes | None, video_id: str, *, after: str, is_subscr
 
 def credit_bundle(new_video: NewVideo) -> CreditBundle:
     """Returns the bundle that quotes and charges the recipes of an import."""
-    return CreditBundle.of(run.bundle for run in _runs(new_video.products, video_id=""))
+    return CreditBundle.of(run.bundle for run in _runs(new_video.products, video_id="", refuses_drafts=False))
 
 
-def _runs(recipes: Recipes | None, video_id: str) -> list[RecipeRun]:
+def _runs(recipes: Recipes | None, video_id: str, *, refuses_drafts: bool) -> list[RecipeRun]:
     if recipes is None:
         return []
     runs = []
     for dub in recipes.dubs or []:
         for language in dub.languages:
             key = JobKey(JobType.DUB, video_id, language=language, product=dub.product)
-            request = NewDubs(languages=[language], product=dub.product)
-            runs.append(RecipeRun(key, {"recipe": True}, dubs.credit_bundle(request)))
+            request = NewDubs(languages=[language], product=dub.product, accept_draft=dub.accept_draft)
+            plan = {"recipe": True, REFUSES_DRAFTS: refuses_drafts and not dub.accept_draft}
+            runs.append(RecipeRun(key, plan, dubs.credit_bundle(request)))
     if recipes.shorts is not None:
         plan = recipes.shorts.model_dump(mode="json", by_alias=True)
         runs.append(RecipeRun(JobKey(JobType.SHORTS, new_id()), plan, shorts.credit_bundle(plan)))

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
+from cutroom.credits.schemas import AcceptDraft
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
@@ -67,6 +68,7 @@ class DubRecipe(PricedRequest):
 
     languages: Languages
     product: DubProduct = DubProduct.PLUS
+    accept_draft: AcceptDraft = False
 
 
 class ShortsRecipe(PricedRequest):

@@ -156,7 +156,13 @@ def _new_jobs(principal: Principal, video_id: str, *, recipes: Recipes | None, i
     return [
         NewJob(import_key, video_id, depends_on=[upload_prerequisite(video_id)] if is_upload else []),
         NewJob(transcript_key, video_id, depends_on=[import_key.id]),
-        *recipe_jobs(recipes, video_id, after=transcript_key.id, is_subscriber=is_subscriber(principal)),
+        *recipe_jobs(
+            recipes,
+            video_id,
+            after=transcript_key.id,
+            is_subscriber=is_subscriber(principal),
+            refuses_drafts=principal.refuses_drafts,
+        ),
     ]
 
 

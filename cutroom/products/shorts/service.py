@@ -13,7 +13,7 @@ from cutroom.credits.pricing import PriceList, to_credits
 from cutroom.credits.receipts import receipt
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ShortsWork
-from cutroom.credits.service import billable_items, get_balance, is_subscriber
+from cutroom.credits.service import NOT_TRANSLATED, Qualities, billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
@@ -81,10 +81,11 @@ async def check_bundle(
     *,
     bundle: CreditBundle,
     now: datetime,  # noqa: ARG001 (the form of every check)
-) -> None:
+) -> Qualities:
     """Refuses shorts, promos and clips that cannot be created."""
     if bundle.shorts is not None:
         await _check(connection, principal, video, work=bundle.shorts)
+    return NOT_TRANSLATED
 
 
 async def _check(connection: Connection, principal: Principal, video: Video, *, work: ShortsWork) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.diarization.pitch import median_pitch
-from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import read_samples
 from cutroom.engines.synthesis.port import SynthesizedSpeech
@@ -280,9 +279,7 @@ class SpeechActivities:
             language = task.language
 
         def synthesize() -> SynthesizedSpeech:
-            synthesizer = self.engines.synthesizer()
-            if synthesizer.name != voice.engine:
-                raise EngineUnavailableError("This worker's speech engine does not have the voice.")
+            synthesizer = self.engines.synthesizer_named(voice.engine)
             return synthesizer.synthesize(text, voice=voice.name, language=language, speed=task.speed)
 
         return await self.threads.run(synthesize)

@@ -12,7 +12,7 @@ from cutroom.capabilities.service import check_languages, require_languages
 from cutroom.credits.pricing import Action, BillableItem, PriceList, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ThumbnailWork
-from cutroom.credits.service import billable_items, get_balance, is_subscriber
+from cutroom.credits.service import NOT_TRANSLATED, Qualities, billable_items, get_balance, is_subscriber
 from cutroom.errors import invalid_field, invalid_fields, not_found
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
@@ -163,11 +163,11 @@ async def check_start(connection: Connection, job: StartingJob, now: datetime) -
 
 async def check_bundle(
     connection: Connection, principal: Principal, video: Video, *, bundle: CreditBundle, now: datetime
-) -> None:
+) -> Qualities:
     """Refuses a thumbnail that cannot be created."""
     work = bundle.zero_prompt_thumbnail
     if work is None or not work.enabled:
-        return
+        return NOT_TRANSLATED
     if work.auto_detect_content_moments and work.character_count:
         raise invalid_field("zeroPromptThumbnail.characterCount", NO_CHARACTERS)
     if len(work.reference_products) > MAX_REFERENCES:
@@ -175,6 +175,7 @@ async def check_bundle(
         raise invalid_field("zeroPromptThumbnail.referenceProducts", message)
     languages, field = work.translate_language_codes, "zeroPromptThumbnail.translateLanguageCodes"
     await _check(connection, principal, video.id, languages=languages, field=field, now=now)
+    return NOT_TRANSLATED  # a few words on a picture have no rate of their own
 
 
 async def _check(

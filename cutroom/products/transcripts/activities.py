@@ -12,7 +12,9 @@ from temporalio import activity
 
 from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, speaker_turns
 from cutroom.engines.diarization.port import SpeakerEmbedding
+from cutroom.engines.diarization.segmentation import split_speech
 from cutroom.engines.recognition.port import Transcription, Word
+from cutroom.engines.recognition.separated_voice import SeparatedVoiceRecognizer
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
@@ -43,9 +45,10 @@ from cutroom.products.transcripts.chunks import (
     speech_within,
     transcription_share,
 )
+from cutroom.products.transcripts.question_marks import mark_questions
 from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.service import StoredTranscript
-from cutroom.products.transcripts.subtitles import store_subtitles
+from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -134,7 +137,8 @@ class TranscriptActivities:
                 samples = await asyncio.to_thread(read_samples, raw)
 
         def transcribe() -> tuple[Transcription, list[SpeakerEmbedding], str]:
-            recognizer, speaker_embedder = self.engines.recognizer(), self.engines.speaker_embedder()
+            recognizer = SeparatedVoiceRecognizer(self.engines.recognizer(), self.engines.source_separator)
+            speaker_embedder = self.engines.speaker_embedder()
             recognized = portion(report_progress, 0.0, RECOGNITION_FRACTION if speaker_embedder else 1.0)
             transcription = recognizer.transcribe(
                 samples, language=task.language, speech=speech, on_progress=recognized
@@ -142,7 +146,9 @@ class TranscriptActivities:
             if speaker_embedder is None:
                 return transcription, [], recognizer.name
             embedded = portion(report_progress, RECOGNITION_FRACTION, 1.0)
-            embeddings = speaker_embedder.embed(samples, speech=speech, on_progress=embedded)
+            segmenter = self.engines.speaker_segmenter()
+            pieces = split_speech(speech, segmenter.segment(samples, speech=speech)) if segmenter else speech
+            embeddings = speaker_embedder.embed(samples, speech=pieces, on_progress=embedded)
             return transcription, embeddings, recognizer.name
 
         transcription, embeddings, engine = await asyncio.to_thread(transcribe)
@@ -154,10 +160,10 @@ class TranscriptActivities:
         async with self._step(job, "assembling", progress=95):
             names = [f"chunk-{chunk.index:05}.json" for chunk in plan.chunks]
             chunks = [read_chunk(await self._read(_work_path(job, video_id, name))) for name in names]
-            segments = await asyncio.to_thread(self._segments, chunks, language)
+            segments = mark_questions(await asyncio.to_thread(self._segments, chunks, language), language=language)
             stored = service.alignment_path(job.library_id, video_id)
             await self.storage.put(stored, write_alignment(segments, language=language))
-            await store_subtitles(
+            sheet = await store_subtitles(
                 self.storage,
                 segments,
                 library_id=job.library_id,
@@ -185,6 +191,7 @@ class TranscriptActivities:
             "segments": len(segments),
             "speakers": len(speakers),
             "engine": engine,
+            **reading_speed_report(sheet),
         }
 
     def _segments(self, chunks: Sequence[TranscribedChunk], language: str) -> list[TranscriptSegment]:

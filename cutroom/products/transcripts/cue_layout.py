@@ -2,7 +2,8 @@
 
 Each possible cue has a cost for where it ends, where its line breaks, how fast it must be read and how well it fits
 the timing of the speech; the result is the sequence of cues with the lowest total cost. Only relative costs matter:
-splitting an unbreakable unit costs more than everything else, and larger violations of limits cost more.
+splitting an unbreakable unit costs more than everything else, and larger violations of limits cost more. A cue always
+ends where the speaker changes.
 """
 
 import math
@@ -46,8 +47,6 @@ _VIOLATION_EXTENT = 1200.0
 _INNER_PAUSE = 0.012  # per millisecond
 _SHORT_PAUSE_AFTER = 0.012  # per millisecond below _GOOD_PAUSE_MS
 _GOOD_PAUSE_MS = 500
-_DIALOGUE = 16.0
-_PARTIAL_TURN = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +154,7 @@ class _CueCosts:
             return True
         if self.pauses[last] > MAX_INNER_PAUSE_MS or self.track.ends[last] - self.track.starts[start] > self.max_ms:
             return False
-        turn = self.turns[last]
-        if turn <= start:
-            return self.width(start, end) <= 2 * self.line_columns
-        one_change = self.turns[turn - 1] <= start
-        line = max(self.width(start, turn), self.width(turn, end))
-        return one_change and line + DASH_COLUMNS <= self.line_columns
+        return self.turns[last] <= start and self.width(start, end) <= 2 * self.line_columns
 
     def cue_cost(self, start: int, end: int) -> float:
         """The cost of showing these units as one cue, without its line break."""
@@ -169,11 +163,6 @@ class _CueCosts:
         if self.sentences[last] > self.sentences[start] and self.track.breaks[last] != BreakPoint.SENTENCE:
             cost += _PARTIAL_SENTENCE + _PARTIAL_SENTENCE_PAUSE * (self.silence_ms[last] - self.silence_ms[start])
         width = self.width(start, end) + self.dash(start)
-        turn = self.turns[last]
-        if turn > start:
-            width = self.width(start, turn) + self.width(turn, end) + 2 * DASH_COLUMNS
-            full_turns = self.turns[start] == start and (end == len(self.turns) or self.turns[end] == end)
-            cost += _DIALOGUE if full_turns else _DIALOGUE + _PARTIAL_TURN
         time = max(1, min(self.max_ms, self.latest_ends[last] - self.track.starts[start]))
         for needed in (self.min_ms, width * self.ms_per_column):
             if time < needed:
@@ -182,9 +171,6 @@ class _CueCosts:
 
     def best_line_break(self, start: int, end: int) -> tuple[float, int | None] | None:
         """The cost and position of the best line break, or None if the text does not fit on two lines."""
-        turn = self.turns[end - 1]
-        if turn > start:
-            return 0.0, turn
         dash = self.dash(start)
         if self.width(start, end) + dash <= self.line_columns:
             return 0.0, None

@@ -79,7 +79,7 @@ class CueRule(StrEnum):
     END = "end"  # not before its last word, unless the next cue follows directly
     UNBREAKABLE = "unbreakable"  # a grammatical unit is split
     ORPHAN = "orphan"  # one short word on a line although a better break exists
-    SPEAKERS = "speakers"  # one line per speaker, and a dash where the speaker changes
+    SPEAKERS = "speakers"  # one speaker per cue, and a dash where the speaker changes
     TEXT = "text"  # missing, duplicated or reordered text
 
 
@@ -153,12 +153,11 @@ def _check_timing(cue: SubtitleCue, before: SubtitleCue | None, rules: CueRules)
 
 
 def _check_speakers(cue: SubtitleCue, before: SubtitleCue | None) -> Iterator[tuple[CueRule, str]]:
-    dialogue = len({line.speaker for line in cue.lines}) > 1
-    last = before.lines[-1].speaker if before else cue.lines[0].speaker
-    for line in cue.lines:
-        if line.dash != (dialogue or line.speaker != last):
-            yield CueRule.SPEAKERS, f"{line.rendered!r} after {last!r}"
-        last = line.speaker
+    speaker = cue.lines[0].speaker
+    changed = before is not None and before.lines[-1].speaker != speaker
+    for at, line in enumerate(cue.lines):
+        if line.speaker != speaker or line.dash != (changed and at == 0):
+            yield CueRule.SPEAKERS, f"{line.rendered!r} of {line.speaker!r}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ A cue starts with its first word, or up to five frames earlier if it needs the t
 last word, or later if reading takes longer. In continuous speech there is no time for the gap between two cues, so it
 is taken from the end of the last word, two frames at most.
 
-A cue contains one speaker, or two with one line each if their turns are short. A dash marks a line on which the speaker
-changes, and both lines of such a dialogue.
+A cue contains one speaker. A dash marks a cue with which the speaker changes.
 """
 
 import math
@@ -101,13 +100,10 @@ def _to_ms(start_seconds: float, end_seconds: float) -> tuple[int, int]:
 
 def _lines(track: CueTrack, block: CueBlock) -> tuple[SubtitleLine, ...]:
     start, end = block.start, block.end
-    first, last = track.speakers[start], track.speakers[end - 1]
-    turn = start > 0 and track.speakers[start - 1] != first
-    if block.split is None:
-        return (SubtitleLine(track.text(start, end), first, dash=turn),)
-    dialogue = first != last
-    top = SubtitleLine(track.text(start, block.split), first, dash=turn or dialogue)
-    return top, SubtitleLine(track.text(block.split, end), last, dash=dialogue)
+    speaker = track.speakers[start]
+    turn = start > 0 and track.speakers[start - 1] != speaker
+    top = SubtitleLine(track.text(start, block.split or end), speaker, dash=turn)
+    return (top,) if block.split is None else (top, SubtitleLine(track.text(block.split, end), speaker))
 
 
 class _CueTiming:

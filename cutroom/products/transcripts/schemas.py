@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from cutroom.engines.translation.port import Quality
 from cutroom.web.schema import ApiModel, LanguageCode, Omittable, Uri
 
 
@@ -64,6 +65,9 @@ class Subtitles(ApiModel):
     video_id: str
     language: Omittable[LanguageCode] = None
     format: Omittable[Literal["srt", "vtt"]] = None
+    quality: Annotated[
+        Omittable[Quality], Field(description="The class of the translation; omitted for the language of the video.")
+    ] = None
     download_url: Annotated[
         Omittable[Uri], Field(description="A URL of the file, valid for one hour, saved as `title-language.srt`.")
     ] = None

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from cutroom.accounts.principals import Principal
 from cutroom.credits.schemas import CreditBundle
+from cutroom.credits.service import NOT_TRANSLATED, Qualities
+from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
@@ -110,13 +112,15 @@ async def get_subtitles(
     if not is_language(language):
         raise not_found()
     language, library_id = canonical_language(language), principal.library_id
-    if await _has_subtitles(connection, library_id, video_id, language):
+    quality = await _caption_quality(connection, library_id, video_id, language)
+    if quality is not None or await _has_subtitles(connection, library_id, video_id, language):
         path = subtitle_path(library_id, video_id, language=language, format_=format_)
         return Subtitles(
             status="ready",
             video_id=video_id,
             language=language,
             format=format_,
+            quality=quality,
             download_url=storage.download_url(path, file_name(video.title, language, extension=format_)),
         )
     running = await connection.fetchval(
@@ -129,12 +133,22 @@ async def get_subtitles(
     return Subtitles(status="processing", video_id=video_id)
 
 
+async def _caption_quality(connection: Connection, library_id: str, video_id: str, language: str) -> Quality | None:
+    """The class of translated captions; None if there are none in this language."""
+    quality: str | None = await connection.fetchval(
+        "SELECT quality FROM published_captions WHERE library_id = $1 AND video_id = $2 AND language = $3",
+        library_id,
+        video_id,
+        language,
+    )
+    return Quality(quality) if quality is not None else None
+
+
 async def _has_subtitles(connection: Connection, library_id: str, video_id: str, language: str) -> bool:
     found: bool = await connection.fetchval(
         """SELECT EXISTS (SELECT FROM transcripts t JOIN jobs j
                              ON j.library_id = t.library_id AND j.id = 'transcript_' || t.video_id
-                           WHERE t.library_id = $1 AND t.video_id = $2 AND t.language = $3 AND j.status = 'ready')
-               OR EXISTS (SELECT FROM published_captions WHERE library_id = $1 AND video_id = $2 AND language = $3)""",
+                           WHERE t.library_id = $1 AND t.video_id = $2 AND t.language = $3 AND j.status = 'ready')""",
         library_id,
         video_id,
         language,
@@ -205,7 +219,8 @@ async def check_bundle(
     *,
     bundle: CreditBundle,
     now: datetime,  # noqa: ARG001 (the form of every check)
-) -> None:
+) -> Qualities:
     """Refuses a transcript of a video that cannot be transcribed."""
     if bundle.transcript_only:
         await require_transcript(connection, principal, video.id)
+    return NOT_TRANSLATED

@@ -47,6 +47,9 @@ class FakeEngines(Engines):
     def language_identifier(self) -> LanguageIdentifier:
         return FastLanguageIdentifier()
 
+    def text_embedder(self) -> None:
+        """Without one, translations are not compared with the source by meaning."""
+
 
 async def result(
     runtime: Runtime, transcribed: TranscribedVideo, *translators: Translator, language: str = "pt"
@@ -59,26 +62,29 @@ async def result(
 async def test_reading_speed_exceptions_count_only_fast_cues(
     runtime: Runtime, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
-    route = Route("en", "pt", Quality.GOOD)
+    route = Route("en", "pt", Quality.PUBLISHABLE)
     assert (await result(runtime, transcribed, EchoTranslator("one", route)))["readingSpeedExceptions"] == 0
     # The file ends before the last word, so that its cue is too short and too fast.
     await accounts.connection.execute("UPDATE videos SET duration_seconds = 2.0 WHERE id = $1", transcribed.video_id)
     outcome = await result(runtime, transcribed, EchoTranslator("one", route))
-    assert outcome["readingSpeedExceptions"] == 1
+    assert outcome["readingSpeedExceptions"] == len(outcome["fastCues"]) == 1
+    assert outcome["fastCues"][0]["charactersPerSecond"] > 17
 
 
 async def test_flagged_lines_have_reasons(runtime: Runtime, transcribed: TranscribedVideo) -> None:
-    outcome = await result(runtime, transcribed, EchoTranslator("one", Route("en", "pt", Quality.GOOD)))
+    outcome = await result(runtime, transcribed, EchoTranslator("one", Route("en", "pt", Quality.PUBLISHABLE)))
     assert outcome["flaggedLines"] == len(outcome["flagged"]) > 0
     assert {tuple(each["reasons"]) for each in outcome["flagged"]} <= {("untranslated",), ("language",), ("leftover",)}
     assert outcome["fallbackLines"] == 0
 
 
-async def test_translation_through_two_engines_is_a_draft(runtime: Runtime, transcribed: TranscribedVideo) -> None:
+async def test_translation_through_two_engines_has_the_class_of_both(
+    runtime: Runtime, transcribed: TranscribedVideo
+) -> None:
     first, second = (
-        EchoTranslator("one", Route("en", "pt", Quality.GOOD)),
-        EchoTranslator("two", Route("pt", "es", Quality.GOOD)),
+        EchoTranslator("one", Route("en", "pt", Quality.PUBLISHABLE)),
+        EchoTranslator("two", Route("pt", "es", Quality.PUBLISHABLE)),
     )
     outcome = await result(runtime, transcribed, first, second, language="es")
-    assert (outcome["quality"], outcome["engines"], outcome["via"]) == ("draft", ["one", "two"], ["pt"])
-    assert (await result(runtime, transcribed, first, second))["quality"] == "good"
+    assert (outcome["quality"], outcome["engines"], outcome["via"]) == ("review", ["one", "two"], ["pt"])
+    assert (await result(runtime, transcribed, first, second))["quality"] == "publishable"

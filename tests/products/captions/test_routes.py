@@ -13,8 +13,8 @@ from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
 
 ENGINES = [
-    AdvertisedTranslator("one", (Route("en", "pt", Quality.GOOD), Route("pt", "en", Quality.GOOD))),
-    AdvertisedTranslator("two", (Route("pt", "es", Quality.DRAFT),)),
+    AdvertisedTranslator("one", (Route("en", "pt", Quality.PUBLISHABLE), Route("pt", "en", Quality.PUBLISHABLE))),
+    AdvertisedTranslator("two", (Route("pt", "es", Quality.PUBLISHABLE),)),
 ]
 
 
@@ -74,7 +74,7 @@ async def test_unsupported_language_is_rejected_with_supported_ones(
 async def test_regional_route_serves_its_base_language_but_no_other_region(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
-    engine = AdvertisedTranslator("three", (Route("en", "fr-CA", Quality.GOOD),))
+    engine = AdvertisedTranslator("three", (Route("en", "fr-CA", Quality.PUBLISHABLE),))
     async with runtime.database.connection() as connection, connection.transaction():
         await publish_routes(connection, [engine], now=system_clock())
     for language, status in (("fr", 202), ("fr-CA", 202), ("fr-FR", 400)):

@@ -100,7 +100,7 @@ async def schedule_of(
     script_lines = tuple(
         DubLine(number, start, end, end, "speaker_1", "source", ("text",)) for number, (start, end) in enumerate(SPANS)
     )
-    script = DubScript("pt", "plus", "en", "good", (), SECONDS, script_lines, "separation")
+    script = DubScript("pt", "plus", "en", "publishable", (), SECONDS, script_lines, "separation")
     await artifacts.put(dub.path("script.json"), to_json(script))
     await artifacts.put(dub.line_path("key"), to_pcm(tone(3.0, rate=LINE_RATE)))
     activities = DubActivities(runtime.database, artifacts, StubEngines(), system_clock)

@@ -10,14 +10,25 @@ from cutroom.products.dubs.line_sync import (
     GAP_SECONDS,
     MAX_BORROWED_SECONDS,
     MAX_DELAY_SECONDS,
+    MAX_NATURAL,
     MAX_TEMPO,
+    MAX_WORDINGS,
+    MIN_NATURAL,
     MIN_TEMPO,
     Slot,
+    best_wording,
     fit_line,
     is_likely_too_long,
+    is_natural_fit,
     line_slots,
     line_starts,
+    max_characters,
+    natural_seconds,
+    next_wording,
 )
+
+SLOT = Slot(0.0, 4.0, 4.0)
+LONG, SHORTER, SHORTEST = "a" * 100, "a" * 80, "a" * 40  # natural_seconds: 5.6, 4.6 and 2.4
 
 
 def test_slot_extends_into_the_following_silence() -> None:
@@ -41,24 +52,101 @@ def test_slots_of_overlapping_lines_are_shortened() -> None:
         (3.6, 0.9, 4.0),
         (2.0, MIN_TEMPO, 2.0 / MIN_TEMPO),  # too short: limited by MIN_TEMPO
         (6.0, MAX_TEMPO, 4.8),  # too long: extends into the silence
-        (9.0, MAX_TEMPO, 7.2),  # does not fit_line
+        (9.0, MAX_TEMPO, 7.2),  # longer than the silence allows
     ],
 )
 def test_tempo_matches_the_slot_within_limits(natural: float, tempo: float, seconds: float) -> None:
     fitted = fit_line(natural, Slot(10.0, 14.0, 15.0))
     assert (fitted.tempo, round(fitted.seconds, 4)) == (tempo, round(seconds, 4))
-    assert fitted.fits is (seconds <= 4.4)
 
 
-def test_text_is_too_long_when_it_exceeds_the_slot_at_max_tempo() -> None:
-    slot = Slot(0.0, 4.0, 4.0)
-    assert is_likely_too_long("a" * 90, slot, language="pt-BR")
-    assert not is_likely_too_long("a" * 87, slot, language="pt")
+def test_text_is_too_long_when_it_exceeds_the_slot_at_a_tempo() -> None:
+    assert is_likely_too_long("a" * 90, SLOT, language="pt-BR", tempo=MAX_TEMPO)
+    assert not is_likely_too_long("a" * 87, SLOT, language="pt", tempo=MAX_TEMPO)
+    assert is_likely_too_long("a" * 87, SLOT, language="pt")  # at natural speed
 
 
 def test_short_texts_include_the_utterance_overhead() -> None:
-    assert is_likely_too_long("Apenas dois.", Slot(0.0, 0.62, 1.1), language="pt")
-    assert not is_likely_too_long("Apenas dois. " * 10, Slot(0.0, 6.2, 6.8), language="pt")
+    assert is_likely_too_long("Apenas dois.", Slot(0.0, 0.62, 1.1), language="pt", tempo=MAX_TEMPO)
+    assert not is_likely_too_long("Apenas dois. " * 10, Slot(0.0, 6.2, 6.8), language="pt", tempo=MAX_TEMPO)
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken", "language"),
+    [
+        ("It costs $149.", "It costs one hundred forty-nine dollars.", "en"),
+        ("Custa R$ 2.149.", "Custa dois mil cento e quarenta e nove reais.", "pt-BR"),
+        ("Son las 15:30.", "Son las quince y treinta.", "es"),
+    ],
+)
+def test_estimate_counts_numbers_as_they_are_spoken(written: str, spoken: str, language: str) -> None:
+    assert natural_seconds(written, language=language) == natural_seconds(spoken, language=language)
+
+
+@given(st.floats(0.3, 30.0))
+def test_text_of_max_characters_fits_naturally(seconds: float) -> None:
+    slot = Slot(0.0, seconds, seconds)
+    count = max_characters(slot, language="es")
+    if count > 1:
+        assert not is_likely_too_long("a" * count, slot, language="es")
+    assert is_likely_too_long("a" * (count + 1), slot, language="es")
+
+
+@pytest.mark.parametrize(("seconds", "fits"), [(3.59, False), (3.61, True), (4.79, True), (4.81, False)])
+def test_natural_fit_is_ten_percent_shorter_to_twenty_percent_longer(seconds: float, *, fits: bool) -> None:
+    assert is_natural_fit(seconds, SLOT.seconds) is fits
+
+
+def test_first_wording_is_kept_if_it_fits() -> None:
+    texts = (LONG, SHORTER, SHORTEST)
+    assert next_wording(texts, {}, SLOT, language="pt") == 0
+    assert next_wording(texts, {0: 4.7}, SLOT, language="pt") is None
+    assert best_wording({0: 4.7}, SLOT) == 0
+
+
+def test_next_wording_is_the_first_that_is_expected_to_fit() -> None:
+    texts = (LONG, "a" * 99, SHORTER, "a" * 75, SHORTEST)
+    assert next_wording(texts, {0: 5.6}, SLOT, language="pt") == 2
+    assert next_wording(texts, {0: 5.6, 2: 4.6}, SLOT, language="pt") is None
+    assert best_wording({0: 5.6, 2: 4.6}, SLOT) == 2
+
+
+def test_expected_durations_follow_the_speed_of_the_voice() -> None:
+    texts = (LONG, SHORTER, "a" * 70)
+    assert next_wording(texts, {0: 5.6}, SLOT, language="pt") == 1
+    assert next_wording(texts, {0: 6.6}, SLOT, language="pt") == 2
+
+
+def test_wording_that_is_much_too_short_is_not_better_than_one_that_is_a_little_too_long() -> None:
+    assert next_wording((LONG, SHORTEST), {0: 5.6}, SLOT, language="pt") is None
+
+
+def test_nothing_shorter_is_tried_for_a_line_that_is_already_too_short() -> None:
+    assert next_wording((SHORTEST, "a" * 30), {0: 2.4}, SLOT, language="pt") is None
+
+
+@given(
+    st.lists(st.integers(3, 200), min_size=1, max_size=12),
+    st.floats(0.7, 1.4),
+    st.floats(0.3, 12.0),
+)
+def test_chosen_wording_needs_no_more_change_of_tempo_than_the_first(
+    lengths: list[int], speed: float, seconds: float
+) -> None:
+    slot = Slot(0.0, seconds, seconds)
+    texts = ["a" * length for length in lengths]
+    spoken: dict[int, float] = {}
+    while (index := next_wording(texts, spoken, slot, language="es")) is not None:
+        assert index not in spoken
+        spoken[index] = natural_seconds(texts[index], language="es") / speed
+    assert 0 in spoken
+    assert len(spoken) <= MAX_WORDINGS
+
+    def change(index: int) -> float:
+        ratio = spoken[index] / slot.seconds
+        return max(1.0, ratio / MAX_NATURAL, MIN_NATURAL / ratio)
+
+    assert change(best_wording(spoken, slot)) == min(map(change, spoken))
 
 
 def test_lines_keep_their_source_starts_when_they_fit() -> None:

@@ -47,15 +47,17 @@ def test_worst_lines_come_first_and_totals_are_correct() -> None:
     report = sync_report(lines)
     assert [each["line"] for each in report["segments"]] == [2, 1, 0, 3]
     assert (report["lines"], report["within10Percent"], report["worstStretch"]) == (4, 0.75, 0.85)
-    assert (report["longestStartErrorMs"], report["overlapMs"]) == (50, 0)
+    assert (report["longestStartErrorMs"], report["overlapMs"], report["naturalFit"]) == (50, 0, 1.0)
     assert report["segments"][3] == {
         "line": 3,
         "start": 9.0,
         "slotSeconds": 2.0,
         "spokenSeconds": 2.0,
+        "naturalSeconds": 2.2,
         "stretch": 1.1,
         "startErrorMs": 0,
         "withinSlot": True,
+        "fitsNaturally": True,
         "levelDb": 0.0,
         "shortened": True,
     }
@@ -72,6 +74,20 @@ def test_lines_far_below_the_median_of_their_speaker_are_listed() -> None:
     assert [each.get("levelDb") for each in report["segments"]] == [-12.0, 0.0, 0.0, 0.0, 0.0, None]
 
 
+def test_natural_fit_is_measured_before_the_tempo_changes() -> None:
+    lines = [
+        line(0, 0.0, 2.0, tempo=1.2),  # 2.4 s in a slot of 2 s
+        line(1, 3.0, 2.0, tempo=1.25),
+        line(2, 6.0, 2.0, tempo=0.9),
+        line(3, 9.0, 2.0, tempo=0.85),
+    ]
+    report = sync_report(lines)
+    assert report["naturalFit"] == 0.5
+    by_number = sorted(report["segments"], key=lambda each: each["line"])
+    assert [each["fitsNaturally"] for each in by_number] == [True, False, True, False]
+    assert [each["naturalSeconds"] for each in by_number] == [2.4, 2.5, 1.8, 1.7]
+
+
 def test_overlap_is_computed_in_time_order() -> None:
     assert overlap_ms([line(1, 3.0, 2.0), line(0, 0.0, 3.25)]) == 250
 
@@ -80,6 +96,7 @@ def test_report_without_lines() -> None:
     assert sync_report([]) == {
         "lines": 0,
         "within10Percent": 1.0,
+        "naturalFit": 1.0,
         "worstStretch": 1.0,
         "longestStartErrorMs": 0,
         "overlapMs": 0,
@@ -95,16 +112,16 @@ def test_report_without_lines() -> None:
         ("It was, you know, a really long day.", "en", ["It was, a really long day.", "It was, a long day."]),
         ("The house (which was old) burned down.", "en", ["The house burned down."]),
         ("Na verdade, ele chegou muito tarde.", "pt-BR", ["Ele chegou muito tarde.", "Ele chegou tarde."]),
-        ("Eu nunca vi a minha casa assim.", "pt", ["Nunca vi minha casa assim."]),
+        ("Eu nunca vi a minha casa assim.", "pt", ["Eu nunca vi minha casa assim.", "Nunca vi minha casa assim."]),
         ("Yo no lo sé, pero nosotros iremos.", "es", ["No lo sé, pero nosotros iremos."]),
-        ("Em seguida, ele tem que sair.", "pt", ["Depois, ele deve sair."]),
+        ("Em seguida, ele tem que sair.", "pt", ["Depois, ele tem que sair.", "Depois, ele deve sair."]),
         ("Ele não tem que sair agora.", "pt", []),
         ("No, usted tiene que esperar aquí.", "es", ["No, tiene que esperar aquí."]),
         (
             "E quantos barcos você constrói em um ano?",
             "pt",
             [
-                "E quantos barcos constrói em um ano?",
+                "E quantos barcos você constrói num ano?",
                 "E quantos barcos constrói num ano?",
                 "Quantos barcos constrói num ano?",
             ],
@@ -115,7 +132,29 @@ def test_report_without_lines() -> None:
         ("We go.", "en", []),
         ("Really very good.", "en", []),
         ("Das ist also so.", "de", []),
+        ("It is not very good.", "en", []),
+        ("Não é muito bom para nós.", "pt", []),
     ],
 )
 def test_shorter_variants(text: str, language: str, expected: list[str]) -> None:
     assert shorter_variants(text, language=language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Na verdade, eu cheguei muito tarde.", "pt-BR", ["Na verdade, cheguei muito tarde.", "Cheguei muito tarde."]),
+        ("Entonces llegó muy tarde.", "es", []),
+        ("Eu estava em casa, e eu vi tudo.", "pt", ["Eu estava em casa, e vi tudo."]),
+        ("Você fala, e nós ouvimos.", "pt", ["Você fala, e ouvimos."]),
+        ("Yo hablaba, y yo comí.", "es", ["Yo hablaba, y comí."]),
+        ("Yo lo hablaba con ella.", "es", []),
+        ("Eu não sabia o que era.", "pt", []),
+        ("Eu não posso prometer isso.", "pt", ["Não posso prometer isso."]),
+        ("Nosotros no podemos salir.", "es", ["No podemos salir."]),
+        ("Ela tem que sair neste momento.", "pt", ["Ela tem que sair agora."]),
+        ("The barn (which was old) burned down.", "en", []),
+    ],
+)
+def test_shorter_variants_that_keep_the_meaning(text: str, language: str, expected: list[str]) -> None:
+    assert shorter_variants(text, language=language, keeps_meaning=True) == expected

@@ -14,7 +14,9 @@ from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
 from tests.products.speech.conftest import FakeSynthesizer
 
-ENGINES = [AdvertisedTranslator("one", (Route("en", "pt", Quality.GOOD), Route("en", "de", Quality.GOOD)))]
+ENGINES = [
+    AdvertisedTranslator("one", (Route("en", "pt", Quality.PUBLISHABLE), Route("en", "de", Quality.PUBLISHABLE)))
+]
 FUNDS = 20_000
 
 

@@ -26,7 +26,7 @@ UPLOAD = {"source": {"type": "upload", "fileName": "lens.mp4", "contentType": "v
 
 def jobs_of(recipes: dict[str, Any], *, is_subscriber: bool = False) -> list[NewJob]:
     parsed = Recipes.model_validate(recipes)
-    return recipe_jobs(parsed, VIDEO, after=f"transcript_{VIDEO}", is_subscriber=is_subscriber)
+    return recipe_jobs(parsed, VIDEO, after=f"transcript_{VIDEO}", is_subscriber=is_subscriber, refuses_drafts=False)
 
 
 def name_of(job: NewJob) -> str:
@@ -93,7 +93,7 @@ def test_each_product_becomes_a_priced_job(recipes: dict[str, Any], jobs: list[t
 
 
 def test_no_recipes_create_no_jobs() -> None:
-    assert recipe_jobs(None, VIDEO, after="x", is_subscriber=True) == []
+    assert recipe_jobs(None, VIDEO, after="x", is_subscriber=True, refuses_drafts=False) == []
 
 
 def test_subscribers_get_a_discount_on_shorts_only() -> None:

@@ -186,13 +186,20 @@ def test_equal_breaks_prefer_a_longer_bottom_line() -> None:
     assert shown(made) == [["aaaaaaaa bbbbbbbb", "cccccccc dddddddd eeeeeeee"]]
 
 
-def test_short_turns_share_a_cue_with_dashes() -> None:
-    parts = [segment("Are you there?", speaker="A", rate=5), segment("Yes.", start=0.7, speaker="B", rate=5)]
-    after = segment("Wonderful programmes always start with someone saying yes.", start=1.4, speaker="A")
+def test_short_turns_have_separate_cues() -> None:
+    parts = [segment("Are you there?", speaker="A", rate=2), segment("Yes.", start=1.8, speaker="B", rate=2)]
+    after = segment("Wonderful programmes always start with someone saying yes.", start=3.0, speaker="A")
     made = make_cues([*parts, after], EN)
-    assert shown(made)[0] == ["- Are you there?", "- Yes."]
-    assert shown(made)[1][0].startswith("- Wonderful")
+    assert shown(made)[:2] == [["Are you there?"], ["- Yes."]]
+    assert shown(made)[2][0].startswith("- Wonderful")
     assert made.exceptions == ()
+
+
+def test_speaker_change_inside_a_sentence_ends_the_cue() -> None:
+    parts = [segment("bit thicker.", speaker="A"), segment("And the crack", start=0.8, speaker="B")]
+    made = make_cues(parts, EN)
+    assert shown(made) == [["bit thicker."], ["- And the crack"]]
+    assert unexpected_violations(made, "en", parts) == []
 
 
 def test_long_turns_have_separate_cues_with_a_dash_at_the_change() -> None:
@@ -428,8 +435,11 @@ def cue(start: float, end: float, *lines: SubtitleLine | str) -> SubtitleCue:
         ([cue(0, 1, "Eighteen letters..")], [CueRule.READING_SPEED]),
         ([cue(0, 2, "One."), cue(2.05, 4, "Two.")], [CueRule.GAP]),
         ([cue(0, 5, "He could not have known what we would", "do.")], [CueRule.ORPHAN]),
-        ([cue(0, 5, SubtitleLine("Yes.", "A"), SubtitleLine("No.", "B"))], [CueRule.SPEAKERS, CueRule.SPEAKERS]),
-        ([cue(0, 5, SubtitleLine("Yes.", "A", dash=True), SubtitleLine("No.", "B", dash=True))], []),
+        ([cue(0, 5, SubtitleLine("Yes.", "A"), SubtitleLine("No.", "B"))], [CueRule.SPEAKERS]),
+        (
+            [cue(0, 5, SubtitleLine("Yes.", "A", dash=True), SubtitleLine("No.", "B", dash=True))],
+            [CueRule.SPEAKERS] * 2,
+        ),
         ([cue(0, 2, SubtitleLine("Yes.", "A")), cue(3, 5, SubtitleLine("No.", "B"))], [CueRule.SPEAKERS]),
     ],
 )

@@ -1,7 +1,7 @@
 """Transcripts as documents for translation."""
 
 from cutroom.engines.translation.document import DocumentLine, DocumentSpeaker
-from cutroom.products.dubs.line_sync import MAX_TEMPO, Slot, is_likely_too_long, max_characters, natural_seconds
+from cutroom.products.dubs.line_sync import MAX_NATURAL, Slot, is_likely_too_long, max_characters, natural_seconds
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
 
@@ -25,4 +25,4 @@ def test_longest_text_of_a_slot_just_fits() -> None:
     slot = Slot(0.0, 3.0, 3.0)
     count = max_characters(slot, language="pt")
     assert not is_likely_too_long("a" * count, slot, language="pt")
-    assert natural_seconds("a" * (count + 2), language="pt") / MAX_TEMPO > slot.seconds
+    assert natural_seconds("a" * (count + 2), language="pt") / MAX_NATURAL > slot.seconds

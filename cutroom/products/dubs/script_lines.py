@@ -1,0 +1,126 @@
+"""Translates transcript segments into the lines of a dub script, with slots and candidate texts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutroom.engines.registry import Engines
+from cutroom.engines.translation.document import DocumentTranslation
+from cutroom.engines.translation.document_routing import translate_document
+from cutroom.engines.translation.port import Quality
+from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
+from cutroom.jobs.step_progress import ReportProgress, portion
+from cutroom.products.dubs.line_sync import (
+    MAX_NATURAL,
+    MAX_TEMPO,
+    Slot,
+    is_likely_too_long,
+    line_slots,
+    max_characters,
+)
+from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
+from cutroom.products.dubs.script import DubLine
+from cutroom.products.dubs.shortening import shorter_variants
+from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.products.transcripts.translation_documents import transcript_document
+
+TRANSLATION_FRACTION = 0.6  # of the time; the rest is spent on shorter variants of long lines
+# Voices differ in speed by about this factor, so that shorter wordings are prepared for lines that may need them.
+VOICE_SPREAD = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class DubSource:
+    """What is dubbed: the segments that are heard, in order, and what is known about the talk."""
+
+    segments: Sequence[TranscriptSegment]
+    language: str
+    speakers: Sequence[Mapping[str, Any]]
+    title: str | None
+    until_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedLines:
+    """The lines of a script, and the quality class and engines of their translation."""
+
+    lines: tuple[DubLine, ...] = ()
+    quality: str = Quality.PUBLISHABLE.value
+    engines: tuple[str, ...] = ()
+
+
+def translate_lines(
+    engines: Engines, source: DubSource, target: str, *, edits: Mapping[int, str], on_progress: ReportProgress
+) -> TranslatedLines:
+    """Translates the segments as one document; `edits` replaces the texts of lines by number."""
+    if not source.segments:
+        return TranslatedLines()
+    plan = plan_translation(engines.translators(), source=source.language, target=target)
+    translation = _translate(engines, source, plan, on_progress=portion(on_progress, 0.0, TRANSLATION_FRACTION))
+    lines = _make_lines(source, translation, plan, edits, on_progress=portion(on_progress, TRANSLATION_FRACTION, 1.0))
+    return TranslatedLines(tuple(lines), translation.quality.value, tuple(leg.translator.name for leg in plan.legs))
+
+
+def _translate(
+    engines: Engines, source: DubSource, plan: TranslationPlan, *, on_progress: ReportProgress
+) -> DocumentTranslation:
+    """Translates one document, in which each line has the time of its slot."""
+    spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
+    slots = line_slots(spans, until_seconds=source.until_seconds)
+    document = transcript_document(
+        source.segments,
+        source=plan.source,
+        target=plan.target,
+        speakers=source.speakers,
+        title=source.title,
+        max_characters=lambda at: max_characters(slots[at], language=plan.target),
+    )
+    return translate_document(
+        plan,
+        document,
+        translators=engines.translators(),
+        identifier=engines.language_identifier(),
+        embedder=engines.text_embedder(),
+        on_progress=on_progress,
+    )
+
+
+def _make_lines(
+    source: DubSource,
+    translation: DocumentTranslation,
+    plan: TranslationPlan,
+    edits: Mapping[int, str],
+    *,
+    on_progress: ReportProgress,
+) -> list[DubLine]:
+    """Turns translated segments into lines with slots and candidate texts."""
+    phrases = merge_phrases(
+        [
+            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons)
+            for each, line in zip(source.segments, translation.lines, strict=True)
+        ],
+        language=plan.target,
+    )
+    spans = [(each.start_seconds, each.end_seconds) for each in phrases]
+    slots = line_slots(spans, until_seconds=source.until_seconds)
+    lines = []
+    for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
+        texts = [edits[number]] if number in edits else candidate_texts(phrase, slot, plan)
+        on_progress((number + 1) / len(phrases))
+        times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
+        reasons = () if number in edits else phrase.reasons
+        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts)), reasons))
+    return lines
+
+
+def candidate_texts(phrase: DubPhrase, slot: Slot, plan: TranslationPlan) -> list[str]:
+    """The translation, then wordings that say the same in fewer words, then shorter ones if nothing else may fit."""
+    language, texts = plan.target, [phrase.text]
+    if not is_likely_too_long(phrase.text, slot, language=language, tempo=MAX_NATURAL / VOICE_SPREAD):
+        return texts
+    texts += shorter_variants(phrase.text, language=language, keeps_meaning=True)
+    if not is_likely_too_long(phrase.text, slot, language=language, tempo=MAX_TEMPO):
+        return texts
+    shorter_sources = shorter_variants(phrase.source, language=plan.source)
+    translated = translate_along(plan, shorter_sources) if shorter_sources else []
+    return [*texts, *translated, *shorter_variants([phrase.text, *translated][-1], language=language)]

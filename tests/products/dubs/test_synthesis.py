@@ -1,0 +1,89 @@
+"""Synthesis of dub lines: the wording that fits, then its tempo."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutroom.engines.registry import Engines
+from cutroom.engines.synthesis.port import SpeechSynthesizer, StockVoice, SynthesizedSpeech
+from cutroom.media.local_cache import LocalMediaCache
+from cutroom.media.sandbox import Sandbox
+from cutroom.platform.ids import new_id
+from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.line_sync import natural_seconds
+from cutroom.products.dubs.mixing import LINE_RATE
+from cutroom.products.dubs.script import AssignedVoice, DubLine, SynthesizedLine
+from cutroom.products.dubs.synthesis import synthesize_line
+from cutroom.web.runtime import Runtime
+
+LONG = "Na verdade, eu tenho que voltar para casa agora mesmo."
+SHORTER = "Tenho que voltar para casa agora mesmo."
+SHORTEST = "Tenho que ir agora."
+
+
+@dataclass
+class SteadySynthesizer:
+    """Speaks each text as a tone of its estimated duration, in a voice of the given speed."""
+
+    speed: float = 1.0
+    name: str = "steady"
+    texts: list[str] = field(default_factory=list)
+
+    def voices(self) -> Sequence[StockVoice]:
+        return ()
+
+    def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:  # noqa: ARG002 - the port's signature
+        self.texts.append(text)
+        count = round(natural_seconds(text, language=language) / self.speed * LINE_RATE)
+        return SynthesizedSpeech(np.full(count, 0.1, np.float32), LINE_RATE)
+
+
+class StubEngines(Engines):
+    def __init__(self, synthesizer: SpeechSynthesizer) -> None:
+        self._steady = synthesizer
+
+    def synthesizers(self) -> Sequence[SpeechSynthesizer]:
+        return [self._steady]
+
+
+async def synthesize(
+    runtime: Runtime, tmp_path: Path, synthesizer: SteadySynthesizer, *, seconds: float
+) -> SynthesizedLine:
+    artifacts = DubArtifacts(
+        runtime.storage, LocalMediaCache(runtime.storage, tmp_path / "cache", max_bytes=10**8), Sandbox()
+    )
+    line = DubLine(0, 1.0, 1.0 + seconds, 1.0 + seconds, "speaker_1", "source", (LONG, SHORTER, SHORTEST))
+    dub = DubRef(new_id(), new_id(), "pt", "plus")
+    voice = AssignedVoice("steady", "voice")
+    return await synthesize_line(artifacts, StubEngines(synthesizer), dub=dub, line=line, voice=voice)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "texts", "tempo"),
+    [
+        (1.0, [LONG], 1.0),
+        (1.19, [LONG], 1.19),  # a small change of tempo does not need another wording
+        (1.3, [LONG, SHORTER], 0.97),
+    ],
+)
+async def test_wording_comes_before_tempo(
+    runtime: Runtime, tmp_path: Path, ratio: float, texts: list[str], tempo: float
+) -> None:
+    synthesizer = SteadySynthesizer()
+    seconds = natural_seconds(LONG, language="pt") / ratio
+    synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
+    assert synthesizer.texts == texts
+    assert synthesized.text_index == len(texts) - 1
+    assert synthesized.tempo == pytest.approx(tempo, abs=0.02)
+    assert synthesized.seconds == pytest.approx(seconds, rel=0.03)
+
+
+async def test_slow_voice_gets_the_shortest_wording(runtime: Runtime, tmp_path: Path) -> None:
+    synthesizer = SteadySynthesizer(speed=0.6)
+    seconds = natural_seconds(SHORTEST, language="pt") / 0.6
+    synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
+    assert synthesizer.texts == [LONG, SHORTEST]
+    assert (synthesized.text_index, synthesized.tempo) == (2, 1.0)
