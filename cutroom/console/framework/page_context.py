@@ -69,7 +69,12 @@ class PageContext:
 
     @property
     def session_service(self) -> SessionService:
-        return SessionService(secret_box=self.runtime.secret_box, plans=self.runtime.authenticator.plans)
+        authenticator = self.runtime.authenticator
+        return SessionService(
+            secret_box=self.runtime.secret_box,
+            plans=authenticator.plans,
+            refuses_drafts=authenticator.refuses_drafts,
+        )
 
     async def call_operation(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any, **named: Any) -> Result:  # noqa: ANN401
         """Calls an API operation in process, after the same authorization checks as over HTTP."""

@@ -4,15 +4,20 @@ from dataclasses import fields
 
 from starlette.responses import Response
 
-from cutroom.console.framework.page_context import PageContext, page
+from cutroom.accounts.principals import Role
+from cutroom.accounts.service import set_draft_policy
+from cutroom.console.framework.page_context import PageContext, page, redirect
 from cutroom.credits import ledger, receipts
 from cutroom.credits.pricing import load_prices, to_credits
 
 MAX_MOVEMENTS = 200
 PRICE_LABELS = {
     "dub_plus": "Dub with stock voices",
+    "dub_plus_draft": "Dub with stock voices, draft translation",
     "dub_premium": "Dub with cloned voices",
+    "dub_premium_draft": "Dub with cloned voices, draft translation",
     "captions": "Translated captions",
+    "captions_draft": "Translated captions, draft",
     "transcript": "Transcript only",
     "shorts_clip": "Short",
     "promo": "Promo",
@@ -53,7 +58,16 @@ async def show_credits(context: PageContext) -> Response:
         kinds=KIND_LABELS,
         prices=listed,
         version=prices.version,
+        is_admin=context.me.principal.role in {Role.OWNER, Role.ADMIN},
+        is_operator_refusing=context.runtime.settings.drafts_refused,
     )
 
 
-ROUTES = [page("/credits", show_credits)]
+async def set_drafts(context: PageContext) -> Response:
+    """Sets whether the library refuses translations of draft quality."""
+    is_refusing = context.form.text("drafts") == "refuse"
+    await set_draft_policy(context.call.connection, context.me.principal, refuses_drafts=is_refusing)
+    return redirect("/credits", notice="drafts")
+
+
+ROUTES = [page("/credits", show_credits), page("/credits/drafts", set_drafts, method="POST")]

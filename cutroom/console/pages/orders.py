@@ -1,6 +1,6 @@
 """Orders on the video page: what can be made and for how much, and the forms that order it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -12,6 +12,7 @@ from cutroom.console.framework.recipes import parse_bundle, parse_dub_product, p
 from cutroom.console.framework.rendering import language_name
 from cutroom.credits import routes as credit
 from cutroom.credits.schemas import Quote
+from cutroom.engines.translation.port import Quality
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.library.schemas import Video
 from cutroom.products.captions import routes as captions
@@ -22,6 +23,7 @@ from cutroom.products.dubs import routes as dubs
 from cutroom.products.dubs.schemas import NewDubs
 from cutroom.products.shorts import routes as shorts
 from cutroom.products.shorts.schemas import NewClips, NewPromo, NewShorts
+from cutroom.web.operation import operation_of
 
 _IN_TAB_ORDER = {tab: place for place, tab in enumerate(VideoTab)}
 PANELS = tuple(
@@ -33,6 +35,7 @@ _NO_LANGUAGES = {
     "captions": "Not available: no worker with translation is running.",
 }
 _INCOMPLETE = {"dub": "Choose languages", "captions": "Choose languages", "shorts": "Choose a type"}
+_TRANSLATED: Mapping[str, Callable[..., object]] = {"dub": dubs.create_dubs, "captions": captions.create_captions}
 _BODIES: dict[str, type[NewShorts] | type[NewPromo] | type[NewClips]] = {
     "shorts": NewShorts,
     "promo": NewPromo,
@@ -47,6 +50,22 @@ class PriceTag:
     label: str
     quote: Quote | None = None  # None until the form is complete
     error: str | None = None
+    kind: str = ""
+    is_draft_accepted: bool = False
+
+    @property
+    def drafts(self) -> str:
+        """The languages whose translation is a draft, which has to be confirmed."""
+        return self._names_of(Quality.DRAFT)
+
+    @property
+    def to_review(self) -> str:
+        return self._names_of(Quality.REVIEW)
+
+    def _names_of(self, quality: Quality) -> str:
+        lines = self.quote.breakdown if self.quote else []
+        codes = [line.target_language_code for line in lines if line.quality is quality]
+        return _names([code for code in codes if code]) if codes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +125,7 @@ async def _price(context: PageContext, video_id: str, form: Form) -> PriceTag:
         quote = await context.call_operation(credit.quote, video_id, parse_bundle(form))
     except CutroomError as error:
         return PriceTag(_label(form), error=error_text(error))
-    return PriceTag(_label(form), quote)
+    return PriceTag(_label(form), quote, kind=kind, is_draft_accepted=form.has("draft"))
 
 
 def _is_complete(form: Form) -> bool:
@@ -150,6 +169,7 @@ async def show_price(context: PageContext) -> Response:
 async def create(context: PageContext) -> Response:
     """Creates dubs, captions or shorts through the API operation."""
     video_id, form = context.request.path_params["video_id"], context.form
+    await _require_confirmation(context, video_id, form)
     match form.text("kind"):
         case "dub":
             document = {"languages": parse_languages(form, "dub"), "product": parse_dub_product(form)}
@@ -167,6 +187,16 @@ async def create(context: PageContext) -> Response:
         case _:
             raise invalid_field("kind", "Unknown product.")
     return redirect(f"/videos/{video_id}", tab=tab_of(form.text("kind")))
+
+
+async def _require_confirmation(context: PageContext, video_id: str, form: Form) -> None:
+    """Refuses an order of drafts that was sent without the confirmation, as browsers without scripts can."""
+    creation = _TRANSLATED.get(form.text("kind"))
+    if creation is not None and _is_complete(form) and not form.has("draft"):
+        operation_of(creation).authorize(context.me.principal)
+        quote = await context.call_operation(credit.quote, video_id, parse_bundle(form))
+        if drafts := PriceTag("", quote).drafts:
+            raise invalid_field("draft", f"Confirm that you want a draft in {drafts}.")
 
 
 def tab_of(kind: str) -> VideoTab:

@@ -96,6 +96,11 @@ async def _transcript(_context: PageContext, view: VideoView) -> dict[str, Any]:
         "labels": {each.id: each.label for each in view.transcript.speakers or []},
         "transcript_job": next((job for job in view.jobs if job.type is JobType.TRANSCRIPT), None),
         "captions": [job for job in view.jobs if job.type is JobType.CAPTIONS and job.status is not JobState.READY],
+        "translations": {
+            job.language: job.result
+            for job in view.jobs
+            if job.type is JobType.CAPTIONS and job.status is JobState.READY
+        },
     }
 
 

@@ -163,7 +163,7 @@ async def test_button_shows_the_price_that_is_held(browser: Browser, accounts: A
     await ledger.grant(accounts.connection, person.library_id, millicredits=10_000, reference="a", now=system_clock())
     await accounts.connection.execute(
         """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-           VALUES ('proof', 'en', 'pt', 'good', '{}', now()) ON CONFLICT DO NOTHING"""
+           VALUES ('proof', 'en', 'pt', 'publishable', '{}', now()) ON CONFLICT DO NOTHING"""
     )
     asked = {"kind": "captions", "captions": "pt"}
     button = (await browser.get(f"/videos/{video_id}/price", params=asked)).text

@@ -26,7 +26,7 @@ async def languages(accounts: Accounts) -> None:
     for code in ("es", "fr"):
         await accounts.connection.execute(
             """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-               VALUES ('proof', 'en', $1, 'good', '{}', now()) ON CONFLICT DO NOTHING""",
+               VALUES ('proof', 'en', $1, 'publishable', '{}', now()) ON CONFLICT DO NOTHING""",
             code,
         )
         await accounts.connection.execute(
