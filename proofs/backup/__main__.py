@@ -36,6 +36,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         folder = Path(name)
         async with open_stage("proof_backup", folder / "stage", worker_queues=QUEUES) as stage:
             finished, pending = await _fill_library(stage, folder, seconds=4 if short else 40)
+            stage.api.stop()  # it writes the last use of keys some time after the request
             before = await _fingerprint(stage.settings, library_id=stage.person.library_id)
             # The bucket is shared with other tests and proofs, so only this library is copied.
             prefix = f"libraries/{stage.person.library_id}/"

@@ -97,7 +97,7 @@ def _claim_result(report: Report, job: dict[str, Any], *, lines: int) -> None:
         measured=f"{job['status']}, {summary}",
         holds=job["status"] == "ready"
         and (summary["engines"], summary["via"], summary["lines"]) == (engines, via, lines)
-        and summary["quality"] in {"good", "draft"}
+        and summary["quality"] in {"publishable", "review", "draft"}
         and summary["flaggedLines"] == len(result["flagged"]),
     )
 

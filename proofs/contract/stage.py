@@ -30,7 +30,8 @@ MANY_JOBS = 1_000_000
 MANY_MILLICREDITS = 10**12  # millicredits
 TRACEBACK_CHARACTERS = 3000
 PROVOKED_ERROR = "InsufficientPrivilege"
-LANGUAGES = ("de", "es", "fr", "pt", "pt-BR")
+DRAFT_LANGUAGE = "it"  # translations into it are drafts
+LANGUAGES = ("de", "es", "fr", DRAFT_LANGUAGE, "pt", "pt-BR")
 _METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
 
 
@@ -191,8 +192,9 @@ async def _publish_languages(accounts: Accounts) -> None:
     for language in LANGUAGES:
         await accounts.connection.execute(
             """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-               VALUES ('proof', 'en', $1, 'good', '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
+               VALUES ('proof', 'en', $1, $2, '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
             language,
+            "draft" if language == DRAFT_LANGUAGE else "publishable",
         )
         await accounts.connection.execute(
             """INSERT INTO stock_voices (id, engine, name, title, language, gender, age, seen_at)
@@ -203,7 +205,11 @@ async def _publish_languages(accounts: Accounts) -> None:
 
 
 async def _special_callers(factory: LibraryFactory, owner: LibraryFixture) -> dict[str, Caller]:
-    """Callers with a suspended library, without credits, on a smaller plan, and over the rate limit."""
+    """Callers with a suspended library, without credits, on a smaller plan, over the rate limit, or against drafts."""
+    refusing = await factory.personal()
+    await factory.accounts.connection.execute(
+        "UPDATE libraries SET refuses_drafts = true WHERE id = $1", refusing.library_id
+    )
     suspended, connection = await factory.personal(), factory.accounts.connection
     await connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", suspended.library_id)
     creator = await factory.personal()
@@ -214,6 +220,7 @@ async def _special_callers(factory: LibraryFactory, owner: LibraryFixture) -> di
     voice_id = await rows.voice("ready")
     return {
         "a suspended caller": _caller(suspended.key.headers, suspended),
+        "a caller that refuses drafts": _caller(refusing.key.headers, refusing),
         "a creator-plan caller": _caller(creator.key.headers, creator),
         "a caller without credits": Caller(
             (await accounts.key(no_credits)).headers, {**owner.ids, "videoId": await rows.video(), "voice_id": voice_id}

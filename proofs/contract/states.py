@@ -108,7 +108,8 @@ class StateFixtures:
             ("a failed dub", "fr", "failed", "pending"),
         ):
             key = {"video_id": video_id, "language": language, "product": "plus"}
-            await self._job(f"dub_{video_id}_{language}_plus", "dub", status, **key)
+            result = {"result": {"quality": "draft"}} if status == "ready" else {}
+            await self._job(f"dub_{video_id}_{language}_plus", "dub", status, **key, **result)
             dub = {
                 "completion": completion,
                 "segments": [SEGMENT],
@@ -122,7 +123,7 @@ class StateFixtures:
             await self._insert("dubs", {**key, **dub}, with_date=False)
             found[state] = {"videoId": video_id, "lang": language}
         await self._job(f"captions_{video_id}_pt-BR", "captions", "ready", video_id=video_id, language="pt-BR")
-        transcript = {"video_id": video_id, "language": "pt-BR", "segments": [SEGMENT], "quality": "good"}
+        transcript = {"video_id": video_id, "language": "pt-BR", "segments": [SEGMENT], "quality": "publishable"}
         await self._insert("captions", transcript)
         found["captions"] = {"videoId": video_id, "lang": "pt-BR", "jobId": f"captions_{video_id}_pt-BR"}
         found["dub job"] = {"jobId": f"dub_{video_id}_fr_plus"}

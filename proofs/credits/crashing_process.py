@@ -114,7 +114,7 @@ class Actor:
             connection,
             self.principal,
             self.video_id,
-            bundle=CreditBundle.model_validate(bundle),
+            rated=service.RatedBundle(CreditBundle.model_validate(bundle)),
             prices=self.prices,
             lifetime=RESERVATION_LIFETIME,
             now=now,

@@ -20,7 +20,14 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from proofs.credits.stage import Stage, Tenant
 from proofs.stage.ledger_audit import audit_library
-from proofs.stage.price_model import milli, priced_bundle, random_bundle, refused_status
+from proofs.stage.price_model import (
+    DRAFT_LANGUAGES,
+    milli,
+    priced_bundle,
+    random_bundle,
+    random_seconds,
+    refused_status,
+)
 from proofs.stage.report import Report
 
 MANY_MILLICREDITS = 10_000_000_000
@@ -44,6 +51,10 @@ class Caller:
 
     async def run(self, reservations: int) -> None:
         self.videos = await self.stage.videos(self.tenant, self.rng, count=VIDEOS)
+        # The class of a translation is known only for this video. Nothing consumes its reservations, because a
+        # ready transcript would claim its line.
+        self.transcribed = await self.stage.video(self.tenant, seconds := random_seconds(self.rng), transcript="ready")
+        self.videos[self.transcribed] = seconds
         while self.counts["reserved"] < reservations:
             video_id = self.rng.choice(list(self.videos))
             await self._random_bundle(video_id, random_bundle(self.rng))
@@ -56,7 +67,8 @@ class Caller:
 
     async def _random_bundle(self, video_id: str, bundle: dict[str, Any]) -> None:
         subscriber, seconds = self.tenant.is_subscriber, self.videos[video_id]
-        expected = priced_bundle(bundle, video_seconds=seconds, is_subscriber=subscriber)
+        drafts = DRAFT_LANGUAGES if video_id == self.transcribed else frozenset[str]()
+        expected = priced_bundle(bundle, video_seconds=seconds, is_subscriber=subscriber, drafts=drafts)
         quote = await self.client.post(f"/v1/videos/{video_id}/quote", json=bundle)
         before = await self._wallet_balance()
         created = await self.client.post(f"/v1/videos/{video_id}/reservations", json=bundle)
@@ -78,7 +90,8 @@ class Caller:
             self._expect(found, expected, f"lines of the {name} of {bundle}")
             self._expect(milli(response["total"]), charged, f"charge for the {name} of {bundle}")
         self.counts["reserved"] += 1
-        if self.rng.random() < CONSUMED_SHARE:
+        self.counts["drafts"] += any(line[1] in drafts for line in expected)
+        if video_id != self.transcribed and self.rng.random() < CONSUMED_SHARE:
             await self._consume(video_id, bundle, created.json())
 
     async def _wallet_balance(self) -> int:

@@ -92,7 +92,9 @@ class CreditRequests:
         body = CreditBundle.model_validate(bundle)
         try:
             async with self.transaction(on) as connection:
-                found = await service.quote(connection, on.tenant.principal, video_id, bundle=body, prices=self.prices)
+                found = await service.quote(
+                    connection, on.tenant.principal, video_id, rated=service.RatedBundle(body), prices=self.prices
+                )
         except CutroomError as error:
             on.expect(error.code is Code.DURATION_UNKNOWN and None in expected, f"no quote: {error.code}")
             return
@@ -112,7 +114,7 @@ class CreditRequests:
                     connection,
                     on.tenant.principal,
                     video_id,
-                    bundle=body,
+                    rated=service.RatedBundle(body),
                     prices=self.prices,
                     lifetime=RESERVATION_LIFETIME,
                     now=now,

@@ -12,12 +12,13 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Authenticator, Principal
 from cutroom.credits import ledger
 from cutroom.credits.service import is_subscriber
+from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database, register_json_codec
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Keyring, scratch
-from proofs.stage.price_model import LANGUAGES, random_seconds
+from proofs.stage.price_model import DRAFT_LANGUAGES, LANGUAGES, random_seconds
 from tests.support.transcribed_videos import advertise_languages, insert_video
 
 POOL = 32  # one connection per concurrent operation
@@ -93,7 +94,8 @@ async def open_stage(name: str, **changes: Any) -> AsyncIterator[Stage]:  # noqa
     owner = await asyncpg.create_pool(
         settings.owner_database_url.get_secret_value(), min_size=1, max_size=OWNERS, init=register_json_codec
     )
-    await advertise_languages(accounts.connection, LANGUAGES)
+    await advertise_languages(accounts.connection, [code for code in LANGUAGES if code not in DRAFT_LANGUAGES])
+    await advertise_languages(accounts.connection, sorted(DRAFT_LANGUAGES), quality=Quality.DRAFT)
     try:
         yield Stage(settings, accounts, database, owner)
     finally:

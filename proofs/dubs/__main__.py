@@ -6,11 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cutroom.engines.registry import Engines
+from eval.render_cache import CachedSynthesizer, speech_folder
 from proofs.dubs.audio_quality import prove_background, prove_intelligibility, prove_loudness, prove_speaker_voices
 from proofs.dubs.kills import WorkerKiller, prove_kills, prove_line_edit, prove_single_charge
 from proofs.dubs.line_sync import prove_sync
-from proofs.dubs.long_videos import prove_memory, prove_preview
+from proofs.dubs.long_videos import prove_early_preview, prove_long_videos
 from proofs.dubs.premium import prove_premium
+from proofs.dubs.talks import dub_talks, prove_talks
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import GB, Needs
 from tests.support.dialogue_video import make_dialogue_video
@@ -18,10 +20,10 @@ from tests.support.dub_stage import dub, fund, upload_and_transcribe
 from tests.support.stage import open_stage
 
 NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng"), disk_bytes=4 * GB)
-SECONDS = 190.0
+SECONDS = 130.0  # three chunks
 PAUSES = (0.5, 1.6)
 SHORT_SECONDS = 63.0  # over a minute, so that there is a preview; few words, to be fast
-SHORT_PAUSES = (4.0, 6.0)
+SHORT_PAUSES = (8.0, 11.0)
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
@@ -30,7 +32,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         async with open_stage("proof_dubs", folder / "stage") as stage:
             await fund(stage)
             engines = Engines(stage.settings)
-            synthesizer = await asyncio.to_thread(engines.synthesizer)
+            # Only the videos are spoken from the cache: the worker has its own synthesizer.
+            synthesizer = CachedSynthesizer(await asyncio.to_thread(engines.synthesizer), speech_folder())
             video = await asyncio.to_thread(
                 make_dialogue_video,
                 folder,
@@ -45,20 +48,21 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 stage, video_id, languages, while_waiting=killer.maybe_kill if killer is not None else None
             )
             made = {each.language: each for each in dubs}
-            await prove_sync(report, made)
+            talks = await dub_talks(stage, synthesizer, folder, short=short)
+            await prove_sync(report, [*dubs, *(each.finished for each in talks)], short=short)
             await prove_intelligibility(report, engines, made)
+            await prove_talks(report, engines, talks)
             await prove_loudness(report, video, made["pt"], folder)
             await prove_background(report, stage, video, made["pt"])
             await prove_speaker_voices(report, engines, made["pt"])
-            await prove_preview(report, stage, made["pt"] if short else None, folder, engines)
             await prove_line_edit(report, stage, made["pt"])
             if killer is not None:  # the worker was killed; that the audio is identical is proved in the long form
+                await prove_early_preview(report, made["pt"])
                 await prove_single_charge(report, stage, made["pt"], killer)
             else:
-                await prove_kills(report, stage, video.path, undisturbed=made["pt"], kills=5)
-                await prove_premium(report, stage, engines, folder)
-        if not short:
-            await prove_memory(report, folder)
+                path, undisturbed = await prove_premium(report, stage, engines, synthesizer, folder)
+                await prove_kills(report, stage, path, undisturbed=undisturbed, kills=5)
+                await prove_long_videos(report, stage, synthesizer, folder)
 
 
 if __name__ == "__main__":

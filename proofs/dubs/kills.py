@@ -15,6 +15,7 @@ from tests.support.stage import Stage, WorkerProcess
 
 SYNTHESIS_EVENT = "dub line synthesized"
 NEW_TEXT = "Agora esta linha diz outra coisa."
+RESTART_SECONDS = 6.0  # in which a restarted worker makes no progress
 
 
 async def prove_line_edit(report: Report, stage: Stage, finished: FinishedDub) -> None:
@@ -47,7 +48,7 @@ def _synthesized_lines(worker: WorkerProcess) -> list[dict[str, Any]]:
 async def prove_kills(report: Report, stage: Stage, path: Path, *, undisturbed: FinishedDub, kills: int) -> None:
     """Dub the same video again while its worker is killed repeatedly."""
     video_id = await upload_and_transcribe(stage, path)
-    killer = WorkerKiller(stage.worker, kills, span_seconds=undisturbed.seconds)
+    killer = WorkerKiller(stage.worker, kills, span_seconds=undisturbed.seconds + kills * RESTART_SECONDS)
     (finished,) = await dub(stage, video_id, [undisturbed.language], while_waiting=killer.maybe_kill)
     same = hashlib.sha256(finished.track).digest() == hashlib.sha256(undisturbed.track).digest()
     report.claim("a dub whose worker was killed has identical audio", expected="True", measured=same, holds=same)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutroom.engines.registry import Engines
+from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from proofs.stage.report import Report
 from tests.support.dialogue_video import make_dialogue_video
@@ -21,8 +22,10 @@ SECONDS, PAUSES = 63.0, (4.0, 6.0)  # few words: cloning is slow
 MIN_SPAN_SECONDS = 1.0
 
 
-async def prove_premium(report: Report, stage: Stage, engines: Engines, folder: Path) -> None:
-    synthesizer = await asyncio.to_thread(engines.synthesizer)
+async def prove_premium(
+    report: Report, stage: Stage, engines: Engines, synthesizer: SpeechSynthesizer, folder: Path
+) -> tuple[Path, FinishedDub]:
+    """Returns the video and its dub with stock voices."""
     video = await asyncio.to_thread(
         lambda: make_dialogue_video(folder, synthesizer, seconds=SECONDS, pause_seconds=PAUSES, name="premium")
     )
@@ -43,6 +46,7 @@ async def prove_premium(report: Report, stage: Stage, engines: Engines, folder: 
         holds=gain > 0 and len(premium_similarity) == 2,
     )
     report.figures(premium_gain=round(gain, 3))
+    return video.path, plus
 
 
 def _speaker_similarity(engines: Engines, source: "AudioSamples", finished: FinishedDub) -> dict[str, float]:

@@ -23,7 +23,8 @@ MAX_STALL_SHARE = 0.1
 MIN_PERCENTAGES = 10
 MAX_MEDIAN_ERROR = 0.5
 ENDED = frozenset({"ready", "failed"})
-VIDEO_SECONDS = 330.0  # long enough for a clip
+# Long enough for a clip; most of it is pauses, so that the dub does not take most of the time of the proof.
+SPEECH_SECONDS, PAUSES_SECONDS = 140.0, (10.0, 14.0)
 VIDEO_SEED = 14
 PREMIUM_DUB = {"languages": ["pt"], "product": "premium"}
 PRODUCTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
@@ -35,7 +36,12 @@ PRODUCTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("thumbnails", {"mode": "zero_prompt"}),
     (
         "packaging",
-        {"automationOptions": {"generateTitle": {"enabled": True}, "generateDescription": {"enabled": True}}},
+        {
+            "automationOptions": {
+                "generateTitle": {"enabled": True, "titleType": "informational"},
+                "generateDescription": {"enabled": True, "descriptionType": "youtube-description"},
+            }
+        },
     ),
     ("downloads", {"artifact": "language_video", "language": "pt"}),
     ("downloads", {"artifact": "bundle"}),
@@ -122,6 +128,7 @@ class WatchedJob:
 
 async def check(stage: RepairsStage, rows: Rows) -> None:
     watched = await _watch_dub(stage) if stage.short else await _watch_every_product(stage)
+    watched = [job for job in watched if job.running]  # others ended between two polls
     long = [job for job in watched if job.seconds > LONG_JOB_SECONDS]
     for job in watched:
         rows.report.note(f"{job.name}: {job.seconds:.0f} s, longest stall {job.stall_share:.2f}")
@@ -203,9 +210,11 @@ async def _watch(stage: RepairsStage, video_id: str) -> list[WatchedJob]:
 
 def _make_talk_video(folder: Path) -> Path:
     """A test pattern over a recorded talk."""
-    sound = write_wav(folder / "long-talk.wav", make_speech(VIDEO_SECONDS, seed=VIDEO_SEED).samples)
+    sound = write_wav(
+        folder / "long-talk.wav", make_speech(SPEECH_SECONDS, seed=VIDEO_SEED, pauses=PAUSES_SECONDS).samples
+    )
     video = folder / "long-talk.mp4"
-    pattern = ["-f", "lavfi", "-i", "testsrc2=s=1280x720:r=25"]
+    pattern = ["-f", "lavfi", "-i", "testsrc2=s=640x360:r=25"]
     encoder = ["-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", "-shortest"]
     subprocess.run(["ffmpeg", "-v", "error", "-y", *pattern, "-i", str(sound), *encoder, str(video)], check=True)
     return video

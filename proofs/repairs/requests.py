@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import obstore
+from langcodes import Language
 from temporalio.client import Client
 
 from cutroom.accounts.principals import Role
@@ -201,7 +202,7 @@ async def _check_capabilities(stage: RepairsStage, rows: Rows) -> None:
         bundles = ({"captionLanguageCodes": [code]}, captions), ({"dubs": [{"languages": [code]}]}, dubs)
         for bundle, listed in bundles:
             quoted = await stage.client.post(f"/v1/videos/{stage.talk}/quote", json=bundle)
-            is_listed = any(code == each or code.partition("-")[0] == each for each in listed)
+            is_listed = code in listed or _without_region(code) in listed
             if quoted.status_code != (200 if is_listed else 400):
                 wrong.append(f"{bundle}: {quoted.status_code}")
     names = {key: len(found[key]) for key in ("languages", "pairs", "voices", "models", "limits", "products")}
@@ -212,6 +213,13 @@ async def _check_capabilities(stage: RepairsStage, rows: Rows) -> None:
         measured=wrong or f"no disagreement; {names}",
         holds=not wrong and bool(captions) and bool(dubs) and all(names.values()),
     )
+
+
+def _without_region(code: str) -> str | None:
+    """The language alone if the region is its usual one: `pt` for `pt-BR`, but not for `pt-PT`."""
+    language = Language.get(code)
+    base = Language.make(language=language.language)
+    return base.to_tag() if base.maximize() == language.maximize() else None
 
 
 async def _check_library(stage: RepairsStage, rows: Rows) -> None:

@@ -24,12 +24,12 @@ LINES = (  # of similar length
 )
 
 
-async def prove_latency(report: Report, stage: Stage, voices: dict[str, str], *, rounds: int) -> None:
+async def prove_latency(report: Report, stage: Stage, engines: Engines, voices: dict[str, str], *, rounds: int) -> None:
     """Alternate between both, so that other load on the machine affects them equally."""
     voice_id = voices["en"]
     name = await stage.accounts.connection.fetchval("SELECT name FROM stock_voices WHERE id = $1", voice_id)
     language = await stage.accounts.connection.fetchval("SELECT language FROM stock_voices WHERE id = $1", voice_id)
-    synthesizer = await asyncio.to_thread(Engines(stage.settings).synthesizer)
+    synthesizer = await asyncio.to_thread(engines.synthesizer)
     ours, bare = [], []
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=120) as client:
         for line in LINES[: rounds + 1]:

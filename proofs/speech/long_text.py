@@ -42,7 +42,9 @@ def make_text(characters: int) -> str:
     return " ".join(found)[:characters]
 
 
-async def prove_long_text(report: Report, stage: Stage, voices: dict[str, str], *, characters: int) -> None:
+async def prove_long_text(
+    report: Report, stage: Stage, engines: Engines, voices: dict[str, str], *, characters: int
+) -> None:
     text = make_text(characters)
     started = time.perf_counter()
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=600) as client:
@@ -53,7 +55,7 @@ async def prove_long_text(report: Report, stage: Stage, voices: dict[str, str], 
     seconds = time.perf_counter() - started
     samples = samples_of(response.content)
     length, gap, clicks = len(samples) / RATE, longest_gap(samples), count_clicks(samples)
-    rate = await asyncio.to_thread(_error_rate, stage, samples, text)
+    rate = await asyncio.to_thread(_error_rate, engines, samples, text)
     report.claim(
         f"{len(text)} characters in one request: longest gap",
         expected=f"<= {MAX_GAP_SECONDS} s",
@@ -88,5 +90,5 @@ def count_clicks(samples: Samples) -> int:
     return int(clicks)
 
 
-def _error_rate(stage: Stage, samples: Samples, text: str) -> float:
-    return word_error_rate(normalize_words(text), transcribe(Engines(stage.settings), samples, "en"))
+def _error_rate(engines: Engines, samples: Samples, text: str) -> float:
+    return word_error_rate(normalize_words(text), transcribe(engines, samples, "en"))

@@ -36,7 +36,7 @@ class Size:
     max_samples: int
 
 
-LONG = Size("whisper-base", talk_seconds=210.0, idle_samples=40, max_samples=300)
+LONG = Size("whisper-base", talk_seconds=180.0, idle_samples=30, max_samples=120)
 SHORT = Size("whisper-tiny.en", talk_seconds=8.0, idle_samples=5, max_samples=6)
 
 

@@ -105,7 +105,7 @@ class LibraryFactory:
             "video_id": ids["videoId"],
             "language": "de",
             "segments": transcript["segments"],
-            "quality": "good",
+            "quality": "publishable",
         }
         voice_id, synthesis_id = new_voice_id(), new_id()
         voice = {
@@ -272,7 +272,7 @@ class LibraryFactory:
         for language in TARGET_LANGUAGES:
             await self.accounts.connection.execute(
                 """INSERT INTO translation_routes (engine, source, target, quality, via, seen_at)
-                   VALUES ('proof', $1, $2, 'good', '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
+                   VALUES ('proof', $1, $2, 'publishable', '{}', now() + interval '1 day') ON CONFLICT DO NOTHING""",
                 LANGUAGE,
                 language,
             )

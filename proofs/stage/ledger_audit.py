@@ -155,7 +155,11 @@ def _price(line: asyncpg.Record, *, is_subscriber: bool) -> list[str]:
 
 
 def _jobs(jobs: Rows, lines: Rows) -> list[str]:
-    """Ready jobs were charged, failed jobs were not, and old attempts hold nothing."""
+    """Ready jobs were charged, failed jobs were not, and old attempts hold nothing.
+
+    A line that a cheaper one replaces was released before the job ended.
+    """
+    replaced = {line["replaces"] for line in lines}
     of_holder: dict[str, list[asyncpg.Record]] = defaultdict(list)
     for line in lines:
         if line["holder"] is not None:
@@ -167,13 +171,20 @@ def _jobs(jobs: Rows, lines: Rows) -> list[str]:
             held = of_holder.pop(job["id"] if attempt == 1 else f"{job['id']}.{attempt}", [])
             status = job["status"] if attempt == job["attempt"] else "failed"
             allowed = {"ready": {"captured"}, "failed": {"released"}}.get(status, {"open"})
-            if not {line["state"] for line in held} <= allowed:
+            if not {line["state"] for line in held if line["id"] not in replaced} <= allowed:
                 faults.append(f"job {job['id']}, attempt {attempt}, {status}: {[line['state'] for line in held]}")
         if job["charge"] is not None:
             faults += _receipt(job, held)
-            if len(held) not in {0, len(job["charge"]["items"])}:
-                faults.append(f"job {job['id']} holds {len(held)} lines for {len(job['charge']['items'])} items")
+            first = [line for line in held if line["replaces"] is None]
+            if len(first) not in {0, len(job["charge"]["items"])}:
+                faults.append(f"job {job['id']} holds {len(first)} lines for {len(job['charge']['items'])} items")
     return faults + [f"held by an unknown job: {holder}" for holder in of_holder]
+
+
+def _saved(line: asyncpg.Record, held: list[asyncpg.Record]) -> int:
+    """What a line costs less than the one that it replaces."""
+    costs: dict[str, int] = {each["id"]: each["millicredits"] for each in held}
+    return costs[line["replaces"]] - costs[line["id"]]
 
 
 def _receipt(job: asyncpg.Record, held: list[asyncpg.Record]) -> list[str]:
@@ -181,8 +192,9 @@ def _receipt(job: asyncpg.Record, held: list[asyncpg.Record]) -> list[str]:
         return [f"job {job['id']} was not charged"]
     if job["status"] not in {"ready", "failed"}:
         return []
-    receipt, total = job["result"]["receipt"], sum(line["millicredits"] for line in held)
-    captured = total if job["status"] == "ready" else 0
+    receipt, total = job["result"]["receipt"], sum(line["millicredits"] for line in held if line["replaces"] is None)
+    saved = sum(_saved(line, held) for line in held if line["replaces"] is not None)
+    captured = total - saved if job["status"] == "ready" else 0
     expected = {"held": total, "captured": captured, "returned": total - captured} | ({"quoted": total} if held else {})
     found = {name: milli(receipt[name]) for name in expected}
     ids = [line["lineItemId"] for line in receipt["lines"]]

@@ -1,15 +1,17 @@
 """Random credit bundles and their prices, from an independent copy of the specification's price list."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 LANGUAGES = ("de", "es", "fr", "hi", "it", "ja", "ko", "pl", "pt-BR", "zh-Hant")
+DRAFT_LANGUAGES = frozenset({"hi", "ko"})  # the stage advertises their translations as drafts
 MAX_LANGUAGES = 4
 MAX_SECONDS = 1_200
 PER_MINUTE = {"captions": 500, "transcript": 500, "lipsync": 10_000}
 DUBS = {"plus": 2_000, "premium": 4_000}
+DRAFT_CAPTIONS, DRAFT_DUBS = 250, {"plus": 1_000, "premium": 2_000}  # translations of draft quality
 FLAT = {
     "zero-prompt-thumbnail": 5_000,
     "thumbnail-translate": 2_000,
@@ -44,22 +46,32 @@ def line_price(
         if duration_ms is None:
             return None
         tenths = (Decimal(duration_ms) / 6_000).to_integral_value(ROUND_CEILING)
-        minute = DUBS[product] if action == "dub" else PER_MINUTE[action]
-        return int(tenths * minute / 10)
+        return int(tenths * _minute_price(action, product, is_draft=bool(terms.get("draft"))) / 10)
     if action == "shorts-clip":
         rebates = bool(terms.get("watermark")) + is_subscriber
         return max(MIN_CLIP, FLAT[action] - rebates * REBATE)
     return FLAT[action] + sum(EXTRA[term] * count for term, count in terms.items())
 
 
+def _minute_price(action: str, product: str, *, is_draft: bool) -> int:
+    if action == "dub":
+        return DRAFT_DUBS[product] if is_draft else DUBS[product]
+    return DRAFT_CAPTIONS if is_draft and action == "captions" else PER_MINUTE[action]
+
+
 def priced_bundle(
-    bundle: Mapping[str, Any], *, video_seconds: float | None, is_subscriber: bool
+    bundle: Mapping[str, Any], *, video_seconds: float | None, is_subscriber: bool, drafts: Collection[str] = ()
 ) -> list[Priced] | None:
-    """The expected lines of a quote; None if a price depends on an unknown duration."""
+    """The expected lines of a quote; None if a price depends on an unknown duration.
+
+    `drafts` are languages whose translation is a draft.
+    """
     seconds = bundle.get("durationSeconds", video_seconds)
     duration_ms = int(Decimal(str(seconds)) * 1000) if seconds is not None else None
     lines = []
     for action, product, language, terms in _lines(bundle):
+        if language in drafts and action in {"dub", "captions"}:
+            terms["draft"] = 1
         price = line_price(action, product, terms=terms, duration_ms=duration_ms, is_subscriber=is_subscriber)
         if price is None:
             return None

@@ -59,7 +59,7 @@ class Speech:
         return self.turns[max(0, at - 1)][1]
 
 
-def make_speech(seconds: float, *, seed: int) -> Speech:
+def make_speech(seconds: float, *, seed: int, pauses: tuple[float, float] = PAUSES_SECONDS) -> Speech:
     """Concatenate shuffled clips with random pauses until `seconds` of speech are reached."""
     rng = random.Random(seed)
     parts: list[Samples] = []
@@ -68,7 +68,7 @@ def make_speech(seconds: float, *, seed: int) -> Speech:
     for number, clip in enumerate(_clips(rng)):
         if spoken >= seconds:
             break
-        pause = silence(rng.uniform(*PAUSES_SECONDS), seed=number)
+        pause = silence(rng.uniform(*pauses), seed=number)
         turns.append((at / SAMPLE_RATE, clip.voice))
         parts += [clip.samples, pause]
         at += len(clip.samples) + len(pause)

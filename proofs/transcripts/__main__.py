@@ -23,5 +23,5 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 if __name__ == "__main__":
-    needs = Needs(model_set="ci", programs=("ffmpeg",), disk_bytes=2 * GB, short_disk_bytes=1 * GB)
+    needs = Needs(model_set="ci", programs=("ffmpeg", "espeak-ng"), disk_bytes=2 * GB, short_disk_bytes=1 * GB)
     sys.exit(prove("Transcripts", proof, needs=needs))

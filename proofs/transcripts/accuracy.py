@@ -1,4 +1,4 @@
-"""Measures word error rate, word timing and diarization on recorded speech, and hallucinations without speech."""
+"""Measures word error rate, word timing and diarization on speech, and hallucinations without speech."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ from proofs.stage.transcript_stage import (
 from proofs.stage.word_comparison import WordErrors, compare_words, start_errors
 from proofs.transcripts.dialogue import ENGLISH, converse_in_english
 from proofs.transcripts.music import music_track
+from proofs.transcripts.talks import claim_talks, render_talks
 from tests.support.dialogue import DIALOGUE, PAUSE_SECONDS, build_conversation, score
 from tests.support.stage import Stage, open_stage
 
@@ -49,7 +50,9 @@ async def prove_accuracy(report: Report, folder: Path, *, short: bool) -> None:
     async with open_stage(
         "proof_transcripts", folder / "accuracy", asr_engines=[MODEL], speech_threads=THREADS
     ) as stage:
-        results = await _transcripts(stage, {**paths, **without_speech})
+        talks = await asyncio.to_thread(render_talks, stage.settings, folder, short=short)
+        spoken = {talk.slug: rendered.audio_path for talk, rendered in talks}
+        results = await _transcripts(stage, {**paths, **without_speech, **spoken})
     errors = [compare_words(clip.text, results[clip.name].words) for clip in recordings]
     _claim_words(report, librivox=errors[:-1], dickens=errors[-1:])
     starts = [start_errors(clip, each) for clip, each in zip(recordings, errors, strict=True)]
@@ -57,6 +60,7 @@ async def prove_accuracy(report: Report, folder: Path, *, short: bool) -> None:
     _claim_speakers(report, results["dialogue"])
     if "mixed" in results:
         _claim_mixed(report, results["mixed"])
+    claim_talks(report, talks, results)
     _claim_empty(report, {name: results[name] for name in without_speech})
     flaws = sum(each.flaws for each in results.values())
     claim = "words out of order, without duration, or missing in segments or the word file"
