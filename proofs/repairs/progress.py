@@ -24,7 +24,7 @@ MIN_PERCENTAGES = 10
 MAX_MEDIAN_ERROR = 0.5
 ENDED = frozenset({"ready", "failed"})
 # Long enough for a clip; most of it is pauses, so that the dub does not take most of the time of the proof.
-SPEECH_SECONDS, PAUSES_SECONDS = 140.0, (10.0, 14.0)
+SPEECH_SECONDS, PAUSES_SECONDS = 100.0, (18.0, 22.0)
 VIDEO_SEED = 14
 PREMIUM_DUB = {"languages": ["pt"], "product": "premium"}
 PRODUCTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
