@@ -17,6 +17,7 @@ from tempfile import mkdtemp
 import httpx
 
 from dev.environment import MODELS, PROJECT, port_base
+from proofs.stage.busy_processes import busy_processes
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import GB, Needs
 
@@ -27,6 +28,7 @@ DUBBED, FINISHED = "dub is ready", "Sign in as"
 GOAL_MINUTES = 5.0
 DEADLINE_SECONDS = 1500.0
 STOP_SECONDS = 120.0
+BUSY_PROCESSES = 8
 PORT_OFFSET = 60  # from the base port, apart from the story proof, which runs at the same time in CI
 # Variables that a new user's environment would have too: how to reach package registries.
 INHERITED = re.compile(r"(PATH|LANG|TERM|TMPDIR|SSL_.*|PIP_.*|UV_.*|.*_proxy|.*_PROXY)$")
@@ -85,6 +87,8 @@ def _prove(report: Report, commands: Sequence[str], *, short: bool) -> None:
             signed_in = short or (demo.until(FINISHED) is not None and _sign_in(demo.output))
         finally:
             code = demo.interrupt()
+        if not short:
+            _prove_busy(report, commands[-1], home, environment)
     minutes = round(seconds / 60, 2) if seconds is not None else None
     holds = minutes is not None and minutes <= GOAL_MINUTES
     report.claim("the demo finishes a dub", expected="yes", measured=minutes is not None, holds=minutes is not None)
@@ -92,6 +96,24 @@ def _prove(report: Report, commands: Sequence[str], *, short: bool) -> None:
     report.claim("the printed URL, with the printed password", expected="opens", measured=signed_in, holds=signed_in)
     report.claim("exit code after Ctrl-C", expected="0", measured=code, holds=code == 0)
     report.figures(minutes=minutes)
+
+
+def _prove_busy(report: Report, command: str, home: Path, environment: dict[str, str]) -> None:
+    """Run the demo again, from empty data, beside processes that keep every core busy."""
+    with busy_processes(BUSY_PROCESSES):
+        environment = environment | {"CUTROOM_DATA_DIR": str(home / "data"), "UV_NO_SYNC": "1"}
+        demo = _start([command], home / "cutroom", environment)
+        try:
+            seconds = demo.until(FINISHED)
+        finally:
+            demo.interrupt()
+    report.claim(
+        f"the whole demo beside {BUSY_PROCESSES} busy processes",
+        expected="ends",
+        measured=f"after {seconds / 60:.1f} minutes" if seconds is not None else "did not end",
+        holds=seconds is not None,
+    )
+    report.figures(busy_minutes=round(seconds / 60, 1) if seconds is not None else None)
 
 
 def readme_commands(readme: str) -> list[str]:
