@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from cutroom.engines.translation.port import LanguageIdentifier
-from cutroom.engines.writing.extractive.guidelines import Guidelines, without_emoji
-from cutroom.engines.writing.extractive.quotes import drop_trailing_function_words
 from cutroom.engines.writing.extractive.headings import headings
+from cutroom.engines.writing.extractive.quotes import drop_trailing_function_words
 from cutroom.engines.writing.groundedness import Evidence, count_words, supported_share, unsupported_claims
+from cutroom.engines.writing.guidelines import Guidelines, without_emoji
 from cutroom.engines.writing.prompt_injection import has_markup, is_injection
 from cutroom.engines.writing.prompts import (
     HEADING_CHARACTERS,

@@ -35,9 +35,7 @@ class ThumbnailRef:
         return video_path(self.library_id, self.video_id, name)
 
 
-def writing_input(
-    transcript: StoredTranscript, *, guidelines: str | None, title: str | None = None
-) -> WritingInput:
+def writing_input(transcript: StoredTranscript, *, guidelines: str | None, title: str | None = None) -> WritingInput:
     """The transcript without deleted segments; `title` is the video's own."""
     segments = tuple(
         SpokenSegment(each["text"], each["start"], each["end"], each.get("speaker"))

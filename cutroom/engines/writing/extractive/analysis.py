@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.announced_subject import AnnouncedSubject, find_announced_subject
-from cutroom.engines.writing.extractive.guidelines import Guidelines, parse_guidelines
 from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.extractive.ranking import score_sentences
 from cutroom.engines.writing.extractive.sentences import TranscriptSentence, extract_sentences
 from cutroom.engines.writing.extractive.terms import Term, recurring_terms
 from cutroom.engines.writing.groundedness import Evidence, collect_evidence, unsupported_claims
+from cutroom.engines.writing.guidelines import Guidelines, parse_guidelines
 from cutroom.engines.writing.port import WritingInput
 from cutroom.engines.writing.prompt_injection import strip_injections
 from cutroom.text.topics import topic_starts

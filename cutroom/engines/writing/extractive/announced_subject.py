@@ -16,12 +16,13 @@ MIN_SEARCHED = 6
 _INFLECTED = re.compile(r"(?:den|dem|des|einen|einem|einer) ")  # German cases that do not suit a title
 # What the speaker adds after the subject.
 _ADDED = re.compile(
-    r"\s*[;:.!?…。]|,? (?:and|but|so|because|so that) (?:i|you|we|he|she|they|it|there)\b|,? (?:e|mas|y|pero|et|mais|ma)"
-    r" (?:eu|você|nós|a gente|yo|tú|nosotros|je|tu|vous|nous|on|io|voi|noi)\b",
+    r"\s*[;:.!?…。]|,? (?:and|but|so|because|so that) (?:i|you|we|he|she|they|it|there)\b"
+    r"|,? (?:e|mas|y|pero|et|mais|ma) (?:eu|você|nós|a gente|yo|tú|nosotros|je|tu|vous|nous|on|io|voi|noi)\b",
     re.IGNORECASE,
 )
 _CLOSING_ADVERB = re.compile(
-    r"\s+(?:today|tonight|now|together|this (?:morning|evening|week)|with you|for you|hoje|hoy|aujourd['’]hui|heute|oggi)$",
+    r"\s+(?:today|tonight|now|together|this (?:morning|evening|week)|with you|for you|hoje|hoy|aujourd['\u2019]hui|heute"
+    r"|oggi)$",
     re.IGNORECASE,
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
 from cutroom.engines.writing.extractive.announced_subject import announced_text
@@ -24,7 +25,9 @@ TITLE_CHARACTERS = 60
 OPENING_SENTENCES = 2  # of a section, which may announce or ask what it is about
 
 # A question to a person is not what a section is about.
-_SECOND_PERSON = frozenset({"you", "your", "você", "vocês", "tu", "usted", "ustedes", "vous", "du", "ihr", "sie", "voi"})
+_SECOND_PERSON = frozenset(
+    {"you", "your", "você", "vocês", "tu", "usted", "ustedes", "vous", "du", "ihr", "sie", "voi"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) ->
     starts, titles = [0], [""]
     bounds = [*analysis.topic_starts[1:], len(analysis.sentences)]
     titles[0] = _section_title(analysis, range(bounds[0]), ())
-    for at, end in zip(bounds, bounds[1:], strict=False):
+    for at, end in pairwise(bounds):
         begin = int(analysis.sentences[at].start_seconds)
         last = int(analysis.sentences[starts[-1]].start_seconds) if starts[-1] else 0
         rest = analysis.source.duration_seconds - begin
@@ -63,7 +66,9 @@ def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) ->
         if begin - last >= min_seconds and rest >= min_seconds and title:
             starts.append(at)
             titles.append(title)
-    titles[0] = titles[0] or shorten(as_heading(analysis.sentences[0].text), TITLE_CHARACTERS, language=analysis.language)
+    titles[0] = titles[0] or shorten(
+        as_heading(analysis.sentences[0].text), TITLE_CHARACTERS, language=analysis.language
+    )
     return [
         Chapter(title, analysis.sentences[start].start_seconds if start else 0.0, start, end)
         for title, start, end in zip(titles, starts, [*starts[1:], len(analysis.sentences)], strict=True)
@@ -112,6 +117,7 @@ def _clause(analysis: TranscriptAnalysis, at: int) -> str:
     text = sentence.text
     if not sentence.is_question:
         text = main_clause(text, language=analysis.language)
-        text = cut_before_phrase(text, TITLE_CHARACTERS, language=analysis.language)
+        # Before a comma may stand a dependent clause, which must not be cut off from the rest.
+        text = text if "," in text else cut_before_phrase(text, TITLE_CHARACTERS, language=analysis.language)
     fits = len(text) <= TITLE_CHARACTERS and not (sentence.is_question and _SECOND_PERSON & set(words_of(text)))
     return as_heading(text) if fits and is_clause(text, language=analysis.language) else ""

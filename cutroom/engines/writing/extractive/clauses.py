@@ -126,7 +126,7 @@ def shorten(text: str, limit: int, *, language: str) -> str:
         return cut
     kept = text[: limit + 1]
     words = (kept.rsplit(" ", 1)[0] if " " in kept else kept[:-1]).split(" ")
-    return " ".join(drop_trailing_function_words(words, language=language)).rstrip(" ,;:.-\u2013\u2014、，。…¿¡(«“")
+    return " ".join(drop_trailing_function_words(words, language=language)).rstrip(" ,;:.-\u2013\u2014、\uff0c。…¿¡(«“")
 
 
 def as_heading(text: str) -> str:

@@ -41,7 +41,7 @@ def select_passages(passages: Sequence[Passage], *, count: int, max_characters: 
     size = 0
     for each in passages:
         repeats = any(
-            each.first < other.end and other.first < each.end or overlap(each.stems, other.stems) >= MAX_OVERLAP
+            (each.first < other.end and other.first < each.end) or overlap(each.stems, other.stems) >= MAX_OVERLAP
             for other in taken
         )
         if repeats or (max_characters is not None and size + len(each.text) + 3 * len(taken) > max_characters):

@@ -39,7 +39,9 @@ def select_sentences(sentences: Sequence[TranscriptSentence], scores: Sequence[f
     for at in sorted(range(len(sentences)), key=lambda at: (-scores[at], at)):
         if len(taken) == count:
             break
-        if scores[at] > 0 and all(overlap(sentences[at].stems, sentences[other].stems) < MAX_OVERLAP for other in taken):
+        if scores[at] > 0 and all(
+            overlap(sentences[at].stems, sentences[other].stems) < MAX_OVERLAP for other in taken
+        ):
             taken.append(at)
     return sorted(taken)
 

@@ -55,9 +55,7 @@ def extract_sentences(source: WritingInput) -> list[TranscriptSentence]:
     return found
 
 
-def _sentence(
-    segment: SpokenSegment, before: TranscriptSentence | None, *, language: str
-) -> TranscriptSentence | None:
+def _sentence(segment: SpokenSegment, before: TranscriptSentence | None, *, language: str) -> TranscriptSentence | None:
     text = clean_quote(segment.text, language=language)
     count = len(words_of(text))
     if not count:
