@@ -21,8 +21,8 @@ _ADDED = re.compile(
     re.IGNORECASE,
 )
 _CLOSING_ADVERB = re.compile(
-    r"\s+(?:today|tonight|now|together|this (?:morning|evening|week)|with you|for you|hoje|hoy|aujourd['\u2019]hui|heute"
-    r"|oggi)$",
+    r"\s+(?:today|tonight|now|together|this (?:morning|evening|week)|with you|for you|hoje|hoy"
+    r"|aujourd['\u2019]hui|heute|oggi)$",
     re.IGNORECASE,
 )
 
@@ -36,8 +36,7 @@ class AnnouncedSubject:
 
     def within(self, limit: int, *, language: str) -> str:
         """The subject, cut before a phrase if it is too long; empty if it cannot be cut."""
-        text = cut_before_phrase(self.text, limit, language=language)
-        return capitalized(text) if len(stems(text, language=language)) >= 1 else ""
+        return capitalized(cut_before_phrase(self.text, limit, language=language, min_stems=1))
 
 
 def find_announced_subject(sentences: Sequence[TranscriptSentence], *, language: str) -> AnnouncedSubject | None:

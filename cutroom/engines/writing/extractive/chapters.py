@@ -15,6 +15,7 @@ from cutroom.engines.writing.extractive.clauses import (
     stands_alone,
 )
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
+from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
 from cutroom.text.vocabulary import stems, words_of
 
 MIN_CHAPTERS = 3
@@ -66,9 +67,7 @@ def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) ->
         if begin - last >= min_seconds and rest >= min_seconds and title:
             starts.append(at)
             titles.append(title)
-    titles[0] = titles[0] or shorten(
-        as_heading(analysis.sentences[0].text), TITLE_CHARACTERS, language=analysis.language
-    )
+    titles[0] = titles[0] or _fallback_title(analysis)
     return [
         Chapter(title, analysis.sentences[start].start_seconds if start else 0.0, start, end)
         for title, start, end in zip(titles, starts, [*starts[1:], len(analysis.sentences)], strict=True)
@@ -98,13 +97,19 @@ def _section_title(analysis: TranscriptAnalysis, section: range, taken: Sequence
     return next((text for text in candidates if text and text not in taken and analysis.allows(text)), "")
 
 
+def _fallback_title(analysis: TranscriptAnalysis) -> str:
+    """For a first section that says nothing about itself."""
+    text = next(iter(title_candidates(analysis)), fallback_title(analysis) or analysis.sentences[0].text)
+    return shorten(text, TITLE_CHARACTERS, language=analysis.language)
+
+
 def _announced(analysis: TranscriptAnalysis, at: int) -> str:
     sentence = analysis.sentences[at]
     match = speech_patterns(analysis.language).section.search(sentence.text)
     if match is None or sentence.is_question:
         return ""
     _, text = announced_text(match, language=analysis.language)
-    text = main_clause(text, language=analysis.language)
+    text = text.split(",")[0]
     fits = len(text) <= TITLE_CHARACTERS and bool(stems(text, language=analysis.language))
     return as_heading(text) if fits and stands_alone(text, language=analysis.language) else ""
 

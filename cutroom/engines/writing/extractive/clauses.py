@@ -67,7 +67,9 @@ def _precedes_noun(text: str, token: str, *, language: str) -> bool:
 def main_clause(text: str, *, language: str) -> str:
     """The sentence up to its first clause boundary, without a final full stop."""
     for end in _clause_ends(text, language=language):
-        if says_something(text[:end], language=language):
+        words = text[:end].split()
+        is_whole = drop_trailing_function_words(words, language=language) == words
+        if is_whole and says_something(text[:end], language=language):
             return without_final_stop(text[:end])
     return without_final_stop(text)
 
@@ -86,10 +88,10 @@ def _clause_ends(text: str, *, language: str) -> list[int]:
     ]
 
 
-def says_something(text: str, *, language: str) -> bool:
+def says_something(text: str, *, language: str, min_stems: int = MIN_STEMS) -> bool:
     if primary_language(language) in _UNSPACED:
         return len(text) >= 4
-    return len(text.split()) >= MIN_CUT_WORDS and len(stems(text, language=language)) >= MIN_STEMS
+    return len(text.split()) >= MIN_CUT_WORDS and len(stems(text, language=language)) >= min_stems
 
 
 def is_clause(text: str, *, language: str) -> bool:
@@ -100,7 +102,7 @@ def is_clause(text: str, *, language: str) -> bool:
     return says_something(text, language=language) and stands_alone(text, language=language)
 
 
-def cut_before_phrase(text: str, limit: int, *, language: str) -> str:
+def cut_before_phrase(text: str, limit: int, *, language: str, min_stems: int = MIN_STEMS) -> str:
     """As much as fits, up to a clause boundary or a word that begins a phrase; empty if too little is left."""
     if len(text) <= limit:
         return text
@@ -115,7 +117,7 @@ def cut_before_phrase(text: str, limit: int, *, language: str) -> str:
         if drop_trailing_function_words(words, language=language) != words:
             continue
         kept = " ".join(words)
-        if says_something(kept, language=language):
+        if says_something(kept, language=language, min_stems=min_stems):
             return kept
     return ""
 
