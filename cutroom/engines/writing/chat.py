@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,9 +16,17 @@ from cutroom.engines.writing.extractive.descriptions import MAX_HASHTAGS, POST_H
 from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.extractive.ranking import select_sentences
 from cutroom.engines.writing.extractive.steps import extract_steps
+from cutroom.engines.writing.extractive.titles import title_candidates
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.output_checks import OutputChecker
-from cutroom.engines.writing.port import POST_CHARACTERS, DescriptionKind, TitleStyle, WritingInput, WrittenText
+from cutroom.engines.writing.port import (
+    MAX_CANDIDATES,
+    POST_CHARACTERS,
+    DescriptionKind,
+    TitleStyle,
+    WritingInput,
+    WrittenText,
+)
 from cutroom.engines.writing.prompts import (
     DESCRIPTION_TASKS,
     HEADLINE_TASK,
@@ -74,8 +83,11 @@ class ChatWriter:
         }
 
     def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:
+        """The model's title, and plain ones to choose from."""
         analysis = self._fallback.analyze(source)
-        return self._write(analysis, title_task(style), _text, lambda: self._fallback.title_from(analysis))
+        written = self._write(analysis, title_task(style), _text, lambda: self._fallback.title_from(analysis))
+        others = [text for text in title_candidates(analysis) if text != written.text]
+        return replace(written, alternatives=tuple(others[: MAX_CANDIDATES - 1]))
 
     def description(self, source: WritingInput, *, kind: DescriptionKind) -> WrittenText:
         analysis = self._fallback.analyze(source)
