@@ -88,7 +88,8 @@ def _section_title(analysis: TranscriptAnalysis, section: range, taken: Sequence
         if subject and analysis.allows(subject):
             return subject
     opening = section[:OPENING_SENTENCES]
-    ranked = sorted(section, key=lambda at: (-analysis.scores[at], at))
+    keys = analysis.key_stems
+    ranked = sorted(section, key=lambda at: (keys.isdisjoint(analysis.sentences[at].stems), -analysis.scores[at], at))
     candidates = [
         *(_announced(analysis, at) for at in opening),
         *(_clause(analysis, at) for at in opening if analysis.sentences[at].is_question),

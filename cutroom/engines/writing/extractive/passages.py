@@ -29,10 +29,11 @@ class Passage:
 
 
 def find_passages(analysis: TranscriptAnalysis, *, among: range | None = None) -> list[Passage]:
-    """All passages that need no context, best first."""
+    """Passages that need no context and mention what the video is about, best first."""
     indices = range(len(analysis.sentences)) if among is None else among
     found = [passage for at in indices if (passage := _passage(analysis, at, indices.stop)) is not None]
-    return sorted(found, key=lambda passage: (-passage.score, passage.first))
+    related = [passage for passage in found if analysis.key_stems & set(passage.stems)] if analysis.key_stems else found
+    return sorted(related, key=lambda passage: (-passage.score, passage.first))
 
 
 def select_passages(passages: Sequence[Passage], *, count: int, max_characters: int | None = None) -> list[Passage]:

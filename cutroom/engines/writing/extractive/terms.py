@@ -72,9 +72,10 @@ def _names(texts: Sequence[str], *, language: str) -> Counter[str]:
             if token[0].isupper() and len(token) > 1 and not (number == 0 and is_function_word) and token[:2] != "I'":
                 run.append(token.removesuffix("'s"))
                 continue
-            if run:
+            name = " ".join(run)
+            if run and not vocabulary(language).is_stop_word(name.lower()):
                 counted = opening if len(run) == number == 1 else found
-                counted[" ".join(run)] += 1
+                counted[name] += 1
             run = []
     return found + Counter({word: count for word, count in opening.items() if word in found})
 
