@@ -39,10 +39,8 @@ def _prove_texts(report: Report) -> None:
         "ungrounded": _in_all(texts, said, text_checks.ungrounded),
         "fragments": _in_all(texts, said, text_checks.fragments),
         "template_phrases": text_checks.template_phrases({each.talk.slug: each.all for each in texts}, said),
-        "steps_out_of_order": [
-            step for guide, lines in guides for step in text_checks.steps_out_of_order(guide, lines)
-        ],
-        "quantities_lost": [number for guide, lines in guides for number in text_checks.quantities_lost(guide, lines)],
+        "steps_out_of_order": _in_all(guides, said, text_checks.steps_out_of_order),
+        "quantities_lost": _in_all(guides, said, text_checks.quantities_lost),
     }
     total = sum(len(each.all) for each in texts)
     for name, faults in found.items():
