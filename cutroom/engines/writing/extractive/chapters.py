@@ -8,7 +8,7 @@ from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
 from cutroom.engines.writing.extractive.announced_subject import announced_text
 from cutroom.engines.writing.extractive.clauses import (
     as_heading,
-    cut_before_phrase,
+    has_pronoun,
     is_clause,
     main_clause,
     shorten,
@@ -120,10 +120,7 @@ def _clause(analysis: TranscriptAnalysis, at: int) -> str:
     sentence = analysis.sentences[at]
     if sentence.is_housekeeping or not sentence.stands_alone:
         return ""
-    text = sentence.text
-    if not sentence.is_question:
-        text = main_clause(text, language=analysis.language)
-        # Before a comma may stand a dependent clause, which must not be cut off from the rest.
-        text = text if "," in text else cut_before_phrase(text, TITLE_CHARACTERS, language=analysis.language)
+    text = sentence.text if sentence.is_question else main_clause(sentence.text, language=analysis.language)
     fits = len(text) <= TITLE_CHARACTERS and not (sentence.is_question and _SECOND_PERSON & set(words_of(text)))
-    return as_heading(text) if fits and is_clause(text, language=analysis.language) else ""
+    is_whole = is_clause(text, language=analysis.language) and not has_pronoun(text, language=analysis.language)
+    return as_heading(text) if fits and is_whole else ""

@@ -1,6 +1,7 @@
 """Finds the parts of a spoken sentence that can stand alone, and cuts long ones where a phrase begins."""
 
 import re
+from itertools import pairwise
 
 from cutroom.engines.writing.extractive.quotes import capitalized, drop_trailing_function_words, without_final_stop
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
@@ -75,17 +76,23 @@ def main_clause(text: str, *, language: str) -> str:
 
 
 def _clause_ends(text: str, *, language: str) -> list[int]:
-    """Positions after which a new clause begins: at a mark, or at a comma that a conjunction follows.
+    """Positions after which a new clause begins: at a mark, or at a conjunction after a comma or before a new subject.
 
     Before another comma stands as often a dependent clause: "Three years ago, I sat at my kitchen table".
     """
     patterns = speech_patterns(language)
     conjunctions = patterns.openers | patterns.phrase_starts
-    return [
+    ends = [
         match.start()
         for match in _CLAUSE_END.finditer(text)
         if match["mark"] != "," or match["next"].lower() in conjunctions
     ]
+    found = list(_WORD.finditer(text))
+    for word, after in pairwise(found):
+        begins = after.group().lower() in patterns.articles | patterns.before_verb - patterns.before_noun
+        if word.group().lower() in patterns.openers and begins:
+            ends.append(word.start())
+    return sorted(ends)
 
 
 def says_something(text: str, *, language: str, min_stems: int = MIN_STEMS) -> bool:

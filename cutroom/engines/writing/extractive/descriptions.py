@@ -20,6 +20,7 @@ MAX_HASHTAGS = 5
 POST_HASHTAGS = 3
 SUBJECT_CHARACTERS = 160
 TAG_CHARACTERS = 24
+TAG_MENTIONS = 3  # of a noun; a name needs two
 _NOT_TAG = re.compile(r"[^\w]+")
 
 
@@ -43,7 +44,7 @@ def plain_title(analysis: TranscriptAnalysis) -> str:
 def hashtags(analysis: TranscriptAnalysis, *, count: int) -> list[str]:
     """Hashtags of the brand voice, then recurring nouns and names, without duplicates."""
     found = list(analysis.guidelines.hashtags)
-    for term in analysis.terms:
+    for term in (term for term in analysis.terms if term.is_name or term.count >= TAG_MENTIONS):
         if len(found) >= max(count, len(analysis.guidelines.hashtags)):
             break
         tag = _hashtag(term.text)
@@ -53,7 +54,7 @@ def hashtags(analysis: TranscriptAnalysis, *, count: int) -> list[str]:
 
 
 def _introduction(analysis: TranscriptAnalysis, *, passages: int, max_characters: int | None = None) -> str:
-    """The subject as a sentence, and the best passages in quotation marks."""
+    """The subject as a sentence, and the best passages in quotation marks; without either, the title."""
     subject = ""
     if analysis.subject is not None:
         subject = analysis.subject.within(SUBJECT_CHARACTERS, language=analysis.language)
@@ -61,7 +62,7 @@ def _introduction(analysis: TranscriptAnalysis, *, passages: int, max_characters
     available = None if max_characters is None else max_characters - len(subject) - 4
     selected = select_passages(_allowed(analysis), count=passages, max_characters=available)
     if not selected and not subject:
-        return with_final_stop(fallback_title(analysis), language=analysis.language)
+        return with_final_stop(plain_title(analysis), language=analysis.language)
     return "\n\n".join(filter(None, [subject, join_quoted(selected, language=analysis.language)]))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
+from cutroom.engines.writing.extractive.clauses import has_pronoun
 from cutroom.engines.writing.extractive.quotes import quoted, with_final_stop
 from cutroom.engines.writing.extractive.ranking import MAX_OVERLAP, overlap
 from cutroom.engines.writing.extractive.steps import as_step
@@ -14,7 +15,8 @@ MAX_CHARACTERS = 320
 MIN_WORDS = 8
 DETAIL_WEIGHT = 0.2  # of each further sentence
 NUMBER_WEIGHT = 0.1
-OPENING_WEIGHT = 0.4
+OPENING_WEIGHT = 0.8  # what is said early often introduces the rest
+OPENING_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,11 @@ class Passage:
 
 
 def find_passages(analysis: TranscriptAnalysis, *, among: range | None = None) -> list[Passage]:
-    """Passages that need no context and mention what the video is about, best first."""
+    """Passages that need no context and open the video or mention what it is about, best first."""
     indices = range(len(analysis.sentences)) if among is None else among
     found = [passage for at in indices if (passage := _passage(analysis, at, indices.stop)) is not None]
-    related = [passage for passage in found if analysis.key_stems & set(passage.stems)] if analysis.key_stems else found
+    keys, opening = analysis.key_stems, OPENING_SHARE * len(analysis.sentences)
+    related = [passage for passage in found if not keys or keys & set(passage.stems) or passage.first < opening]
     return sorted(related, key=lambda passage: (-passage.score, passage.first))
 
 
@@ -62,8 +65,9 @@ def _passage(analysis: TranscriptAnalysis, first: int, stop: int) -> Passage | N
     """The passage that starts with this sentence and takes in the sentences that refer back to it."""
     sentences = analysis.sentences
     opening = sentences[first]
-    is_step = bool(as_step(opening, language=analysis.language))
-    if opening.is_housekeeping or opening.is_question or is_step or not opening.stands_alone:
+    if opening.is_housekeeping or opening.is_question or not opening.stands_alone:
+        return None
+    if has_pronoun(opening.text, language=analysis.language) or _belongs_to_step(analysis, first):
         return None
     end = first + 1
     while end < stop and _continues(analysis, end) and end - first < MAX_SENTENCES:
@@ -76,8 +80,14 @@ def _passage(analysis: TranscriptAnalysis, first: int, stop: int) -> Passage | N
     if len(text) > MAX_CHARACTERS or sum(each.word_count for each in own) < MIN_WORDS:
         return None
     score = max(analysis.scores[first:end]) + DETAIL_WEIGHT * (len(own) - 1)
-    score += NUMBER_WEIGHT * any(map(str.isdigit, text)) + OPENING_WEIGHT * (1 - first / len(sentences))
+    score += NUMBER_WEIGHT * any(map(str.isdigit, text)) + OPENING_WEIGHT * (1 - first / len(sentences)) ** 2
     return Passage(text, first, end, score, tuple(stem for each in own for stem in each.stems))
+
+
+def _belongs_to_step(analysis: TranscriptAnalysis, at: int) -> bool:
+    """Whether a sentence is an instruction, or is said by the same person right after one."""
+    near = analysis.sentences[max(0, at - 1) : at + 1]
+    return any(as_step(each, language=analysis.language) and each.speaker == near[-1].speaker for each in near)
 
 
 def _continues(analysis: TranscriptAnalysis, at: int) -> bool:
