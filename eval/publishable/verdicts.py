@@ -1,8 +1,10 @@
 """The verdicts of two readers on each text, bound to the fingerprint of what they read."""
 
 import hashlib
+import json
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -46,6 +48,14 @@ def load_verdicts(*, file: Path = FILE) -> dict[tuple[str, str], TextVerdict]:
     """Verdicts by talk and kind."""
     table = _TABLE.validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
     return {(each.talk, each.kind): each for each in table["texts"]}
+
+
+def write_verdicts(verdicts: Sequence[TextVerdict], *, file: Path = FILE) -> None:
+    blocks = []
+    for each in verdicts:
+        lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in asdict(each).items()]
+        blocks.append("\n".join(["[[texts]]", *lines]))
+    file.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
 def verdict_on(talk: str, kind: str, text: str, *, file: Path = FILE) -> TextVerdict:

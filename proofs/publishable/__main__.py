@@ -10,8 +10,9 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInp
 from cutroom.text.sentences import SpokenSegment
 from dev.environment import MODELS
 from eval.injections import SpokenInjection, load_injections
+from eval.publishable.page import PAGE, render_page
 from eval.publishable.texts import TalkTexts, open_writer, spoken, write_texts
-from eval.publishable.verdicts import StaleVerdictError, verdict_on
+from eval.publishable.verdicts import StaleVerdictError, load_verdicts, verdict_on
 from eval.talks import EvaluationTalk, Half, load_talks
 from proofs.publishable import text_checks
 from proofs.stage.report import Report, prove
@@ -48,6 +49,8 @@ def _prove_texts(report: Report) -> None:
         report.figures(**{name: len(faults)})
     for half in Half:
         _prove_verdicts(report, [each for each in texts if each.talk.half == half], half=half)
+    current = PAGE.read_text(encoding="utf-8") == render_page(texts, load_verdicts())
+    report.claim(f"docs/{PAGE.name} shows these texts", expected="yes", measured=current, holds=current)
 
 
 def _in_all(
