@@ -23,9 +23,9 @@ _NUMBER_WORDS = frozenset(_NUMBERS.split())
 
 
 def unspoken_words(text: str, material: WritingInput) -> list[str]:
-    """Words, names and numbers of a text that are neither in the transcript nor in a template of its language."""
+    """Words, names and numbers of a text that are neither in the transcript nor in a heading of its language."""
     spoken = _spoken_words(material)
-    known = {*spoken, *template_words(material.language)}
+    known = {*spoken, *heading_words(material.language)}
     joined = "".join(spoken)
     found = [word for word in _words(text) if word not in known]
     # A hashtag joins several words.
@@ -60,11 +60,10 @@ def chapter_faults(text: str, material: WritingInput) -> list[str]:
 
 
 @cache
-def template_words(language: str) -> frozenset[str]:
-    path = Path(cutroom.engines.writing.extractive.__file__).with_name("templates.toml")
+def heading_words(language: str) -> frozenset[str]:
+    path = Path(cutroom.engines.writing.extractive.__file__).with_name("headings.toml")
     table = tomllib.loads(path.read_text(encoding="utf-8"))[language]
-    lines = [line for each in table.values() for line in ([each] if isinstance(each, str) else each)]
-    return frozenset(word for line in lines for word in _words(re.sub(r"\{\w+\}", " ", line)))
+    return frozenset(word for line in table.values() for word in _words(line))
 
 
 def _spoken_words(material: WritingInput) -> list[str]:

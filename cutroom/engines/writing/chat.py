@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
 
@@ -11,14 +12,21 @@ from cutroom.engines.errors import EngineError
 from cutroom.engines.translation.port import LanguageIdentifier
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
 from cutroom.engines.writing.extractive.chapters import build_chapters
-from cutroom.engines.writing.extractive.descriptions import MAX_HASHTAGS, MIN_MENTIONS, POST_HASHTAGS, hashtags
+from cutroom.engines.writing.extractive.descriptions import MAX_HASHTAGS, POST_HASHTAGS, hashtags, plain_title
+from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.extractive.ranking import select_sentences
 from cutroom.engines.writing.extractive.steps import extract_steps
-from cutroom.engines.writing.extractive.templates import templates
-from cutroom.engines.writing.extractive.titles import write_title
+from cutroom.engines.writing.extractive.titles import title_candidates
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.output_checks import OutputChecker
-from cutroom.engines.writing.port import POST_CHARACTERS, DescriptionKind, TitleStyle, WritingInput, WrittenText
+from cutroom.engines.writing.port import (
+    MAX_CANDIDATES,
+    POST_CHARACTERS,
+    DescriptionKind,
+    TitleStyle,
+    WritingInput,
+    WrittenText,
+)
 from cutroom.engines.writing.prompts import (
     DESCRIPTION_TASKS,
     HEADLINE_TASK,
@@ -37,8 +45,6 @@ from cutroom.text.placeholders import clean_sentence
 MAX_ATTEMPTS = 3
 MAX_TRANSCRIPT_CHARACTERS = 12_000  # longer transcripts are reduced to their highest-ranked sentences
 VOICE_CHARACTERS = 2_000
-KEY_PHRASES = 15
-TOP_PHRASES = 3  # key phrases regardless of how often they are mentioned
 
 INSTRUCTIONS = """You write about a video from its transcript. {instruction}
 Write in the language {language} (a BCP 47 code), in plain text without Markdown, hashtags or quotation marks.
@@ -77,8 +83,11 @@ class ChatWriter:
         }
 
     def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:
+        """The model's title, and plain ones to choose from."""
         analysis = self._fallback.analyze(source)
-        return self._write(analysis, title_task(style), _text, lambda: self._fallback.title_from(analysis, style))
+        written = self._write(analysis, title_task(style), _text, lambda: self._fallback.title_from(analysis))
+        others = [text for text in title_candidates(analysis) if text != written.text]
+        return replace(written, alternatives=tuple(others[: MAX_CANDIDATES - 1]))
 
     def description(self, source: WritingInput, *, kind: DescriptionKind) -> WrittenText:
         analysis = self._fallback.analyze(source)
@@ -95,7 +104,7 @@ class ChatWriter:
 
     def headline(self, source: WritingInput) -> WrittenText:
         analysis = self._fallback.analyze(source)
-        return self._write(analysis, HEADLINE_TASK, _text, lambda: self._fallback.headline_from(analysis))
+        return self._write(analysis, HEADLINE_TASK, _text, lambda: self._fallback.headline(source))
 
     def close(self) -> None:
         for client in self._clients.values():
@@ -120,7 +129,7 @@ class ChatWriter:
 
     def _generate(self, analysis: TranscriptAnalysis, task: WritingTask) -> tuple[BaseModel | None, str]:
         """A verified response, or None and the fault of the last attempt."""
-        checker = OutputChecker(analysis.evidence, analysis.guidelines, _key_stems(analysis), self._identifier)
+        checker = OutputChecker(analysis.evidence, analysis.guidelines, analysis.key_stems, self._identifier)
         messages = _messages(analysis, task)
         fault = ""
         for _ in range(MAX_ATTEMPTS):
@@ -172,22 +181,14 @@ def _parse(content: str, task: WritingTask) -> tuple[BaseModel | None, str]:
         return None, "it was not the requested JSON document."
 
 
-def _key_stems(analysis: TranscriptAnalysis) -> frozenset[str]:
-    """Stems of recurring phrases; any text about the video contains some of them."""
-    phrases = [
-        each for at, each in enumerate(analysis.phrases[:KEY_PHRASES]) if at < TOP_PHRASES or each.count >= MIN_MENTIONS
-    ]
-    return frozenset(stem for phrase in phrases for stem in phrase.key)
-
-
 def _text(response: BaseModel) -> str:
     return clean_sentence(response.text).strip('"“”«»「」 ') if isinstance(response, TextResponse) else ""
 
 
 def _compose_description(analysis: TranscriptAnalysis, kind: DescriptionKind, response: BaseModel) -> str:
     """Combines the model's text with chapters, timestamps and hashtags, which are always extracted."""
-    words = templates(analysis.language)
-    title = write_title(analysis, style=TitleStyle.INFORMATIONAL)
+    words = headings(analysis.language)
+    title = plain_title(analysis)
     if isinstance(response, StepsResponse):
         steps = [f"{number}. {clean_sentence(step)}" for number, step in enumerate(response.steps, start=1)]
         return "\n\n".join(filter(None, [title, words.steps, "\n".join(steps)]))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from cutroom.engines.translation.port import LanguageIdentifier
-from cutroom.engines.writing.extractive.guidelines import Guidelines, without_emoji
+from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.extractive.quotes import drop_trailing_function_words
-from cutroom.engines.writing.extractive.templates import templates
 from cutroom.engines.writing.groundedness import Evidence, count_words, supported_share, unsupported_claims
+from cutroom.engines.writing.guidelines import Guidelines, without_emoji
 from cutroom.engines.writing.prompt_injection import has_markup, is_injection
 from cutroom.engines.writing.prompts import (
     HEADING_CHARACTERS,
@@ -78,7 +78,7 @@ class OutputChecker:
         return len(text) >= limit - 1 or drop_trailing_function_words(words, language=self.evidence.language) != words
 
     def _content_fault(self, text: str, task: WritingTask) -> str:
-        own = templates(self.evidence.language).words
+        own = headings(self.evidence.language).words
         found = set(stems(text, language=self.evidence.language))
         checks = (
             (

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 TITLE_CHARACTERS = 70
 POST_CHARACTERS = 280
 HEADLINE_WORDS = 5
+MAX_CANDIDATES = 3  # texts to choose from
 
 
 class TitleStyle(StrEnum):
@@ -43,15 +44,17 @@ class WritingInput:
     segments: tuple[SpokenSegment, ...]
     duration_seconds: float
     guidelines: str | None = None
+    title: str | None = None  # that the video has
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """A text, the engine that wrote it, and an optional note for the user."""
+    """A text, the engine that wrote it, an optional note for the user, and other texts to choose from."""
 
     text: str
     engine: str
     note: str | None = None
+    alternatives: tuple[str, ...] = ()
 
 
 class Writer(Protocol):

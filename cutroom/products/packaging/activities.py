@@ -46,7 +46,8 @@ class PackagingActivities:
                     return {SKIPPED: skipped}
                 transcript = await load_transcript(connection, ref.library_id, video_id)
                 brand = await load_brand(connection, ref.library_id, plan.get("brandVoiceId"))
-            source = writing_input(transcript, guidelines=brand.guidelines)
+            title = current if run.type is AutomationType.TITLE else None
+            source = writing_input(transcript, guidelines=brand.guidelines, title=title)
             writer = await asyncio.to_thread(self.engines.writer)
             if run.type is AutomationType.TITLE:
                 written = await asyncio.to_thread(writer.title, source, style=TitleStyle(plan["titleType"]))
@@ -58,7 +59,13 @@ class PackagingActivities:
                     connection, ref.library_id, video_id, field=service.VIDEO_FIELD[run.type], text=written.text
                 )
         note = {"note": written.note} if written.note else {}
-        return {service.VIDEO_FIELD[run.type]: written.text, "engine": written.engine, **note}
+        candidates = [written.text, *written.alternatives]
+        return {
+            service.VIDEO_FIELD[run.type]: written.text,
+            "candidates": candidates,
+            "engine": written.engine,
+            **note,
+        }
 
     @activity.defn(name="read_review_decision")
     async def read_decision(self, ref: JobRef, thumbnail: ThumbnailRef) -> bool | None:

@@ -35,12 +35,12 @@ class ThumbnailRef:
         return video_path(self.library_id, self.video_id, name)
 
 
-def writing_input(transcript: StoredTranscript, *, guidelines: str | None) -> WritingInput:
-    """The transcript without deleted segments."""
+def writing_input(transcript: StoredTranscript, *, guidelines: str | None, title: str | None = None) -> WritingInput:
+    """The transcript without deleted segments; `title` is the video's own."""
     segments = tuple(
         SpokenSegment(each["text"], each["start"], each["end"], each.get("speaker"))
         for each in transcript.segments
         if not each.get("deleted")
     )
     duration_seconds = segments[-1].end_seconds if segments else 0.0
-    return WritingInput(transcript.language, segments, duration_seconds, guidelines)
+    return WritingInput(transcript.language, segments, duration_seconds, guidelines, title)

@@ -9,7 +9,7 @@ from cutroom.engines.chat_client import ChatServer
 from cutroom.engines.translation.language_identification import FastLanguageIdentifier
 from cutroom.engines.writing.chat import MAX_ATTEMPTS, MAX_TRANSCRIPT_CHARACTERS, VOICE_CHARACTERS, ChatWriter
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
-from cutroom.engines.writing.port import DescriptionKind, TitleStyle
+from cutroom.engines.writing.port import MAX_CANDIDATES, DescriptionKind, TitleStyle
 from tests.engines.writing.writer_suite import WriterSuite
 from tests.support.fake_language_models import FAULTY_RESPONSES, faithful_model, sent_transcript
 from tests.support.servers import chat_server
@@ -52,6 +52,8 @@ def test_valid_response_is_used(server: chat_server.ChatServer, writer: ChatWrit
         "chat",
         None,
     )
+    assert written.alternatives[0] == "How to repair a garden hose with a short piece of copper pipe"
+    assert 1 <= len(written.alternatives) < MAX_CANDIDATES
     assert len(server.requests) == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cutroom.engines.errors import EngineError
-from cutroom.engines.writing.extractive.templates import templates
+from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.groundedness import collect_evidence, unsupported_claims
 from cutroom.engines.writing.port import (
     HEADLINE_WORDS,
@@ -32,7 +32,7 @@ class WriterSuite:
     @pytest.mark.parametrize("language", TEXTS)
     def test_texts_make_no_unsupported_claims(self, writer: Writer, language: str) -> None:
         source = talk(language)
-        evidence, own = collect_evidence(source), templates(language).words
+        evidence, own = collect_evidence(source), headings(language).words
         for written in write_all(writer, source):
             assert written.text.strip() == written.text != ""
             assert unsupported_claims(written.text, evidence, ignoring=own) == []
@@ -71,7 +71,7 @@ class WriterSuite:
     def test_one_sentence_is_enough(self, writer: Writer) -> None:
         source = talk(texts=["The old harbour was full of small wooden boats."])
         for written in write_all(writer, source):
-            assert unsupported_claims(written.text, collect_evidence(source), ignoring=templates("en").words) == []
+            assert unsupported_claims(written.text, collect_evidence(source), ignoring=headings("en").words) == []
 
     def test_brand_voice_rules_are_followed(self, writer: Writer) -> None:
         source = talk(guidelines='Never say "clamps". Always add #FixIt. No emoji, please.')

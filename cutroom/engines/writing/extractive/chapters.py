@@ -1,23 +1,34 @@
-"""Divides a video into titled chapters by topic."""
+"""Divides a video into chapters by topic, each named by a whole clause that is said in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
-from cutroom.engines.writing.extractive.announced_topic import announced_text
-from cutroom.engines.writing.extractive.keyphrases import Keyphrase, extract_keyphrases
-from cutroom.engines.writing.extractive.quotes import capitalized, shortened, without_final_stop
+from cutroom.engines.writing.extractive.announced_subject import announced_text
+from cutroom.engines.writing.extractive.clauses import (
+    as_heading,
+    has_pronoun,
+    is_clause,
+    main_clause,
+    shorten,
+    stands_alone,
+)
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
-from cutroom.engines.writing.extractive.titles import join_list
-from cutroom.text.vocabulary import stems
+from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
+from cutroom.text.vocabulary import stems, words_of
 
 MIN_CHAPTERS = 3
 MAX_CHAPTERS = 12
-MIN_SECONDS = 10.0  # YouTube's minimum chapter length
+MIN_SECONDS = 10.0  # the shortest chapter that players accept
 MIN_VIDEO_SECONDS = 60.0
-TITLE_CHARACTERS = 48
-ANNOUNCED_SENTENCES = 2  # sentences at the start of a section that may announce it
-QUESTION_WORDS = range(3, 10)
+TITLE_CHARACTERS = 60
+OPENING_SENTENCES = 2  # of a section, which may announce or ask what it is about
+
+# A question to a person is not what a section is about.
+_SECOND_PERSON = frozenset(
+    {"you", "your", "você", "vocês", "tu", "usted", "ustedes", "vous", "du", "ihr", "sie", "voi"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +55,22 @@ def build_chapters(analysis: TranscriptAnalysis) -> list[Chapter]:
 
 
 def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) -> list[Chapter]:
-    """Sections by topic; sections that are too short are merged into the previous one."""
-    starts = [0]
-    for at in analysis.topic_starts[1:]:
+    """Sections by topic; one that is too short or has no clause for a title is merged into the previous one."""
+    starts, titles = [0], [""]
+    bounds = [*analysis.topic_starts[1:], len(analysis.sentences)]
+    titles[0] = _section_title(analysis, range(bounds[0]), ())
+    for at, end in pairwise(bounds):
         begin = int(analysis.sentences[at].start_seconds)
         last = int(analysis.sentences[starts[-1]].start_seconds) if starts[-1] else 0
         rest = analysis.source.duration_seconds - begin
-        if begin - last >= min_seconds and rest >= min_seconds:
+        title = _section_title(analysis, range(at, end), titles)
+        if begin - last >= min_seconds and rest >= min_seconds and title:
             starts.append(at)
-    ends = [*starts[1:], len(analysis.sentences)]
-    titles = _titles(analysis, list(zip(starts, ends, strict=True)))
+            titles.append(title)
+    titles[0] = titles[0] or _fallback_title(analysis)
     return [
         Chapter(title, analysis.sentences[start].start_seconds if start else 0.0, start, end)
-        for title, start, end in zip(titles, starts, ends, strict=True)
+        for title, start, end in zip(titles, starts, [*starts[1:], len(analysis.sentences)], strict=True)
     ]
 
 
@@ -67,54 +81,46 @@ def format_timestamp(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _titles(analysis: TranscriptAnalysis, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """Titles from the key phrases that distinguish each section from the others."""
-    own = [
-        [
-            each
-            for each in extract_keyphrases(analysis.sentences[start:end], language=analysis.language)
-            if analysis.guidelines.allows(each.text)
-        ]
-        for start, end in spans
+def _section_title(analysis: TranscriptAnalysis, section: range, taken: Sequence[str]) -> str:
+    """The announcement of the section, a question at its start, or its best clause; empty if there is none."""
+    if section.start == 0 and analysis.subject is not None:
+        subject = analysis.subject.within(TITLE_CHARACTERS, language=analysis.language)
+        if subject and analysis.allows(subject):
+            return subject
+    opening = section[:OPENING_SENTENCES]
+    keys = analysis.key_stems
+    ranked = sorted(section, key=lambda at: (keys.isdisjoint(analysis.sentences[at].stems), -analysis.scores[at], at))
+    candidates = [
+        *(_announced(analysis, at) for at in opening),
+        *(_clause(analysis, at) for at in opening if analysis.sentences[at].is_question),
+        *(_clause(analysis, at) for at in ranked if not analysis.sentences[at].is_question),
     ]
-    taken: set[tuple[str, ...]] = set()
-    titles = []
-    for at, phrases in enumerate(own):
-        others = [each for number, rest in enumerate(own) if number != at for each in rest]
-        ranked = sorted(phrases[:12], key=lambda each: (-_distinctiveness(each, others), each.text))
-        best = [each for each in ranked if each.key not in taken and each.is_noun][:2]
-        announced = announced_title(analysis, spans[at])
-        taken |= {each.key for each in best[:1]} if not announced else set()
-        titles.append(announced or _title(analysis, best, spans[at][0]))
-    return titles
+    return next((text for text in candidates if text and text not in taken and analysis.allows(text)), "")
 
 
-def announced_title(analysis: TranscriptAnalysis, span: tuple[int, int]) -> str:
-    """The section's announcement by the speaker, or a question asked at its start."""
-    first, end = span
-    for sentence in analysis.sentences[first : min(end, first + ANNOUNCED_SENTENCES)]:
-        if first and sentence.is_question and sentence.word_count in QUESTION_WORDS and sentence.stems:
-            return sentence.text if len(sentence.text) <= TITLE_CHARACTERS else ""
-        match = speech_patterns(analysis.language).section.search(sentence.text)
-        if first and match is not None and not sentence.is_question:
-            text = announced_text(match, language=analysis.language).split(",")[0]
-            text = capitalized(without_final_stop(text.strip()))
-            if stems(text, language=analysis.language) and len(text) <= TITLE_CHARACTERS and analysis.allows(text):
-                return text
-    return ""
+def _fallback_title(analysis: TranscriptAnalysis) -> str:
+    """For a first section that says nothing about itself."""
+    text = next(iter(title_candidates(analysis)), fallback_title(analysis) or analysis.sentences[0].text)
+    return shorten(text, TITLE_CHARACTERS, language=analysis.language)
 
 
-def _distinctiveness(phrase: Keyphrase, others: Sequence[Keyphrase]) -> float:
-    """The phrase score, discounted by its scores in other sections."""
-    elsewhere = sum(other.score for other in others if other.key == phrase.key)
-    return phrase.score * phrase.score / (phrase.score + 0.5 * elsewhere)
+def _announced(analysis: TranscriptAnalysis, at: int) -> str:
+    sentence = analysis.sentences[at]
+    match = speech_patterns(analysis.language).section.search(sentence.text)
+    if match is None or sentence.is_question:
+        return ""
+    _, text = announced_text(match, language=analysis.language)
+    text = text.split(",")[0]
+    fits = len(text) <= TITLE_CHARACTERS and bool(stems(text, language=analysis.language))
+    return as_heading(text) if fits and stands_alone(text, language=analysis.language) else ""
 
 
-def _title(analysis: TranscriptAnalysis, best: Sequence[Keyphrase], first: int) -> str:
-    if not best:
-        text = without_final_stop(analysis.sentences[first].text)
-        return shortened(text, TITLE_CHARACTERS, language=analysis.language)
-    one = best[0].with_article
-    both = join_list([each.with_article for each in best], language=analysis.language)
-    solid = len(best) > 1 and best[1].count > 1 and bool(best[1].article or best[1].is_name or " " in best[1].text)
-    return capitalized(both if solid and len(both) <= TITLE_CHARACTERS else one)
+def _clause(analysis: TranscriptAnalysis, at: int) -> str:
+    """The main clause of a sentence if it fits and needs no context."""
+    sentence = analysis.sentences[at]
+    if sentence.is_housekeeping or not sentence.stands_alone:
+        return ""
+    text = sentence.text if sentence.is_question else main_clause(sentence.text, language=analysis.language)
+    fits = len(text) <= TITLE_CHARACTERS and not (sentence.is_question and _SECOND_PERSON & set(words_of(text)))
+    is_whole = is_clause(text, language=analysis.language) and not has_pronoun(text, language=analysis.language)
+    return as_heading(text) if fits and is_whole else ""

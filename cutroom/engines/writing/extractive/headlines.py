@@ -1,16 +1,18 @@
-"""Writes short headlines for thumbnails."""
+"""Chooses headlines for thumbnails: two to five words of a whole thought."""
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
-from cutroom.engines.writing.extractive.quotes import (
-    capitalized,
-    drop_trailing_function_words,
-    split_clauses,
-    without_final_stop,
+from cutroom.engines.writing.extractive.clauses import (
+    as_heading,
+    cut_before_phrase,
+    has_pronoun,
+    is_clause,
+    main_clause,
+    shorten,
 )
-from cutroom.engines.writing.extractive.speech_patterns import NEGATIONS
-from cutroom.engines.writing.extractive.titles import join_list, main_topic
+from cutroom.engines.writing.extractive.quotes import drop_trailing_function_words
+from cutroom.engines.writing.extractive.titles import fallback_title, quotable_clauses
 from cutroom.engines.writing.port import HEADLINE_WORDS
-from cutroom.text.vocabulary import starts_with_back_reference, stems
+from cutroom.text.vocabulary import stems
 from cutroom.text.writing_systems import primary_language
 
 MIN_WORDS = 2
@@ -19,61 +21,49 @@ MAX_UNSPACED_CHARACTERS = 12
 
 
 def write_headline(analysis: TranscriptAnalysis) -> str:
-    """The topic, a short clause about it, or the topic with a related phrase."""
+    """The subject if it is short enough, else a short clause, else the start of the subject or of the best clause."""
+    subject = analysis.subject.text if analysis.subject else ""
     if primary_language(analysis.language) in {"ja", "zh"}:
-        return _unspaced_headline(analysis)
-    topic = main_topic(analysis)
-    if topic is not None:
-        if _fits(topic.text):
-            return capitalized(topic.text)
-        for text in _clauses(analysis, topic.key):
-            return text
-        for other in analysis.phrases[:6]:
-            text = join_list([topic.text, other.text], language=analysis.language)
-            if other.key != topic.key and _fits(text):
-                return capitalized(text)
-    best = max(range(len(analysis.sentences)), key=lambda at: analysis.scores[at])
-    words = drop_trailing_function_words(
-        without_final_stop(analysis.sentences[best].text).split()[:HEADLINE_WORDS], language=analysis.language
-    )
-    return " ".join(words)
+        return _unspaced_headline(analysis, subject)
+    cut = cut_before_phrase(subject, _characters(subject), language=analysis.language)
+    quotes = quotable_clauses(analysis)
+    for text in (subject, cut, *_short_clauses(analysis), *(_cut(text, analysis) for text in quotes)):
+        if text and _fits(text) and analysis.allows(as_heading(text)):
+            return as_heading(text)
+    text = subject or next(iter(quotes), "") or fallback_title(analysis) or analysis.sentences[0].text
+    words = text.split()[:HEADLINE_WORDS]
+    return as_heading(" ".join(drop_trailing_function_words(words, language=analysis.language)))
 
 
-def _clauses(analysis: TranscriptAnalysis, key: tuple[str, ...]) -> list[str]:
-    """Short clauses about the topic, by score."""
+def _characters(text: str) -> int:
+    """Length of the words that a headline may have."""
+    return min(MAX_CHARACTERS, len(" ".join(text.split()[:HEADLINE_WORDS])))
+
+
+def _cut(text: str, analysis: TranscriptAnalysis) -> str:
+    cut = cut_before_phrase(text, _characters(text), language=analysis.language)
+    return cut if is_clause(cut, language=analysis.language) else ""
+
+
+def _short_clauses(analysis: TranscriptAnalysis) -> list[str]:
+    """Short statements that stand alone, those about recurring terms first."""
     found = []
     for at, sentence in enumerate(analysis.sentences):
-        if sentence.is_housekeeping or not set(key) & set(sentence.stems):
-            continue
-        for text in split_clauses(sentence.text, language=analysis.language):
-            short = without_final_stop(text)
-            stands_alone = not starts_with_back_reference(short, language=analysis.language)
-            stands_alone = stands_alone and not NEGATIONS & set(short.lower().split())
-            if (
-                stands_alone
-                and analysis.allows(short)
-                and _fits(short)
-                and len(short.split()) > MIN_WORDS
-                and set(key) <= set(_stems(short, analysis))
-            ):
-                found.append((-analysis.scores[at], at, short))
-    return [text for _, _, text in sorted(found)]
-
-
-def _stems(text: str, analysis: TranscriptAnalysis) -> list[str]:
-    return stems(text, language=analysis.language)
+        text = main_clause(sentence.text, language=analysis.language)
+        own = stems(text, language=analysis.language)
+        quotable = sentence.stands_alone and not sentence.is_question and not sentence.is_housekeeping
+        is_whole = is_clause(text, language=analysis.language) and not has_pronoun(text, language=analysis.language)
+        if quotable and _fits(text) and is_whole:
+            found.append((not analysis.term_stems & set(own), -analysis.scores[at], at, text))
+    return [text for *_, text in sorted(found)]
 
 
 def _fits(text: str) -> bool:
     return MIN_WORDS <= len(text.split()) <= HEADLINE_WORDS and len(text) <= MAX_CHARACTERS
 
 
-def _unspaced_headline(analysis: TranscriptAnalysis) -> str:
-    topic = main_topic(analysis)
-    if topic is None:
-        return without_final_stop(analysis.sentences[0].text)[:MAX_UNSPACED_CHARACTERS]
-    for other in analysis.phrases[:6]:
-        text = f"{topic.text}と{other.text}"
-        if other.key != topic.key and len(topic.text) < 4 and len(text) <= MAX_UNSPACED_CHARACTERS:
-            return text
-    return topic.text[:MAX_UNSPACED_CHARACTERS]
+def _unspaced_headline(analysis: TranscriptAnalysis, subject: str) -> str:
+    candidates = [subject, *(term.text for term in analysis.terms)]
+    fitting = [text for text in candidates if MIN_WORDS <= len(text) <= MAX_UNSPACED_CHARACTERS]
+    text = fitting[0] if fitting else analysis.sentences[0].text
+    return shorten(text, MAX_UNSPACED_CHARACTERS, language=analysis.language)

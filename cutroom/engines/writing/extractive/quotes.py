@@ -8,15 +8,18 @@ from functools import lru_cache
 
 from cutroom.engines.writing.extractive.speech_patterns import SpeechPatterns, speech_patterns
 from cutroom.text.vocabulary import clean_text, vocabulary
-from cutroom.text.writing_systems import SENTENCE_MARKS, is_unspaced, strip_closing_marks
+from cutroom.text.writing_systems import SENTENCE_MARKS, is_unspaced, primary_language, strip_closing_marks
 
 MAX_REPEATED_WORDS = 4  # of a false start
 _BROKEN_OFF = re.compile(r"\b[^\W\d_]{1,12}(?:-|–|—|\.\.\.|…) (?=[^\W\d_])")
+_DOTTED = re.compile(r"\b[^\W\d_]\.[^\W\d_]\.$")  # as in "a.m."
 _DASHES = re.compile(r"\s*(?:--+|[–—])\s*")
 _COMMAS = re.compile(r"(?:\s*[,、，]){2,}")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?…])")
 # Repeated for emphasis.
 _EMPHATIC = frozenset({"very", "no", "muito", "muy", "très", "sehr", "molto", "so", "bye", "ha", "that", "had"})
+_PARTICLES = frozenset({"up", "down", "out", "off", "away", "back"})  # of a verb: "the internet is down"
+_QUOTATION_MARKS = {"fr": ("« ", " »"), "de": ("„", "“"), "ja": ("「", "」")}
 _LEADING = " ,;:.-–—、，。…"
 _PHRASE = rf"[^\W\d_][\w'’]*(?: [^\W\d_][\w'’]*){{0,{MAX_REPEATED_WORDS - 1}}}"
 _REPEATED = re.compile(rf"(?<![\w'’])(?P<spoken>{_PHRASE}),? ?[,…-]? (?P=spoken)(?![\w'’])", re.IGNORECASE)
@@ -41,42 +44,38 @@ def capitalized(text: str) -> str:
     return text[:at] + first + text[at + 1 :] if len(first) == 1 else text
 
 
-def shortened(text: str, limit: int, *, language: str) -> str:
-    """As many whole words as fit, without trailing function words or an ellipsis."""
-    if len(text) <= limit:
-        return text
-    kept = text[: limit + 1]
-    words = (kept.rsplit(" ", 1)[0] if " " in kept else kept[:-1]).split(" ")
-    return " ".join(drop_trailing_function_words(words, language=language)).rstrip(_LEADING + "¿¡(«“")
-
-
 def drop_trailing_function_words(words: Sequence[str], *, language: str) -> list[str]:
     """Removes trailing words that need a continuation: articles, prepositions, conjunctions."""
     function_words, patterns = vocabulary(language), speech_patterns(language)
     kept = list(words)
     while len(kept) > 1:
         last = kept[-1].strip(_LEADING).lower()
-        if last and not function_words.is_stop_word(last) and last not in patterns.before_noun:
+        if last in _PARTICLES or (last and not function_words.is_stop_word(last) and last not in patterns.before_noun):
             break
         kept.pop()
     return kept
 
 
-def split_clauses(text: str, *, language: str) -> list[str]:
-    """The sentence itself, then its clauses without conjunctions."""
-    patterns = speech_patterns(language)
-    parts = re.split(r"(?<=[,;:])\s+|(?<=[、，；])", text)
-    if len(parts) == 1:
-        return [text]
-    return [text, *(capitalized(_without_openers(part.strip(_LEADING), patterns)) for part in parts)]
-
-
 def without_final_stop(text: str) -> str:
     """Without a final full stop; question and exclamation marks stay."""
     end = strip_closing_marks(text)
+    if _DOTTED.search(end):
+        return end
     return (
         end.rstrip(".。｡,;:、 ") if end[-1:] in SENTENCE_MARKS | {",", ";", ":"} and end[-1:] not in "?!？！" else text
     )
+
+
+def with_final_stop(text: str, *, language: str) -> str:
+    if text[-1:].isalnum() or text[-1:] in ",;:":
+        return without_final_stop(text) + ("。" if primary_language(language) in {"ja", "zh"} else ".")
+    return text
+
+
+def quoted(text: str, *, language: str) -> str:
+    """In the quotation marks of the language."""
+    left, right = _QUOTATION_MARKS.get(primary_language(language), ("“", "”"))
+    return f"{left}{text}{right}"
 
 
 def _without_fillers(text: str, patterns: SpeechPatterns) -> str:

@@ -1,4 +1,4 @@
-"""Linguistic patterns per language, for cleaning quotes and recognizing nouns, steps and topics."""
+"""Linguistic patterns per language, for cleaning quotes and recognizing subjects, nouns and steps."""
 
 import re
 import tomllib
@@ -9,10 +9,10 @@ from typing import Any
 
 from cutroom.text.writing_systems import primary_language
 
-# Words of all languages that reverse or generalize what follows.
+# Words of all languages that reverse what follows.
 NEGATIONS = frozenset(
     {"no", "not", "nobody", "never", "none", "don't", "não", "nunca", "ninguém", "nadie", "pas", "jamais", "ne"}
-    | {"kein", "keine", "nicht", "nie", "non", "mai", "always", "sempre", "siempre", "toujours", "immer"}
+    | {"kein", "keine", "nicht", "nie", "non", "mai"}
 )
 _MATCHES_NOTHING = re.compile(r"(?!)")
 _PATTERNS = (
@@ -20,12 +20,11 @@ _PATTERNS = (
     "greetings",
     "section",
     "how",
+    "doing",
+    "will_do",
+    "subject",
     "about",
-    "lively",
-    "danger",
-    "mystery",
-    "strong",
-    "why",
+    "product",
     "obligation",
 )
 
@@ -42,26 +41,23 @@ class SpeechPatterns:
     articles: frozenset[str] = frozenset()
     before_noun: frozenset[str] = frozenset()
     before_verb: frozenset[str] = frozenset()
+    pronouns: frozenset[str] = frozenset()
+    phrase_starts: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
-    connectors: frozenset[str] = frozenset()
     measures: frozenset[str] = frozenset()
     sequence: frozenset[str] = frozenset()
-    subordinators: frozenset[str] = frozenset()
     imperatives: frozenset[str] = frozenset()
     imperative_endings: frozenset[str] = frozenset()
     contractions: frozenset[tuple[str, str]] = frozenset()
-    joiner: str = ""
-    head_first: bool = False
     housekeeping: re.Pattern[str] = _MATCHES_NOTHING
     greetings: re.Pattern[str] = _MATCHES_NOTHING
     section: re.Pattern[str] = _MATCHES_NOTHING
     how: re.Pattern[str] = _MATCHES_NOTHING
+    doing: re.Pattern[str] = _MATCHES_NOTHING
+    will_do: re.Pattern[str] = _MATCHES_NOTHING
+    subject: re.Pattern[str] = _MATCHES_NOTHING
     about: re.Pattern[str] = _MATCHES_NOTHING
-    lively: re.Pattern[str] = _MATCHES_NOTHING
-    danger: re.Pattern[str] = _MATCHES_NOTHING
-    mystery: re.Pattern[str] = _MATCHES_NOTHING
-    strong: re.Pattern[str] = _MATCHES_NOTHING
-    why: re.Pattern[str] = _MATCHES_NOTHING
+    product: re.Pattern[str] = _MATCHES_NOTHING
     obligation: re.Pattern[str] = _MATCHES_NOTHING
 
 
@@ -76,12 +72,15 @@ def _all() -> dict[str, SpeechPatterns]:
 
 
 def _parse(table: dict[str, Any]) -> SpeechPatterns:
-    fields: dict[str, Any] = {name: re.compile(table[name], re.IGNORECASE) for name in _PATTERNS}
+    fields: dict[str, Any] = {
+        name: re.compile(table[name], re.IGNORECASE) if table[name] else _MATCHES_NOTHING for name in _PATTERNS
+    }
     fields |= {name: tuple(table[name]) for name in ("asides", "corrections")}
     fields["contractions"] = frozenset(tuple(pair.split("=")) for pair in table["contractions"].split())
     # In space-separated lists, an underscore stands for a space.
-    words = {name: text.split() for name, text in table.items() if name not in fields and isinstance(text, str)}
     fields |= {
-        name: frozenset(each.replace("_", " ") for each in text) for name, text in words.items() if name != "and"
+        name: frozenset(each.replace("_", " ") for each in text.split())
+        for name, text in table.items()
+        if name not in fields
     }
-    return SpeechPatterns(**fields, joiner=table["and"], head_first=table["head_first"])
+    return SpeechPatterns(**fields)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from cutroom.engines.writing.extractive.quotes import capitalized
 from cutroom.engines.writing.extractive.sentences import TranscriptSentence
 from cutroom.engines.writing.extractive.speech_patterns import NEGATIONS, SpeechPatterns, speech_patterns
+from cutroom.text.numbers import find_numbers
 from cutroom.text.vocabulary import vocabulary
 from cutroom.text.writing_systems import primary_language
 
 MIN_STEPS = 3
 MAX_STEPS = 25
+MIN_STEP_SHARE = 0.12  # of the sentences of a guide
 _WORDS = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # Verbs with an enclitic object: "misture-o", "d\u00e9jalo", "mescolatelo".
 _ATTACHED = re.compile(
@@ -19,9 +21,18 @@ _ATTACHED = re.compile(
 
 
 def extract_steps(sentences: Sequence[TranscriptSentence], *, language: str) -> list[str]:
-    """Instructions in order, without sequence words; empty if there are too few."""
-    found = [step for each in sentences if (step := as_step(each, language=language))]
-    return found[:MAX_STEPS] if len(found) >= MIN_STEPS else []
+    """Instructions in order, without sequence words, with their quantities; empty if this is no guide."""
+    found: list[str] = []
+    count, speaker = 0, None
+    for each in sentences:
+        if step := as_step(each, language=language):
+            found.append(step)
+            count, speaker = count + 1, each.speaker
+        elif found and speaker == each.speaker and _has_quantity(each, language=language):
+            found[-1] += f" {each.text}"  # a quantity belongs to the step before it
+        else:
+            speaker = None
+    return found[:MAX_STEPS] if count >= max(MIN_STEPS, MIN_STEP_SHARE * len(sentences)) else []
 
 
 def as_step(sentence: TranscriptSentence, *, language: str) -> str:
@@ -31,7 +42,9 @@ def as_step(sentence: TranscriptSentence, *, language: str) -> str:
     patterns = speech_patterns(language)
     if primary_language(language) == "ja":
         return sentence.text if patterns.obligation.search(sentence.text) else ""
-    text, had_sequence = _without_sequence(sentence.text, patterns)
+    lead, _, rest = sentence.text.partition(": ")  # as in "first things first: turn off the water"
+    is_lead = bool(rest) and lead.split()[0].lower() in patterns.sequence
+    text, had_sequence = (rest, True) if is_lead else _without_sequence(sentence.text, patterns)
     if match := patterns.obligation.match(text):
         rest = text[match.end() :]
         return capitalized(rest) if rest else ""
@@ -46,6 +59,10 @@ def as_step(sentence: TranscriptSentence, *, language: str) -> str:
         and not vocabulary(language).is_stop_word(words[1])
     )
     return capitalized(text.split(" ", 1)[1]) if leads and primary_language(language) == "en" else ""
+
+
+def _has_quantity(sentence: TranscriptSentence, *, language: str) -> bool:
+    return not sentence.is_question and bool(find_numbers(sentence.text, language=primary_language(language)))
 
 
 def _without_sequence(text: str, patterns: SpeechPatterns) -> tuple[str, bool]:
@@ -104,5 +121,5 @@ def _is_imperative_after_adverbial(text: str, *, language: str) -> bool:
     """As in "every morning, feed the dog"."""
     before, comma, after = text.partition(", ")
     first = before.split(" ", 1)[0].lower()
-    is_adverbial = first in speech_patterns(language).before_noun or vocabulary(language).is_stop_word(first)
+    is_adverbial = first in speech_patterns(language).before_noun | speech_patterns(language).phrase_starts
     return bool(comma) and len(before.split()) <= 6 and is_adverbial and _is_imperative(after, language=language)

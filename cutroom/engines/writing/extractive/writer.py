@@ -2,14 +2,18 @@
 
 from typing import TYPE_CHECKING
 
+from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis, analyze_transcript
 from cutroom.engines.writing.extractive.descriptions import write_description
 from cutroom.engines.writing.extractive.headlines import write_headline
-from cutroom.engines.writing.extractive.titles import write_title
-from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInput, WrittenText
+from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
+from cutroom.engines.writing.port import MAX_CANDIDATES, DescriptionKind, TitleStyle, WritingInput, WrittenText
+from cutroom.text.placeholders import clean_sentence
 
 if TYPE_CHECKING:
     from cutroom.engines.writing.port import TextEmbedder
+
+KEPT_TITLE = "Nobody in this video says what it is about in one sentence, so its title was kept."
 
 
 class ExtractiveWriter:
@@ -22,13 +26,15 @@ class ExtractiveWriter:
         self._last: tuple[WritingInput, TranscriptAnalysis] | None = None
 
     def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:
-        return self.title_from(self.analyze(source), style)
+        """Every style gets the same plain titles: rules cannot be funny, and a template would show."""
+        del style
+        return self.title_from(self.analyze(source))
 
     def description(self, source: WritingInput, *, kind: DescriptionKind) -> WrittenText:
         return self.description_from(self.analyze(source), kind)
 
     def headline(self, source: WritingInput) -> WrittenText:
-        return self.headline_from(self.analyze(source))
+        return self._finish(self.analyze(source), [write_headline(self.analyze(source))])
 
     def analyze(self, source: WritingInput) -> TranscriptAnalysis:
         """Caches the last analysis, because most callers request several texts."""
@@ -39,14 +45,18 @@ class ExtractiveWriter:
         self._last = (source, analysis)
         return analysis
 
-    def title_from(self, analysis: TranscriptAnalysis, style: TitleStyle) -> WrittenText:
-        return self._finish(analysis, write_title(analysis, style=style))
+    def title_from(self, analysis: TranscriptAnalysis) -> WrittenText:
+        if found := title_candidates(analysis):
+            return self._finish(analysis, found[:MAX_CANDIDATES])
+        if kept := clean_sentence(analysis.source.title or ""):
+            return WrittenText(kept, self.name, KEPT_TITLE)
+        if not (text := fallback_title(analysis)):
+            raise UnsuitableInputError("no_title", "No sentence of this video fits into a title.")
+        return self._finish(analysis, [text])
 
     def description_from(self, analysis: TranscriptAnalysis, kind: DescriptionKind) -> WrittenText:
-        return self._finish(analysis, write_description(analysis, kind=kind))
+        return self._finish(analysis, [write_description(analysis, kind=kind)])
 
-    def headline_from(self, analysis: TranscriptAnalysis) -> WrittenText:
-        return self._finish(analysis, write_headline(analysis))
-
-    def _finish(self, analysis: TranscriptAnalysis, text: str) -> WrittenText:
-        return WrittenText(analysis.guidelines.apply(text), self.name)
+    def _finish(self, analysis: TranscriptAnalysis, texts: list[str]) -> WrittenText:
+        first, *others = (analysis.guidelines.apply(text) for text in texts)
+        return WrittenText(first, self.name, alternatives=tuple(others))

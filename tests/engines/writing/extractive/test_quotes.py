@@ -2,7 +2,7 @@
 
 import pytest
 
-from cutroom.engines.writing.extractive.quotes import clean_quote, shortened
+from cutroom.engines.writing.extractive.quotes import clean_quote
 
 
 @pytest.mark.parametrize(
@@ -30,15 +30,3 @@ from cutroom.engines.writing.extractive.quotes import clean_quote, shortened
 )
 def test_fillers_and_false_starts_are_removed(language: str, spoken: str, expected: str) -> None:
     assert clean_quote(spoken, language=language) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "limit", "expected"),
-    [
-        ("The house of the birds and the bees", 24, "The house of the birds"),
-        ("The house of the birds and the bees", 28, "The house of the birds"),
-        ("Short enough", 70, "Short enough"),
-    ],
-)
-def test_text_is_shortened_at_a_word_that_can_end_it(text: str, limit: int, expected: str) -> None:
-    assert shortened(text, limit, language="en") == expected

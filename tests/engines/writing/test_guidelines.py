@@ -2,7 +2,7 @@
 
 import pytest
 
-from cutroom.engines.writing.extractive.guidelines import Guidelines, parse_guidelines, without_emoji
+from cutroom.engines.writing.guidelines import Guidelines, parse_guidelines, without_emoji
 
 
 @pytest.mark.parametrize(
