@@ -4,11 +4,10 @@ A moment starts neither on a reply nor on a sentence that needs the previous one
 before a sentence that continues, turns or answers its last one. Greetings, thanks and announcements are trimmed.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.shorts.moments.discourse import SentenceDiscourse
+from cutroom.products.shorts.moments.discourse import SentenceDiscourse, names_in
 from cutroom.products.shorts.moments.talk import TalkSentence
 
 MIN_OPENING_WORDS = 4  # shorter sentences are fragments
@@ -17,8 +16,6 @@ MAX_RETORT_WORDS = 6  # of a statement that reacts to another speaker, or that a
 MAX_TURN_SECONDS = 20.0  # a turn this short is not cut apart
 MAX_CLOSING_SENTENCES = 3  # after a goodbye
 NEW_THOUGHT_SECONDS = 2.0  # a pause after which a speaker does not reply
-
-_INNER_CAPITAL = re.compile(r"(?<=[^\W\d_] )[^\W\d_a-z][^\W\d_]+|(?<=[^\W\d_], )[^\W\d_a-z][^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +41,6 @@ def analyze_coherence(
     )
 
 
-def talk_names(sentences: Sequence[TalkSentence]) -> frozenset[str]:
-    """Words that are capitalized within a sentence, in lower case."""
-    return frozenset(name.lower() for each in sentences for name in _INNER_CAPITAL.findall(each.text))
-
-
 class _Conversation:
     """The sentences of a talk with their speaker turns and ties."""
 
@@ -61,7 +53,7 @@ class _Conversation:
         language: str,
     ) -> None:
         self._sentences, self._stems, self._is_question = sentences, stems, is_question
-        names = talk_names(sentences)
+        names = names_in(each.text for each in sentences)
         parsed = [SentenceDiscourse(each.text, language=language, names=names) for each in sentences]
         self._word_counts = [len(each.words) for each in parsed]
         self._turns, self._turn_seconds = _speaker_turns(sentences)

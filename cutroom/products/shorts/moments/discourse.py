@@ -4,7 +4,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from cutroom.text.writing_systems import primary_language
 EARLY_WORDS = 4
 ANTECEDENT_WORDS = 3  # between a determiner and its noun
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,.;:!?…–—]")
+_INNER_CAPITAL = re.compile(r"(?<=[^\W\d_] )[^\W\d_a-z][^\W\d_]+|(?<=[^\W\d_], )[^\W\d_a-z][^\W\d_]+")
 _MARKS = frozenset(",.;:!?…–—")
 
 
@@ -34,6 +35,7 @@ class DiscourseMarkers:
     introductions: tuple[tuple[str, ...], ...] = ()
     announcements: tuple[tuple[str, ...], ...] = ()
     interrogatives: frozenset[str] = frozenset()
+    conjunctions: frozenset[str] = frozenset()
     additions: frozenset[str] = frozenset()
     counts: frozenset[str] = frozenset()
     clauses: frozenset[str] = frozenset()
@@ -42,6 +44,7 @@ class DiscourseMarkers:
     demonstratives: frozenset[str] = frozenset()
     distal: frozenset[str] = frozenset()
     determiners: frozenset[str] = frozenset()
+    indefinites: frozenset[str] = frozenset()
     prepositions: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
     strong: frozenset[str] = frozenset()
@@ -69,6 +72,7 @@ def _markers(table: dict[str, str]) -> DiscourseMarkers:
         introductions=phrases["introductions"],
         announcements=phrases["announcements"],
         interrogatives=words["interrogatives"],
+        conjunctions=words["conjunctions"],
         additions=words["additions"],
         counts=words["counts"],
         clauses=words["clauses"],
@@ -77,6 +81,7 @@ def _markers(table: dict[str, str]) -> DiscourseMarkers:
         demonstratives=words["demonstratives"],
         distal=words["distal"],
         determiners=words["determiners"],
+        indefinites=words["indefinites"],
         prepositions=words["prepositions"],
         verbs=words["verbs"],
         strong=words["strong"],
@@ -110,6 +115,12 @@ class SentenceDiscourse:
     @property
     def is_acknowledgment(self) -> bool:
         return tuple(next(self._clauses(), [])) in self._markers.acknowledgments
+
+    @property
+    def is_subordinate(self) -> bool:
+        """Starts like a phrase or a subordinate clause, such as "In July" or "If it leaks"."""
+        first = self.words[0] if self.words else ""
+        return first in self._markers.prepositions or first in self._markers.clauses
 
     @property
     def depends_on_previous(self) -> bool:
@@ -178,10 +189,11 @@ class SentenceDiscourse:
     def _has_antecedent(self, end: int) -> bool:
         """Whether a name, or a noun with a determiner, precedes outside of an introductory phrase."""
         start = 0
-        if self._tokens[0] in self._markers.prepositions and "," in self._tokens[:end]:
+        is_phrase = self._tokens[0] in self._markers.prepositions - self._markers.clauses
+        if is_phrase and "," in self._tokens[:end]:
             start = self._tokens.index(",")
         for at in range(start, end):
-            if self._tokens[at] in self._names:
+            if self._tokens[at] in self._names or self._tokens[at] in self._markers.indefinites:
                 return True
             nouns = self._tokens[at + 1 : min(at + 1 + ANTECEDENT_WORDS, end)]
             if self._tokens[at] in self._markers.determiners and any(map(self._is_content, nouns)):
@@ -190,6 +202,11 @@ class SentenceDiscourse:
 
     def _is_content(self, token: str) -> bool:
         return token not in _MARKS and not self._vocabulary.is_stop_word(token)
+
+
+def names_in(sentences: Iterable[str]) -> frozenset[str]:
+    """Words that are capitalized within a sentence, in lower case."""
+    return frozenset(name.lower() for text in sentences for name in _INNER_CAPITAL.findall(text))
 
 
 def is_strong_statement(text: str, *, language: str) -> bool:
