@@ -50,14 +50,14 @@ def make_title(texts: Sequence[str], scores: Sequence[float], *, language: str, 
 def make_description(texts: Sequence[str], *, language: str) -> str:
     """The first sentences verbatim, without greetings and thanks; the beginning of the first if it is too long."""
     cleaned = [text for text in map(clean_text, texts) if text]
-    told = [text for text in cleaned if not SentenceDiscourse(text, language=language).is_courtesy] or cleaned
+    relevant = [text for text in cleaned if not SentenceDiscourse(text, language=language).is_courtesy] or cleaned
     chosen: list[str] = []
-    for text in told[:DESCRIPTION_SENTENCES]:
+    for text in relevant[:DESCRIPTION_SENTENCES]:
         if len(" ".join([*chosen, text])) > DESCRIPTION_CHARACTERS:
             break
         chosen.append(text)
-    if not chosen and told:
-        return _shortened(told[0], DESCRIPTION_CHARACTERS, language=language)
+    if not chosen and relevant:
+        return _shortened(relevant[0], DESCRIPTION_CHARACTERS, language=language)
     return " ".join(chosen)
 
 
