@@ -226,9 +226,23 @@ def _join_filter(spec: EncodeSpec) -> str:
     return ";".join([*chains, f"{inputs}concat=n={len(spec.ranges)}:v=1:a=0[joined]"])
 
 
+async def extract_framed_thumbnail(
+    source: Path, info: MediaInfo, spec: EncodeSpec, *, output: Path, sandbox: Sandbox
+) -> Path:
+    """Extracts the first frame of an encode from a video source as a JPEG."""
+    start_seconds = spec.ranges[0].start_seconds
+    arguments = ["-ss", f"{start_seconds:.6f}", "-t", f"{spec.seconds + 0.5:.6f}", *input_options(info.container)]
+    arguments += ["-filter_complex", f"{_join_filter(spec)};{spec.filters}", "-map", "[shown]", "-frames:v", "1"]
+    return await _write_thumbnail(arguments, source, output=output, sandbox=sandbox)
+
+
 async def extract_thumbnail(path: Path, *, at_seconds: float, output: Path, sandbox: Sandbox) -> Path:
     """Extracts one frame of a finished output as a JPEG."""
     arguments = ["-ss", f"{at_seconds:.3f}", *input_options(Container.MOV), "-map", "0:V:0", "-frames:v", "1"]
-    arguments += ["-q:v", "3", *_REPRODUCIBLE, "-f", "mjpeg", "thumbnail.jpg"]
-    await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
+    return await _write_thumbnail(arguments, path, output=output, sandbox=sandbox)
+
+
+async def _write_thumbnail(arguments: Sequence[str], path: Path, *, output: Path, sandbox: Sandbox) -> Path:
+    encoding = ["-q:v", "3", *_REPRODUCIBLE, "-f", "mjpeg", "thumbnail.jpg"]
+    await ffmpeg(sandbox, [*arguments, *encoding], inputs={INPUT: path}, output=output, limits=LIMITS)
     return output / "thumbnail.jpg"

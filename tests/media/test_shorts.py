@@ -16,6 +16,7 @@ from cutroom.media.shorts import (
     SourceRange,
     display_frame_rate,
     encode_output,
+    extract_framed_thumbnail,
     extract_frames,
     extract_thumbnail,
     mix_short_audio,
@@ -140,3 +141,15 @@ async def test_thumbnail_is_the_frame_at_its_time(sample_video: Path, tmp_path: 
     encoded = await extract_thumbnail(sample_video, at_seconds=3.03, output=tmp_path, sandbox=sandbox)
     assert encoded.read_bytes()[:2] == b"\xff\xd8"
     assert mean_lumas(encoded)[0] > 200
+
+
+async def test_framed_thumbnail_is_the_filtered_frame_of_the_source(
+    sample_video: Path, tmp_path: Path, sandbox: Sandbox
+) -> None:
+    info = await probe_header(sample_video, sandbox=sandbox)
+    spec = EncodeSpec((SourceRange(3.03, float(1 / RATE)),), "[joined]crop=90:160:0:0[shown]", RATE, 320, 180)
+    thumbnail = await extract_framed_thumbnail(sample_video, info, spec, output=tmp_path, sandbox=sandbox)
+    assert mean_lumas(thumbnail)[0] > 200
+    command = ["ffprobe", "-v", "error", "-show_entries", "stream=width,height", "-of", "json", str(thumbnail)]
+    [stream] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["streams"]
+    assert stream == {"width": 90, "height": 160}

@@ -21,7 +21,14 @@ from cutroom.media.framing import framing_filter
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.shorts import EncodeSpec, display_frame_rate, encode_output, extract_frames, extract_thumbnail
+from cutroom.media.shorts import (
+    EncodeSpec,
+    display_frame_rate,
+    encode_output,
+    extract_framed_thumbnail,
+    extract_frames,
+    extract_thumbnail,
+)
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
@@ -29,7 +36,7 @@ from cutroom.products.shorts import service
 from cutroom.products.shorts.audio import mix_normalized_audio
 from cutroom.products.shorts.captions.safe_zones import FrameRegion
 from cutroom.products.shorts.captions.watermark import write_watermark
-from cutroom.products.shorts.cover import render_cover
+from cutroom.products.shorts.cover import cover_frame_spec, render_cover
 from cutroom.products.shorts.edit import Edit, SelectedOutput, read_selection, write_selection
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
 from cutroom.products.shorts.moment_selection import select_outputs
@@ -123,7 +130,8 @@ class ShortsActivities:
             with self.media_cache.temp_dir() as temp_dir:
                 encoded = await self._encode(shorts, info, timeline, edit, temp_dir, report_progress=report_progress)
                 await self.storage.put(paths[0], encoded)
-                await self.storage.put(paths[1], await self._thumbnail(shorts, selection, edit, encoded, temp_dir))
+                thumbnail = await self._thumbnail(shorts, selection, info, timeline, edit, encoded=encoded)
+                await self.storage.put(paths[1], thumbnail)
             output = service.NewShortsOutput(
                 id=shorts.output_id(number),
                 request_id=shorts.request_id,
@@ -146,10 +154,26 @@ class ShortsActivities:
                 await service.save_output(connection, job.library_id, output, now=self.clock())
 
     async def _thumbnail(
-        self, shorts: ShortsRef, selection: SelectedOutput, edit: Edit, encoded: Path, temp_dir: Path
+        self,
+        shorts: ShortsRef,
+        selection: SelectedOutput,
+        info: MediaInfo,
+        timeline: Timeline,
+        edit: Edit,
+        *,
+        encoded: Path,
     ) -> Path | bytes:
-        """The thumbnail: a frame of the output, or a generated one."""
+        """The thumbnail: a frame of the output without its captions, or a generated one."""
+        temp_dir = encoded.parent
         if not shorts.options.generated_thumbnail:
+            if edit.captions and info.media_type == "video":
+                spec = cover_frame_spec(
+                    edit, timeline, rate=display_frame_rate(info), aspect=shorts.options.aspect_ratio
+                )
+                async with self.media_cache.fetch(shorts.media_path("source")) as source:
+                    return await extract_framed_thumbnail(
+                        source.path, info, spec, output=temp_dir, sandbox=self.sandbox
+                    )
             return await extract_thumbnail(
                 encoded, at_seconds=edit.thumbnail_seconds, output=temp_dir, sandbox=self.sandbox
             )

@@ -1,5 +1,6 @@
 """The timeline of an output: source ranges in sequence, and the mapping of words to output time."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +35,12 @@ class Timeline:
             starts.append(position)
             position += source_range.seconds
         return starts
+
+    def source_seconds(self, seconds: float) -> float:
+        """The time in the source of a time in the output."""
+        index = max(0, bisect_right(self.starts(), seconds) - 1)
+        source_range = self.ranges[index]
+        return source_range.start_seconds + min(seconds - self.starts()[index], source_range.seconds)
 
     def cuts(self) -> list[float]:
         """Cuts between ranges, in output time."""

@@ -33,3 +33,8 @@ def test_partial_words_are_omitted() -> None:
     timeline = Timeline.of([(10.2, 12.2)], rate=RATE)
     words, _ = timeline.words(WORDS, [""] * 6)
     assert [word.text for word in words] == ["two"]
+
+
+def test_output_time_is_mapped_to_the_source() -> None:
+    timeline = Timeline.of([(12.0, 14.0), (5.0, 6.0)], rate=RATE)
+    assert [timeline.source_seconds(seconds) for seconds in (0.0, 1.5, 2.0, 2.5, 9.0)] == [12.0, 13.5, 5.0, 5.5, 6.0]

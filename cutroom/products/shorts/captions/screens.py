@@ -15,6 +15,8 @@ from cutroom.products.shorts.captions.styles import STYLES, CaptionStyle
 from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.sentence_boundaries import ends_sentence
 from cutroom.products.transcripts.text_units import UNSPACED_LANGUAGES, display_width, joins_previous, split_word
+from cutroom.text.number_words import EMPTY_LEXICON, LEXICONS
+from cutroom.text.numbers import fold_accents
 from cutroom.text.writing_systems import primary_language
 
 PAUSE_SECONDS = 0.6
@@ -33,6 +35,7 @@ _BREAK_COSTS = {
 }
 _SCREEN_COST = 8.0
 _LINE_BREAK_FACTOR = 0.25  # cost of a line break relative to a screen break
+_SPLIT_UNIT_COST = 15.0  # for a line break inside a name, or between a number and its noun
 _UNEVEN_COST = 16.0  # if one line has everything
 _EMPTY_COST = 10.0  # of an empty screen
 _ORPHAN_COST = 8.0
@@ -142,7 +145,8 @@ class _ScreenSplitter:
         self._ends = [0.0, *accumulate(widths)]
         glued = [gap == 0 for gap in self._gaps]
         texts = [word.text for word in words]
-        self._breaks = [*break_points(texts, glued=glued, language=setter.language), BreakPoint.SENTENCE]
+        rated = break_points(texts, glued=glued, language=setter.language)
+        self._breaks = [*_keep_numbers(texts, rated, language=setter.language), BreakPoint.SENTENCE]
         unspaced = primary_language(setter.language) in UNSPACED_LANGUAGES
         style = setter.style
         self._max_words = len(words) if unspaced else style.max_words
@@ -191,7 +195,13 @@ class _ScreenSplitter:
     def _line_cost(self, start: int, index: int, end: int) -> float:
         first, second = self._width(start, index), self._width(index, end)
         uneven = abs(first - second) / (first + second)
-        return _UNEVEN_COST * uneven + _LINE_BREAK_FACTOR * _BREAK_COSTS[self._breaks[index - 1]]
+        cost = _UNEVEN_COST * uneven + _LINE_BREAK_FACTOR * _BREAK_COSTS[self._breaks[index - 1]]
+        return cost + (_SPLIT_UNIT_COST if self._splits_unit(index) else 0.0)
+
+    def _splits_unit(self, index: int) -> bool:
+        left, right = self._words[index - 1].text, self._words[index].text
+        is_unit = _is_number(left, self._setter.language) or (left[0].isupper() and right[0].isupper())
+        return is_unit and self._breaks[index - 1] is BreakPoint.NEVER
 
     def _cost(self, start: int, end: int, split: tuple[int, ...]) -> float:
         seconds = self._words[end - 1].end_seconds - self._words[start].start_seconds
@@ -206,6 +216,20 @@ class _ScreenSplitter:
 
     def _width(self, start: int, end: int) -> float:
         return self._ends[end] - self._ends[start] - self._gaps[start]
+
+
+def _keep_numbers(texts: Sequence[str], rated: Sequence[BreakPoint], *, language: str) -> list[BreakPoint]:
+    """Keeps number words with the noun that they count, as digits are."""
+    return [
+        BreakPoint.NEVER if quality is BreakPoint.WORD and _is_number(text, language) else quality
+        for text, quality in zip(texts, rated, strict=False)
+    ]
+
+
+def _is_number(text: str, language: str) -> bool:
+    lexicon = LEXICONS.get(primary_language(language), EMPTY_LEXICON)
+    word = fold_accents(text)
+    return word in lexicon.values or word in lexicon.scales or text[-1].isdigit()
 
 
 def _timed(groups: Sequence[tuple[tuple[Word, ...], ...]]) -> tuple[CaptionScreen, ...]:

@@ -1,8 +1,8 @@
 """Plans what each shot shows: one crop window, a split screen, or the whole frame.
 
 A window jumps only at cuts. Within a shot it rests if possible, and else follows (`paths`). Two faces that do not fit
-into one window get a split screen if both speak in the shot, or may do so (`tracks`). Frames full of text are never
-cropped. Without faces, the window follows saliency.
+into one window get a split screen if both speak in the shot, or may do so (`tracks`). Frames full of text and faces
+larger than the window are shown whole. Without faces, the window follows saliency.
 """
 
 from collections.abc import Sequence
@@ -142,9 +142,7 @@ def _plan_scene(shot: _Shot, source: CropSource, *, labels: Sequence[str | None]
     persistent = shot.persistent()
     if _is_screen(shot, persistent):
         return _contain_scene(shot, source)
-    if not shot.tracks:
-        return _crop_scene(shot, source, [])
-    if len(persistent) >= 2 and _fit_together(shot, persistent, source):
+    if not shot.tracks or (len(persistent) >= 2 and _fit_together(shot, persistent, source)):
         return _crop_scene(shot, source, _face_targets(shot, persistent, source))
     speakers = active_speakers(turns, start_seconds=shot.start_seconds, end_seconds=shot.end_seconds)
     speaking = [
@@ -155,6 +153,8 @@ def _plan_scene(shot: _Shot, source: CropSource, *, labels: Sequence[str | None]
         return _split_scene(shot, source, pair)
     known_speakers = [index for index in speaking if labels[index] is not None]
     main = (known_speakers or speaking or persistent or [0])[0]
+    if not _fit_together(shot, [main], source):
+        return _contain_scene(shot, source)  # a close-up wider than the window
     return _crop_scene(shot, source, _face_targets(shot, [main], source))
 
 

@@ -8,6 +8,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cutroom.products.shorts.moments import keywords
+from cutroom.products.shorts.moments.coherence import Coherence, analyze_coherence
+from cutroom.products.shorts.moments.discourse import is_strong_statement
 from cutroom.products.shorts.moments.talk import (
     MAX_SENTENCES,
     SelectionPrompt,
@@ -19,7 +21,7 @@ from cutroom.products.shorts.moments.talk import (
     sentence_spans,
 )
 from cutroom.text import topics
-from cutroom.text.vocabulary import clean_text, starts_with_back_reference, stems, words_of
+from cutroom.text.vocabulary import clean_text, stems, words_of
 from cutroom.text.writing_systems import SENTENCE_MARKS, strip_closing_marks
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 PAUSE_SECONDS = 0.6  # a pause this long may end a sentence without punctuation
 OPENING_WORDS = range(4, 19)  # length of a sentence that opens a moment well
+HOOK_SECONDS = 3.0  # in which a moment has to catch a viewer
+MIN_ENDING = 0.4  # a sentence that sounds less final than this continues in the next
 TOPIC_WEIGHT = 0.25  # of the topic's relevance in that of a sentence
 MAX_PROMPT_STEMS = 40
 _QUESTIONS = ("?", "？", "؟")  # noqa: RUF001 (of several scripts)
@@ -49,6 +53,7 @@ class TalkAnalysis:
     opening: Sequence[float]  # from -1 (mid-sentence) to 1 (a question)
     ending: Sequence[float]  # from 0 to 1
     is_question: Sequence[bool]
+    coherence: Coherence
     relevance: Sequence[float] | None  # to the prompt, from 0 to 1
     content_sums: Sequence[float]
     centrality_sums: Sequence[float]
@@ -59,6 +64,12 @@ class TalkAnalysis:
     @property
     def count(self) -> int:
         return len(self.sentences)
+
+    def can_start(self, sentence: int) -> bool:
+        return self.coherence.can_start[sentence] and self.opening[sentence] >= 0
+
+    def can_end(self, sentence: int) -> bool:
+        return self.coherence.can_end[sentence] and self.ending[sentence] >= MIN_ENDING
 
 
 def analyze_talk(talk: Talk, *, prompt: SelectionPrompt | None) -> TalkAnalysis:
@@ -78,15 +89,16 @@ def analyze_talk(talk: Talk, *, prompt: SelectionPrompt | None) -> TalkAnalysis:
     centrality = topics.centralities(stems_by_sentence, topic_numbers, vectors=vectors) if sentences else []
     ending = [_ending(sentences, index) for index in range(len(sentences))]
     is_question = [strip_closing_marks(clean_text(each.text)).endswith(_QUESTIONS) for each in sentences]
+    coherence = analyze_coherence(sentences, stems_by_sentence, is_question=is_question, language=talk.language)
     opening = [
-        _opening(sentences, index, ending, is_question=is_question, language=talk.language)
+        _opening(sentences, index, ending, is_question=is_question, coherence=coherence, language=talk.language)
         for index in range(len(sentences))
     ]
     relevance = _relevance(stems_by_sentence, vectors, prompt, language=talk.language, idf=idf)
     relevance = _blend_topic_relevance(relevance, topic_numbers) if relevance is not None else None
     return TalkAnalysis(
         talk, sentences, utterances, spans, stems_by_sentence, topic_numbers, starts, idf, content, centrality, opening,
-        ending, is_question, relevance,
+        ending, is_question, coherence, relevance,
         content_sums=_prefix_sums(content),
         centrality_sums=_prefix_sums(centrality),
         speech_sums=_prefix_sums([max(0.0, each.end_seconds - each.start_seconds) for each in utterances]),
@@ -134,19 +146,34 @@ def _opening(
     ending: Sequence[float],
     *,
     is_question: Sequence[bool],
+    coherence: Coherence,
     language: str,
 ) -> float:
     """How well a new listener can start here."""
-    if index and ending[index - 1] < 0.4 and sentences[index - 1].speaker == sentences[index].speaker:
+    if index and ending[index - 1] < MIN_ENDING and sentences[index - 1].speaker == sentences[index].speaker:
         return -1.0
-    text = sentences[index].text
-    if starts_with_back_reference(text, language=language):
+    if not coherence.can_start[index]:
         return -0.7
     if is_question[index]:
-        return 1.0
-    is_good_length = len(words_of(text)) in OPENING_WORDS
-    return (0.5 if is_good_length else 0.1) + (
-        0.2 if any(map(str.isdigit, text)) or text.rstrip().endswith("!") else 0.0
+        return 1.0 if coherence.starts_turn[index] else 0.6
+    is_good_length = len(words_of(sentences[index].text)) in OPENING_WORDS
+    return (0.4 if is_good_length else 0.1) + (
+        0.4 if _has_hook(sentences, index, is_question=is_question, language=language) else 0.0
+    )
+
+
+def _has_hook(sentences: Sequence[TalkSentence], index: int, *, is_question: Sequence[bool], language: str) -> bool:
+    """Whether a strong statement or a question comes within HOOK_SECONDS."""
+    sentence = sentences[index]
+    seconds = max(sentence.end_seconds - sentence.start_seconds, HOOK_SECONDS)
+    opening = sentence.text[: int(len(sentence.text) * HOOK_SECONDS / seconds)]
+    if is_strong_statement(opening, language=language):
+        return True
+    following = index + 1
+    return (
+        following < len(sentences)
+        and is_question[following]
+        and sentences[following].start_seconds - sentence.start_seconds < HOOK_SECONDS
     )
 
 

@@ -3,7 +3,7 @@
 import heapq
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutroom.products.shorts.moments.analysis import TalkAnalysis, sentence_at
 from cutroom.products.shorts.moments.boundaries import DurationBounds, best_pause, cut_window, fit_duration
@@ -16,15 +16,16 @@ LAUGH_AFTER_SECONDS = 2.0  # laughter follows the joke
 
 # Feature weights without a prompt; with one, they apply to the part that PROMPT_WEIGHT leaves.
 FEATURE_WEIGHTS = {
-    "content": 0.24,
-    "centrality": 0.12,
-    "opening": 0.20,
-    "ending": 0.08,
+    "content": 0.22,
+    "centrality": 0.10,
+    "opening": 0.22,
+    "ending": 0.06,
+    "turn": 0.06,
     "energy": 0.08,
     "laughs": 0.08,
     "cuts": 0.03,
-    "length": 0.09,
-    "speech": 0.08,
+    "length": 0.08,
+    "speech": 0.07,
 }
 PROMPT_WEIGHT = 0.8
 TOPIC_CHANGE_COST = 0.08  # per topic change inside
@@ -41,7 +42,8 @@ class MomentCandidate:
     utterances: tuple[int, int]
     start_seconds: float
     end_seconds: float
-    is_cut: bool
+    is_cut: bool  # ends within a sentence
+    is_whole: bool  # starts and ends with its thought
     score: float
 
     @property
@@ -76,8 +78,10 @@ def find_candidates(analysis: TalkAnalysis, spec: CandidateSpec) -> list[MomentC
             if (candidate := _make_candidate(analysis, first, last, spec))
         ]
         if options:
-            best = max(options, key=lambda candidate: (candidate.score, -candidate.seconds))
-            result += dict.fromkeys([best, min(options, key=lambda candidate: candidate.seconds)])
+            # Candidates of exactly the minimum are padded with silence.
+            unpadded = [candidate for candidate in options if candidate.seconds > spec.bounds.min_seconds] or options
+            best = max(unpadded, key=lambda candidate: (candidate.score, -candidate.seconds))
+            result += dict.fromkeys([best, min(unpadded, key=lambda candidate: candidate.seconds)])
         else:
             starts_without_end.append(first)
     starts_without_end.sort(key=lambda first: (-analysis.opening[first] - analysis.content[first], first))
@@ -87,6 +91,11 @@ def find_candidates(analysis: TalkAnalysis, spec: CandidateSpec) -> list[MomentC
         if (candidate := _pause_candidate(analysis, first, spec))
     ]
     return result
+
+
+def prefer_whole(candidates: Sequence[MomentCandidate]) -> Sequence[MomentCandidate]:
+    """Only whole thoughts, if there are any with content."""
+    return [candidate for candidate in candidates if candidate.is_whole and candidate.score > 0] or candidates
 
 
 def _can_end(analysis: TalkAnalysis, last: int) -> bool:
@@ -109,7 +118,7 @@ def _ends(analysis: TalkAnalysis, first: int, ends: Sequence[int], *, spec: Cand
     def priority(last: int) -> float:
         return analysis.ending[last] - abs(until(last) - start_seconds - spec.ideal_seconds) / spec.bounds.max_seconds
 
-    in_bounds = ends[low:high]
+    in_bounds = [last for last in ends[low:high] if analysis.can_end(last)] or ends[low:high]
     yield from (
         in_bounds
         if len(in_bounds) <= MAX_ENDS_PER_START
@@ -123,7 +132,8 @@ def _make_candidate(analysis: TalkAnalysis, first: int, last: int, spec: Candida
     times = fit_duration(window, spec.bounds)
     if times is None:
         return None
-    candidate = MomentCandidate(first, last, utterances, *times, is_cut=False, score=0.0)
+    is_whole = analysis.can_start(first) and analysis.can_end(last)
+    candidate = MomentCandidate(first, last, utterances, *times, is_cut=False, is_whole=is_whole, score=0.0)
     return _with_score(analysis, candidate, spec)
 
 
@@ -135,9 +145,8 @@ def _pause_candidate(analysis: TalkAnalysis, first: int, spec: CandidateSpec) ->
         return None
     utterance, times = pause
     last = max(first, sentence_at(analysis, utterance))
-    return _with_score(
-        analysis, MomentCandidate(first, last, (start_seconds, utterance), *times, is_cut=True, score=0.0), spec
-    )
+    candidate = MomentCandidate(first, last, (start_seconds, utterance), *times, is_cut=True, is_whole=False, score=0.0)
+    return _with_score(analysis, candidate, spec)
 
 
 def _with_score(analysis: TalkAnalysis, candidate: MomentCandidate, spec: CandidateSpec) -> MomentCandidate:
@@ -149,16 +158,7 @@ def _with_score(analysis: TalkAnalysis, candidate: MomentCandidate, spec: Candid
     score -= min(MAX_TOPIC_CHANGE_COST, TOPIC_CHANGE_COST * topic_changes) + (
         MID_SENTENCE_COST if candidate.is_cut else 0.0
     )
-    score = min(1.0, max(0.0, score))
-    return MomentCandidate(
-        candidate.first,
-        candidate.last,
-        candidate.utterances,
-        candidate.start_seconds,
-        candidate.end_seconds,
-        candidate.is_cut,
-        score,
-    )
+    return replace(candidate, score=min(1.0, max(0.0, score)))
 
 
 def features(analysis: TalkAnalysis, candidate: MomentCandidate, spec: CandidateSpec) -> dict[str, float]:
@@ -171,6 +171,7 @@ def features(analysis: TalkAnalysis, candidate: MomentCandidate, spec: Candidate
         "centrality": _mean(analysis.centrality_sums, first, stop),
         "opening": analysis.opening[first],
         "ending": 0.0 if candidate.is_cut else analysis.ending[candidate.last],
+        "turn": float(not candidate.is_cut and analysis.coherence.ends_turn[candidate.last]),
         "energy": _mean(analysis.energy_sums, int(candidate.start_seconds), int(candidate.end_seconds) + 1),
         "laughs": min(1.0, _count_in(talk.laughs, candidate, LAUGH_AFTER_SECONDS) / MAX_LAUGHS),
         "cuts": min(1.0, _count_in(talk.cuts, candidate, 0.0) / candidate.seconds / MAX_CUTS_PER_SECOND)

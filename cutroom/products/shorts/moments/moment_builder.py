@@ -34,7 +34,7 @@ def build_moment(analysis: TalkAnalysis, candidate: MomentCandidate, spec: Candi
         candidate.end_seconds,
         round(candidate.score, 4),
         title,
-        make_description(texts, scores),
+        make_description(texts, language=analysis.talk.language),
         _reason(analysis, candidate, spec, texts),
         (candidate.first, candidate.last + 1),
     )

@@ -7,14 +7,14 @@ from dataclasses import replace
 from cutroom.products.shorts.moments import promo
 from cutroom.products.shorts.moments.analysis import TalkAnalysis, analyze_talk
 from cutroom.products.shorts.moments.boundaries import DurationBounds, cut_window, fit_duration
-from cutroom.products.shorts.moments.candidates import CandidateSpec, MomentCandidate, find_candidates
+from cutroom.products.shorts.moments.candidates import CandidateSpec, MomentCandidate, find_candidates, prefer_whole
 from cutroom.products.shorts.moments.diversity import pick_diverse
 from cutroom.products.shorts.moments.moment_builder import build_moment
 from cutroom.products.shorts.moments.scenes import scene_moments
 from cutroom.products.shorts.moments.talk import Moment, SelectionPrompt, Talk
 
 MAX_COUNT = 50
-SHORT_SECONDS = 45.0  # preferred duration of a short within the bounds
+SHORT_SECONDS = 30.0  # preferred duration of a short within the bounds
 CLIP_BOUNDS = DurationBounds(300.0, 1500.0)
 CLIP_SECONDS = 600.0
 MAX_CLIPS = 4
@@ -24,7 +24,7 @@ MAX_COVERAGE = 0.8  # of the video, so that the requested number of moments fits
 def choose_shorts(
     talk: Talk, *, count: int, min_seconds: float, max_seconds: float, prompt: SelectionPrompt | None = None
 ) -> list[Moment]:
-    """At most `count` non-overlapping moments within the bounds, the best first."""
+    """At most `count` non-overlapping moments within the bounds, the best first; fewer if there are fewer thoughts."""
     bounds = DurationBounds(min_seconds, max_seconds)
     count = min(count, MAX_COUNT)
     if count < 1 or not _is_valid(talk, bounds):
@@ -36,7 +36,7 @@ def choose_shorts(
     spec = CandidateSpec(bounds, ideal)
     return [
         build_moment(analysis, candidate, spec)
-        for candidate in pick_diverse(analysis, find_candidates(analysis, spec), count=count)
+        for candidate in pick_diverse(analysis, prefer_whole(find_candidates(analysis, spec)), count=count)
     ]
 
 
@@ -47,12 +47,15 @@ def choose_promo(talk: Talk, *, prompt: SelectionPrompt | None = None) -> list[M
     analysis = analyze_talk(with_sorted_times(talk), prompt=prompt)
     if not analysis.utterances:
         return promo.from_scenes(talk)
-    result = pick_diverse(analysis, find_candidates(analysis, promo.CLIP_SPEC), count=promo.POOL_SIZE)
-    chosen = promo.select(result)
-    if sum(candidate.seconds for candidate in chosen) < promo.BOUNDS.min_seconds and (
-        all_speech := _all_speech(analysis, promo.BOUNDS)
-    ):
-        return [build_moment(analysis, all_speech, promo.CLIP_SPEC)]
+    candidates = find_candidates(analysis, promo.CLIP_SPEC)
+    chosen: list[MomentCandidate] = []
+    for pool in (prefer_whole(candidates), candidates):
+        chosen = promo.select(pick_diverse(analysis, pool, count=promo.POOL_SIZE))
+        if sum(candidate.seconds for candidate in chosen) >= promo.BOUNDS.min_seconds:
+            break
+    else:
+        if all_speech := _all_speech(analysis, promo.BOUNDS):
+            return [build_moment(analysis, all_speech, promo.CLIP_SPEC)]
     return [
         build_moment(analysis, candidate, promo.CLIP_SPEC) for candidate in promo.in_playing_order(analysis, chosen)
     ]
@@ -70,7 +73,7 @@ def choose_clips(talk: Talk, *, count: int, prompt: SelectionPrompt | None = Non
     ends = [start - 1 for start in analysis.topic_starts[1:]] + [analysis.count - 1]
     at_topics = CandidateSpec(CLIP_BOUNDS, ideal, starts=analysis.topic_starts, ends=ends)
     for spec in (at_topics, CandidateSpec(CLIP_BOUNDS, ideal)):
-        if chosen := pick_diverse(analysis, find_candidates(analysis, spec), count=count):
+        if chosen := pick_diverse(analysis, prefer_whole(find_candidates(analysis, spec)), count=count):
             return [build_moment(analysis, candidate, spec) for candidate in chosen]
     all_speech = _all_speech(analysis, replace(CLIP_BOUNDS, min_seconds=0.0))
     return [build_moment(analysis, all_speech, at_topics)] if all_speech else []
@@ -105,4 +108,4 @@ def _all_speech(analysis: TalkAnalysis, bounds: DurationBounds) -> MomentCandida
     times = fit_duration(window, DurationBounds(0.0, bounds.max_seconds))
     if times is None or times[1] <= times[0]:
         return None
-    return MomentCandidate(0, analysis.count - 1, utterances, *times, is_cut=False, score=0.5)
+    return MomentCandidate(0, analysis.count - 1, utterances, *times, is_cut=False, is_whole=True, score=0.5)

@@ -3,49 +3,62 @@
 # ruff: noqa: RUF001 (marks of many scripts look alike)
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from cutroom.products.shorts.moments.discourse import (
+    SentenceDiscourse,
+    discourse_markers,
+    is_strong_statement,
+    names_in,
+)
+from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
 from cutroom.text.vocabulary import Vocabulary, clean_text, vocabulary, words_of
 from cutroom.text.writing_systems import SENTENCE_MARKS
 
 TITLE_CHARACTERS = 70
 DESCRIPTION_CHARACTERS = 300
-MIN_TITLE_WORDS = 3
+DESCRIPTION_SENTENCES = 3
+MIN_TITLE_WORDS = 4  # of a clause that says something
 BEST_TITLE_WORDS = 8
+QUESTION_BONUS = 0.3
+STRONG_BONUS = 0.2
+COURTESY_COST = 2.0
+OPENING_BONUS = 0.2  # of the sentence that the moment starts with
+NOUN_PHRASE_WORDS = 4
 REASON_FEATURES = 2
 
-_CLAUSE = re.compile(r"(?<=[,;:–—])\s+|(?<=[，、；：])")
+_CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[，、；：]")
+_ABBREVIATION = re.compile(r"(?:^|\W)\w\.(?:\w\.)+$")
 _TRIMMED_CHARACTERS = " \t,;:–—-.…\"'“”‘’«»()[]，、；：。"
 _ELLIPSIS = "…"
+_QUESTIONS = ("?", "？", "؟")
 
 
 def make_title(texts: Sequence[str], scores: Sequence[float], *, language: str, fallback: str) -> str:
-    """The most representative sentence if it fits, else a clause of it, else its beginning."""
-    words_known = vocabulary(language)
-    cleaned = [clean_text(text) for text in texts]
-    ranked = sorted(range(len(texts)), key=lambda index: (-scores[index] - _fitness(cleaned[index]), index))
-    for shorten in (_full_sentence, _clause, _beginning):
-        for index in ranked:
-            if title := shorten(cleaned[index], words_known):
-                return title
-    return fallback
+    """The best sentence or leading clause that is understood on its own, else another one, else a beginning."""
+    writer = _TitleWriter(texts, language)
+    ranked = sorted(range(len(texts)), key=lambda index: (-scores[index] - writer.fitness(index), index))
+    for standalone in (True, False):
+        for make_titles in (writer.sentence, writer.clauses):
+            for index in ranked:
+                for title in make_titles(index):
+                    if not standalone or writer.is_standalone(title):
+                        return title
+    return next(filter(None, map(writer.beginning, ranked)), fallback)
 
 
-def make_description(texts: Sequence[str], scores: Sequence[float]) -> str:
-    """One or two verbatim sentences in order."""
-    cleaned = [clean_text(text) for text in texts]
-    ranked = sorted(range(len(texts)), key=lambda index: (-scores[index], index))
-    chosen: list[int] = []
-    for index in ranked:
-        text = cleaned[index]
-        length = sum(len(cleaned[other]) + 1 for other in chosen) + len(text)
-        if text and text not in (cleaned[other] for other in chosen) and length <= DESCRIPTION_CHARACTERS:
-            chosen.append(index)
-        if len(chosen) == 2:
+def make_description(texts: Sequence[str], *, language: str) -> str:
+    """The first sentences verbatim, without greetings and thanks; the beginning of the first if it is too long."""
+    cleaned = [text for text in map(clean_text, texts) if text]
+    relevant = [text for text in cleaned if not SentenceDiscourse(text, language=language).is_courtesy] or cleaned
+    chosen: list[str] = []
+    for text in relevant[:DESCRIPTION_SENTENCES]:
+        if len(" ".join([*chosen, text])) > DESCRIPTION_CHARACTERS:
             break
-    if not chosen and (longest := next(filter(None, cleaned), "")):
-        return _shortened(longest, DESCRIPTION_CHARACTERS)
-    return " ".join(cleaned[index] for index in sorted(chosen))
+        chosen.append(text)
+    if not chosen and relevant:
+        return _shortened(relevant[0], DESCRIPTION_CHARACTERS, language=language)
+    return " ".join(chosen)
 
 
 def make_reason(features: Sequence[tuple[float, str]], *, default: str) -> str:
@@ -62,69 +75,97 @@ def format_clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{remaining:02}" if hours else f"{minutes}:{remaining:02}"
 
 
-def _fitness(text: str) -> float:
-    """Prefers titles of moderate length, and questions."""
-    count = len(words_of(text))
-    question_bonus = 0.15 if text.endswith(("?", "？", "؟")) else 0.0
-    return question_bonus - 0.03 * abs(count - BEST_TITLE_WORDS)
+class _TitleWriter:
+    """Makes titles from the sentences of one moment."""
 
+    def __init__(self, texts: Sequence[str], language: str) -> None:
+        self._language = language
+        self._vocabulary: Vocabulary = vocabulary(language)
+        self._names = names_in(texts)
+        self._texts = [self._without_fillers(clean_text(text)) for text in texts]
 
-def _full_sentence(text: str, words_known: Vocabulary) -> str:
-    return _as_title(text, words_known) if text[-1:] in SENTENCE_MARKS else ""
+    def fitness(self, index: int) -> float:
+        """Prefers titles of moderate length, questions, strong statements, and the opening."""
+        text = self._texts[index]
+        bonus = QUESTION_BONUS if text.endswith(_QUESTIONS) else 0.0
+        bonus += STRONG_BONUS if is_strong_statement(text, language=self._language) else 0.0
+        bonus += OPENING_BONUS if index == 0 else 0.0
+        bonus -= COURTESY_COST if SentenceDiscourse(text, language=self._language).is_courtesy else 0.0
+        return bonus - 0.03 * abs(len(words_of(text)) - BEST_TITLE_WORDS)
 
+    def is_standalone(self, title: str) -> bool:
+        parsed = SentenceDiscourse(title, language=self._language, names=self._names)
+        return not (parsed.depends_on_previous or parsed.is_reaction or parsed.is_courtesy)
 
-def _clause(text: str, words_known: Vocabulary) -> str:
-    """The longest sequence of leading clauses that fits."""
-    parts = _CLAUSE.split(text)
-    for end in range(len(parts) - 1, 0, -1):
-        if title := _as_title(text[: _end_of(text, parts[:end])], words_known):
-            return title
-    return ""
+    def sentence(self, index: int) -> Iterator[str]:
+        text = self._texts[index]
+        title = _trimmed(text)
+        is_phrase = self._is_subordinate(text) and not _CLAUSE_END.search(text) and not text.endswith(_QUESTIONS)
+        if text[-1:] in SENTENCE_MARKS and self._is_clause(title) and not is_phrase:
+            yield _sentence_case(title)
 
+    def clauses(self, index: int) -> Iterator[str]:
+        """Leading clauses with their introductory phrase, the longest first; a question is not cut."""
+        text = self._texts[index]
+        commas = [match.start() for match in _CLAUSE_END.finditer(text)]
+        ends = sorted({*commas, *self._conjunction_starts(text)}, reverse=True)
+        if self._is_subordinate(text):
+            ends = [end for end in ends if commas and end > commas[0]]
+        for end in ends if not text.endswith(_QUESTIONS) else ():
+            title = _trimmed(text[:end])
+            words = words_of(title)
+            if self._is_clause(title) and not self._vocabulary.is_stop_word(words[-1]):
+                yield _sentence_case(title)
 
-def _end_of(text: str, parts: Sequence[str]) -> int:
-    index = 0
-    for part in parts:
-        index = text.index(part, index) + len(part)
-    return index
+    def beginning(self, index: int) -> str:
+        return _sentence_case(_shortened(_trimmed(self._texts[index]), TITLE_CHARACTERS, language=self._language))
 
+    def _is_clause(self, title: str) -> bool:
+        """Long enough to say something, and more than a name."""
+        words = words_of(title)
+        is_name = all(word in self._names or self._vocabulary.is_stop_word(word) for word in words)
+        return len(words) >= MIN_TITLE_WORDS and len(title) <= TITLE_CHARACTERS and not (is_name and self._names)
 
-def _beginning(text: str, words_known: Vocabulary) -> str:
-    text = _without_filler(text, words_known)
-    if len(text) <= TITLE_CHARACTERS:
-        return _sentence_case(_trimmed(text))
-    return _sentence_case(_shortened(text, TITLE_CHARACTERS, words_known))
+    def _conjunction_starts(self, text: str) -> Iterator[int]:
+        """Where a title may be cut because a conjunction follows a noun, except in a range such as "9 and 11"."""
+        markers = discourse_markers(self._language)
+        for match in re.finditer(r"(?<=\D )[^\W\d_]+(?= \D)", text):
+            before = text[: match.start()].lower().split()[-NOUN_PHRASE_WORDS:-1]
+            ends_with_noun = any(word in markers.determiners or word[0].isdigit() for word in before)
+            if match.group().lower() in markers.conjunctions and ends_with_noun:
+                yield match.start()
 
+    def _is_subordinate(self, text: str) -> bool:
+        return SentenceDiscourse(text, language=self._language).is_subordinate
 
-def _as_title(text: str, words_known: Vocabulary) -> str:
-    """The text as a title, or an empty string if it is too long or too short."""
-    title = _trimmed(_without_filler(text, words_known))
-    words = words_of(title)
-    is_dangling = bool(words) and text[-1:] not in SENTENCE_MARKS and words_known.is_stop_word(words[-1])
-    if len(title) > TITLE_CHARACTERS or len(words) < MIN_TITLE_WORDS or is_dangling:
-        return ""
-    return _sentence_case(title)
-
-
-def _without_filler(text: str, words_known: Vocabulary) -> str:
-    while (parts := text.split(" ", 1))[1:] and parts[0].strip(_TRIMMED_CHARACTERS).lower() in words_known.fillers:
-        text = parts[1]
-    return text
+    def _without_fillers(self, text: str) -> str:
+        fillers = self._vocabulary.fillers
+        while (parts := text.split(" ", 1))[1:] and parts[0].strip(_TRIMMED_CHARACTERS).lower() in fillers:
+            text = parts[1]
+        return text
 
 
 def _trimmed(text: str) -> str:
-    return text.lstrip(_TRIMMED_CHARACTERS + "!?").rstrip(_TRIMMED_CHARACTERS)
+    text = text.lstrip(_TRIMMED_CHARACTERS + "!?")
+    return text if _ABBREVIATION.search(text) else text.rstrip(_TRIMMED_CHARACTERS)
 
 
-def _shortened(text: str, limit: int, words_known: Vocabulary | None = None) -> str:
-    """Truncates at a word boundary, without trailing function words, and adds an ellipsis."""
+def _shortened(text: str, limit: int, *, language: str) -> str:
+    """Truncates before a phrase if possible, else between words, and adds an ellipsis."""
     if len(text) <= limit:
         return text
-    prefix = text[: limit - len(_ELLIPSIS) + 1]
-    words = (prefix.rsplit(" ", 1)[0] if " " in prefix else prefix[:-1]).split(" ")
-    while len(words) > 1 and words_known is not None and words_known.is_stop_word((words_of(words[-1]) or ["-"])[-1]):
-        words.pop()
-    return _trimmed(" ".join(words)) + _ELLIPSIS
+    words = text[: limit - len(_ELLIPSIS) + 1].split(" ")
+    following = text[len(" ".join(words)) :].partition(" ")[0]
+    if len(words) == 1:
+        return words[0][: limit - len(_ELLIPSIS)] + _ELLIPSIS
+    words[-1] += following
+    breaks = break_points(words, glued=[False] * len(words), language=language)
+    determiners = discourse_markers(language).determiners
+    starts_phrase = [quality <= BreakPoint.PHRASE for quality in breaks]
+    for at, quality in enumerate(breaks):
+        starts_phrase[at] |= quality < BreakPoint.AVOID and words[at + 1].lower() in determiners
+    ends = [at for at, starts in enumerate(starts_phrase, start=1) if starts and 2 * at > len(words)]
+    return _trimmed(" ".join(words[: ends[-1] if ends else len(words) - 1])) + _ELLIPSIS
 
 
 def _sentence_case(text: str) -> str:

@@ -65,6 +65,23 @@ def test_abbreviation_does_not_end_a_screen() -> None:
     assert line_texts(screens) == [["Dr. Smith said so."]]
 
 
+@pytest.mark.parametrize("caption_style", [style for style in CaptionStyle if STYLES[style].max_words > 1])
+@pytest.mark.parametrize(
+    ("text", "unit", "language"),
+    [
+        ("It drips after two days or so.", "two days", "en"),
+        ("We met there three years ago.", "three years", "en"),
+        ("She came back every day, six months on.", "six months", "en"),
+        ("It keeps for 29 days at home.", "29 days", "en"),
+        ("The planner here is Ann Lee today.", "Ann Lee", "en"),
+        ("Ela voltou depois de cinco anos fora.", "cinco anos", "pt"),
+    ],
+)
+def test_numbers_and_names_are_not_split(caption_style: CaptionStyle, text: str, unit: str, language: str) -> None:
+    screens = group_into_screens(evenly_spoken(text), caption_style=caption_style, language=language, **PORTRAIT)
+    assert any(unit in line for lines in line_texts(screens) for line in lines)
+
+
 def test_two_lines_are_balanced() -> None:
     (screen,) = group_into_screens(
         evenly_spoken("trying to finish the edit"), caption_style=CaptionStyle.DEFAULT, language="en", **PORTRAIT

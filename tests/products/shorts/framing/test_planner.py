@@ -100,6 +100,22 @@ def test_windows_jump_only_at_cuts_on_frames() -> None:
     assert face_coverage(planned, frames) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("height", "aspect", "fit"),
+    [
+        (0.6, (9, 16), SceneFit.CROP),
+        (0.8, (9, 16), SceneFit.CONTAIN),  # a face of 36 % of the width; the window has 32 %
+        (0.8, (1, 1), SceneFit.CROP),
+        (0.8, (16, 9), SceneFit.CROP),
+    ],
+)
+def test_face_larger_than_the_window_is_shown_whole(height: float, aspect: tuple[int, int], fit: SceneFit) -> None:
+    frames = sampled(6, lambda _: [face(0.5, height=height, y=0.1)])
+    planned = plan(frames, 6, source=CropSource(1920, 1080, 25.0, aspect))
+    assert [scene.fit for scene in planned.scenes] == [fit]
+    assert face_coverage(planned, frames) == 1.0
+
+
 def test_invalid_cuts_are_ignored() -> None:
     planned = plan(sampled(4, lambda _: []), 4, cuts=[-1, 0, 0.04, 2, 2.01, 2.04, 3.99, 4, 9])
     assert [scene.start_seconds for scene in planned.scenes] == [0, 2]
