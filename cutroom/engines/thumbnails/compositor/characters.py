@@ -11,6 +11,7 @@ from cutroom.engines.thumbnails.compositor.creative import (
     W,
     cutout_background,
     full_bleed,
+    place_beside,
     slanted_panel,
     zone_beside,
 )
@@ -38,15 +39,13 @@ def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
         yield lambda: _row(inputs, palette=0, burst=False, low=True)
         yield lambda: full_bleed(inputs, source, at=0.66 if first == "right" else 0.34, layout=f"full-bleed-{first}")
         return
-    if any(source.cutout is None for _, source in inputs.characters):
-        yield lambda: _cards(inputs, palette=0, burst=True)
-        yield lambda: _cards(inputs, palette=2, burst=False)
-        yield lambda: _cards(inputs, palette=3, burst=True)
-        return
     yield lambda: _row(inputs, palette=0, burst=False, low=True)
     yield lambda: _row(inputs, palette=1, burst=True, low=True)
     yield lambda: _row(inputs, palette=0, burst=False, low=False)
     yield lambda: _row(inputs, palette=2, burst=True, low=False)
+    yield lambda: _cards(inputs, palette=0, burst=True)
+    yield lambda: _cards(inputs, palette=2, burst=False)
+    yield lambda: _cards(inputs, palette=3, burst=True)
 
 
 def _cards(inputs: CompositorInputs, *, palette: int, burst: bool) -> LayoutDraft:
@@ -78,10 +77,9 @@ def _single(inputs: CompositorInputs, side: str, palette: int, *, burst: bool) -
     """One character over a background from the video."""
     colors = inputs.palette(palette)
     cutout = inputs.characters[0][1].cutout
-    if cutout is None:
+    placed = place_beside(cutout, side=side) if cutout else None
+    if placed is None:
         return None
-    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W))}[side]
-    placed = place_cutout(cutout, left=left, right=right)
     source = inputs.frames[0] if inputs.frames else None
     x = min(0.9, max(0.1, (placed.x + placed.right) / 2 / W))
     canvas = cutout_background(inputs, source, colors, burst=burst, x=x)
@@ -106,6 +104,8 @@ def _row(inputs: CompositorInputs, *, palette: int, burst: bool, low: bool) -> L
     size = (0.33 if low else 0.30) if inputs.spec.headline else 0.38
     for number, cutout in enumerate(ordered):
         placed = place_cutout(cutout, left=number * width, right=(number + 1) * width, face_height=size, top=top)
+        if placed is None:
+            return None
         draw_cutout(canvas, placed, outline=WHITE)
         faces += placed.faces()
     heads = [head_box(face) for face in faces]

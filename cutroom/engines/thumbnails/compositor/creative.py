@@ -17,7 +17,7 @@ from cutroom.engines.thumbnails.compositor.backgrounds import (
     vignette,
 )
 from cutroom.engines.thumbnails.compositor.color import WHITE, mix
-from cutroom.engines.thumbnails.compositor.cutouts import PlacedCutout, draw_cutout, place_cutout
+from cutroom.engines.thumbnails.compositor.cutouts import Cutout, PlacedCutout, draw_cutout, place_cutout
 from cutroom.engines.thumbnails.compositor.draft import MARGIN, DraftBuilder, LayoutDraft
 from cutroom.engines.thumbnails.compositor.headline_rendering import TextZone
 from cutroom.engines.thumbnails.compositor.inputs import AnalyzedImage, CompositorInputs
@@ -35,6 +35,7 @@ GAP = 28  # pixels between text and protected areas
 MIN_COLUMN = 400  # minimum width of a text column, in pixels
 SLANT_TOP, SLANT_BOTTOM = 0.55, 0.43  # edge of a slanted panel, as shares of the width
 STRIPE = 12  # pixels
+POSITIONS = {"left": 0.34, "right": 0.66, "middle": 0.5}  # of the subject in a full-bleed crop, as shares of the width
 
 
 def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
@@ -92,16 +93,13 @@ def cutout_background(
 def _cutout_layout(
     inputs: CompositorInputs, source: AnalyzedImage, *, side: str, palette: int, burst: bool
 ) -> LayoutDraft | None:
-    """One large cutout on one side, the headline on the other."""
-    cutout = source.cutout
-    if cutout is None or (cutout.cropped_left and cutout.cropped_right):
-        return None
-    # A cutout that is cropped by an edge of its source must stay at that edge.
-    if side != "middle" and (cutout.cropped_left or cutout.cropped_right):
-        side = "left" if cutout.cropped_left else "right"
+    """One large cutout on one side, the headline on the other; the whole frame if there is no good cutout."""
+    sides = ("middle",) if side == "middle" else (side, "left" if side == "right" else "right")
+    placements = ((each, place_beside(source.cutout, side=each)) for each in sides if source.cutout)
+    side, placed = next(((each, placed) for each, placed in placements if placed), (side, None))
+    if placed is None:
+        return full_bleed(inputs, source, at=POSITIONS[side], layout=f"full-bleed-{side}")
     colors = inputs.palette(palette)
-    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W)), "middle": (0.15 * W, 0.85 * W)}[side]
-    placed = place_cutout(cutout, left=left, right=right)
     x = (placed.x + placed.right) / 2 / W
     canvas = cutout_background(inputs, source, colors, burst=burst, x=min(0.9, max(0.1, x)))
     mask = draw_cutout(canvas, placed, outline=WHITE)
@@ -110,6 +108,12 @@ def _cutout_layout(
     return LayoutDraft(
         layout, canvas, colors.over_image(), zones, tuple(placed.faces()), base_score=1.0 if source.faces else 0.75
     )
+
+
+def place_beside(cutout: Cutout, *, side: str) -> PlacedCutout | None:
+    """Places a cutout on one side or in the middle; None if an edge cropped by its source would be visible."""
+    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W)), "middle": (0.15 * W, 0.85 * W)}[side]
+    return place_cutout(cutout, left=left, right=right)
 
 
 def zone_beside(placed: PlacedCutout, mask: "Mask", *, side: str) -> TextZone:
