@@ -56,14 +56,16 @@ def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
         yield lambda: full_bleed(inputs, third, at=0.64, layout="full-bleed-right")
         return
     yield lambda: _cutout_layout(inputs, frames[0], side=first, palette=0, burst=False)
-    yield lambda: slanted_panel(inputs, frames[0], side=other, palette=0)
-    yield lambda: full_bleed(inputs, second, at=0.66, layout="full-bleed-right")
+    yield lambda: slanted_panel(inputs, second, side=other, palette=0)
+    yield lambda: full_bleed(inputs, third, at=POSITIONS["right"], layout="full-bleed-right")
     yield lambda: _cutout_layout(inputs, second, side=other, palette=3, burst=True)
-    yield lambda: bottom_band(inputs, frames[0], palette=1)
-    yield lambda: full_bleed(inputs, frames[0], at=0.34, layout="full-bleed-left")
+    yield lambda: slanted_panel(inputs, frames[0], side=first, palette=1)
+    yield lambda: full_bleed(inputs, frames[0], at=POSITIONS["left"], layout="full-bleed-left")
+    yield lambda: bottom_band(inputs, third, palette=1)
     yield lambda: _duo(inputs, palette=2)
     yield lambda: label_lines(inputs, third, palette=2)
-    yield lambda: slanted_panel(inputs, second, side=first, palette=1)
+    yield lambda: bottom_band(inputs, frames[0], palette=0)
+    yield lambda: label_lines(inputs, frames[0], palette=1)
 
 
 def cutout_background(
@@ -104,9 +106,14 @@ def _cutout_layout(
     canvas = cutout_background(inputs, source, colors, burst=burst, x=min(0.9, max(0.1, x)))
     mask = draw_cutout(canvas, placed, outline=WHITE)
     zones = () if side == "middle" else (zone_beside(placed, mask, side=side),)
-    layout = f"{'burst' if burst else 'cutout'}-{side}"
     return LayoutDraft(
-        layout, canvas, colors.over_image(), zones, tuple(placed.faces()), base_score=1.0 if source.faces else 0.75
+        f"{'burst-' if burst else ''}cutout-{side}",
+        canvas,
+        colors.over_image(),
+        zones,
+        tuple(placed.faces()),
+        base_score=1.0 if source.faces else 0.75,
+        subject=source.pixels,
     )
 
 
@@ -141,7 +148,15 @@ def full_bleed(inputs: CompositorInputs, source: AnalyzedImage, *, at: float, la
     zones = tuple(free_zones([head_box(face) for face in faces]))
     object_box = crop.map_box(source.object_box, width=W, height=H) if source.object_box else None
     return LayoutDraft(
-        layout, canvas, text_style, zones, tuple(faces), base_score=0.72, darken_zone=True, object_box=object_box
+        layout,
+        canvas,
+        text_style,
+        zones,
+        tuple(faces),
+        base_score=0.72,
+        darken_zone=True,
+        object_box=object_box,
+        subject=source.pixels,
     )
 
 
@@ -202,7 +217,8 @@ def slanted_panel(inputs: CompositorInputs, source: AnalyzedImage, *, side: str,
     )
     column = SLANT_BOTTOM * W + 24 - MARGIN
     zone = TextZone(MARGIN if side == "right" else W - MARGIN - column, MARGIN, column, H - 2 * MARGIN)
-    return LayoutDraft(f"slanted-panel-{side}", canvas, colors.on_panel(), (zone,), faces, base_score=0.85)
+    layout = f"slanted-panel-{side}"
+    return LayoutDraft(layout, canvas, colors.on_panel(), (zone,), faces, base_score=0.85, subject=source.pixels)
 
 
 def _polygon(points: "Plane") -> "Plane":
@@ -216,7 +232,9 @@ def bottom_band(inputs: CompositorInputs, source: AnalyzedImage, *, palette: int
     colors = inputs.palette(palette)
     canvas, faces = _image_over_band(source, colors)
     zone = TextZone(MARGIN, H - BAND + 22, W - 2 * MARGIN, BAND - 44, align_x=0.5)
-    return LayoutDraft("band", canvas, colors.on_panel(), (zone,), faces, base_score=0.6, max_lines=2)
+    return LayoutDraft(
+        "band", canvas, colors.on_panel(), (zone,), faces, base_score=0.6, max_lines=2, subject=source.pixels
+    )
 
 
 def _image_over_band(source: AnalyzedImage, colors: Palette) -> tuple["Canvas", tuple[Box, ...]]:
@@ -235,7 +253,8 @@ def label_lines(inputs: CompositorInputs, source: AnalyzedImage, *, palette: int
     vignette(canvas, strength=0.3)
     faces = [crop.map_box(box, width=W, height=H) for box in source.faces]
     text_style = inputs.palette(palette).on_labels()
-    return LayoutDraft("labels", canvas, text_style, label_zones(faces), tuple(faces), base_score=0.62)
+    zones = label_zones(faces)
+    return LayoutDraft("labels", canvas, text_style, zones, tuple(faces), base_score=0.62, subject=source.pixels)
 
 
 def _duo(inputs: CompositorInputs, *, palette: int) -> LayoutDraft | None:
