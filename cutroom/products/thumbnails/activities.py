@@ -28,6 +28,7 @@ from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableErr
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails import service
 from cutroom.products.thumbnails.detection import VideoFrame, find_content, find_people, select_best_frames
+from cutroom.products.thumbnails.headlines import checked_translation
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
 from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, ThumbnailMode, quoted_text
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
@@ -131,14 +132,16 @@ class ThumbnailActivities:
 
     @activity.defn(name="translate_thumbnail")
     async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
-        """Renders the best candidate again with a translated headline."""
+        """Renders the best candidate again with a translated headline; with its own one if the translation is bad."""
         share = _image_share(thumbnail)
         async with self._step(ref, "translating", progress=RENDERED_PERCENT, share=share) as report_progress:
             best = json.loads(await self._read(thumbnail.path(BEST)))
-            headline = best["headline"]
+            headline, drawn_language = best["headline"], best["language"]
             if headline is not None and language != best["language"]:
-                headline = await asyncio.to_thread(self._translate, headline, best["language"], language)
-            spec = replace(await self._spec(thumbnail), headline=headline, language=language)
+                translated = await asyncio.to_thread(self._translate, headline, best["language"], language)
+                headline, drawn_language = (translated, language) if translated else (headline, best["language"])
+            spec = await self._spec(thumbnail)
+            spec = replace(spec, headline=headline, language=drawn_language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             same_layout = [each for each in rendered if each.layout == best["layout"]] or rendered
@@ -146,9 +149,12 @@ class ThumbnailActivities:
                 thumbnail, same_layout[:1], engine=renderer.name, language=language, first_number=CANDIDATES + number
             )
 
-    def _translate(self, headline: str, source: str, target: str) -> str:
+    def _translate(self, headline: str, source: str, target: str) -> str | None:
+        """None if the translation is not faithful."""
         plan = plan_translation(self.engines.translators(), source=source, target=target)
-        return translate_along(plan, [headline])[0]
+        [translated] = translate_along(plan, [headline])
+        identifier = self.engines.language_identifier()
+        return checked_translation(headline, translated, source=source, target=target, identifier=identifier)
 
     async def _store(
         self,
