@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FACE_SCORE = 0.7  # minimum detection score of a face
 POSSIBLE_FACE_SCORE = 0.55  # lower threshold for protecting possible faces, including animals
 EDGE_SHARE = 0.02  # share of an image side that the mask touches when the subject is cropped there
+# A side of a person that stays within this share of the image's width for this share of the height is not their own.
+STRAIGHT_WIDTH, STRAIGHT_SIDE = 0.003, 0.2
 FULL_BODY = 5.0  # face heights below the top of the face; a shorter person is cropped, by furniture or a caption
 MAX_UPSCALE = 2.6
 GROWTH = (1.0, 1.1, 1.2, 1.3, 1.4)  # scales tried until the thumbnail's edges hide every cropped edge
@@ -117,8 +119,13 @@ def cut_out_subject(image: "Image", remover: BackgroundRemover, *, faces: list[B
         mask=mask[top:bottom, left:right],
         source_mask=mask,
         faces=own_faces,
-        left_crop=_first_cropped(solid[top:bottom, :2], image.shape[0]),
-        right_crop=_first_cropped(solid[top:bottom, -2:], image.shape[0]),
+        left_crop=_side_crop(solid[top:bottom], left, at_edge=left <= 1, has_face=bool(own_faces)),
+        right_crop=_side_crop(
+            solid[top:bottom, ::-1],
+            solid.shape[1] - right,
+            at_edge=right >= solid.shape[1] - 1,
+            has_face=bool(own_faces),
+        ),
         cropped_top=_first_cropped(solid[:2].T, image.shape[1]) is not None,
         bottom_crop=_last_body_row(
             solid[top:bottom, left:right],
@@ -132,6 +139,14 @@ def _first_cropped(edge: "NDArray[np.bool_]", side: int) -> int | None:
     """The first position at which the mask touches an edge of the image, if it touches it for long enough."""
     touched = np.flatnonzero(edge.any(axis=1))
     return int(touched[0]) if touched.size > EDGE_SHARE * side else None
+
+
+def _side_crop(solid: "NDArray[np.bool_]", first: int, *, at_edge: bool, has_face: bool) -> int | None:
+    """The first row in which the side that starts at column `first` is cropped: by the image, or by a picture in it."""
+    width = 2 if at_edge else max(2, round(STRAIGHT_WIDTH * solid.shape[1]))
+    touched = np.flatnonzero(solid[:, first : first + width].any(axis=1))
+    share = EDGE_SHARE if at_edge else STRAIGHT_SIDE if has_face else 1.0
+    return int(touched[0]) if touched.size > share * solid.shape[0] else None
 
 
 def _last_body_row(solid: "NDArray[np.bool_]", face: Box | None, *, touches_edge: bool) -> int | None:

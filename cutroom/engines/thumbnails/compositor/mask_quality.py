@@ -22,7 +22,7 @@ MIN_MAIN_SHARE = 0.8  # of the mask, in the largest component and those with a f
 MAX_HOLE_SHARE = 0.12  # of the subject; the gap between an arm and a body is smaller
 MIN_FACE_COVER = 0.9  # share of the center of a face that the mask covers
 FACE_CENTER = 0.7  # of a face box, without the corners, which are hair or background
-MAX_STRAIGHT_SIDE = 0.45  # of the subject's height; a person with a longer straight side is a picture in a picture
+MAX_STRAIGHT_SIDE = 0.45  # of the subject's height; a longer straight side is the edge of a picture in a picture
 
 
 def clean_mask(mask: "Mask", faces: Sequence[Box]) -> "Mask":
@@ -43,7 +43,7 @@ def is_usable(mask: "Mask", faces: Sequence[Box]) -> bool:
         return False
     if _main_share(mask, faces) < MIN_MAIN_SHARE or _hole_share(mask) > MAX_HOLE_SHARE:
         return False
-    return not faces or (_covers_head(mask, faces[0]) and not _has_straight_side(mask))
+    return not _has_straight_side(mask) and (not faces or _covers_head(mask, faces[0]))
 
 
 def covers_face(mask: "Mask", face: Box) -> bool:

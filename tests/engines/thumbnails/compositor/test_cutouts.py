@@ -116,6 +116,25 @@ def test_side_crop_far_from_the_edge_is_moved_below_the_thumbnail_or_rejected() 
     assert place(cutout(*person(70)), "right") is None
 
 
+def test_side_cropped_by_a_picture_in_the_frame_is_not_visible() -> None:
+    mask, face = person(640, head=300)
+    mask[:, 815:] = 0  # bars on both sides of a portrait video
+    found = cutout(mask, face)
+    assert found is not None
+    assert found.right_crop is not None
+    assert found.left_crop is None
+    placed = place(found, "left")
+    assert placed is None or placed.y + found.right_crop * placed.scale >= HEIGHT
+
+
+def test_object_with_a_straight_side_inside_the_image_is_not_cut_out() -> None:
+    mask = np.zeros((HEIGHT, WIDTH), np.uint8)
+    cv2.circle(mask, (640, 360), 300, 255, cv2.FILLED)
+    assert cutout(mask) is not None
+    mask[:, :480] = 0
+    assert cutout(mask) is None
+
+
 def test_head_cropped_at_the_top_meets_the_top() -> None:
     mask, face = person(640, head=-30)
     found = cutout(mask, face)
