@@ -36,7 +36,7 @@ SAME_FAMILY_COST, SAME_SUBJECT_COST = 0.3, 0.12
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedThumbnail:
     """A rendered thumbnail, with what makes it different from others."""
 
     thumbnail: RenderedThumbnail
@@ -44,10 +44,10 @@ class Candidate:
     subject: "Image | None"
     code: int  # perceptual hash
 
-    def is_near(self, other: "Candidate") -> bool:
+    def is_near(self, other: "RankedThumbnail") -> bool:
         return (self.code ^ other.code).bit_count() < MIN_DISTANCE
 
-    def repetition(self, others: "Sequence[Candidate]") -> float:
+    def repetition(self, others: "Sequence[RankedThumbnail]") -> float:
         """The cost of what it has in common with thumbnails that are already chosen."""
         same_family = any(self.family == other.family for other in others)
         same_subject = self.subject is not None and any(self.subject is other.subject for other in others)
@@ -97,7 +97,7 @@ def render_best(
     """The best thumbnails that differ in layout and image, at the largest minimum letter height that any allows."""
     builders = list(builders)
     for min_letter_height in MIN_LETTER_HEIGHTS:
-        rendered: list[Candidate] = []
+        rendered: list[RankedThumbnail] = []
         for number, build in enumerate(builders):
             if on_progress:
                 on_progress(number / len(builders))
@@ -107,7 +107,7 @@ def render_best(
                 thumbnail = render_draft(draft, spec, detector, min_letter_height=min_letter_height)
             if draft is not None and thumbnail is not None:
                 code = perceptual_hash(thumbnail.image)
-                rendered.append(Candidate(thumbnail, draft.family, draft.subject, code))
+                rendered.append(RankedThumbnail(thumbnail, draft.family, draft.subject, code))
             if len(_varied(rendered, count=count + EXTRA_LAYOUTS)) >= count + EXTRA_LAYOUTS:
                 break
         if rendered:
@@ -115,11 +115,11 @@ def render_best(
     raise UnsuitableInputError("headline_too_long", "The headline does not fit any layout.")
 
 
-def _varied(rendered: Sequence[Candidate], *, count: int) -> list[RenderedThumbnail]:
+def _varied(rendered: Sequence[RankedThumbnail], *, count: int) -> list[RenderedThumbnail]:
     """Best first: the best one, then those that differ most from it, without near duplicates."""
     # Fewer thumbnails are better than cropped faces.
     uncropped = [each for each in rendered if not any(map(is_face_cropped, each.thumbnail.faces))]
-    chosen: list[Candidate] = []
+    chosen: list[RankedThumbnail] = []
     while len(chosen) < count:
         rest = [each for each in uncropped or rendered if not any(each.is_near(other) for other in chosen)]
         if not rest:
