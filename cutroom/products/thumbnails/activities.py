@@ -28,6 +28,11 @@ from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableErr
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails import service
 from cutroom.products.thumbnails.detection import VideoFrame, find_content, find_people, select_best_frames
+from cutroom.products.thumbnails.headlines import (
+    checked_translation,
+    find_spoken_segment,
+    frames_of_headline_first,
+)
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
 from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, ThumbnailMode, quoted_text
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
@@ -84,7 +89,7 @@ class ThumbnailActivities:
                         )
             for number, each in enumerate(frames):
                 await self.storage.put(thumbnail.path(f"frame-{number}.png"), encode_png(each.image))
-            index = [{"seconds": each.seconds} for each in frames]
+            index = [{"seconds": each.seconds, "score": each.score} for each in frames]
             await self.storage.put(thumbnail.path(FRAMES), json.dumps(index).encode())
 
     @activity.defn(name="detect_thumbnail_subjects")
@@ -120,7 +125,7 @@ class ThumbnailActivities:
         share = _image_share(thumbnail)
         async with self._step(ref, "rendering", progress=RENDERED_PERCENT, share=share) as report_progress:
             headline, language, note = await self._headline(thumbnail)
-            spec = replace(await self._spec(thumbnail), headline=headline, language=language)
+            spec = replace(await self._spec(thumbnail, headline), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             await self._store(thumbnail, rendered, engine=renderer.name)
@@ -131,14 +136,16 @@ class ThumbnailActivities:
 
     @activity.defn(name="translate_thumbnail")
     async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
-        """Renders the best candidate again with a translated headline."""
+        """Renders the best candidate again with a translated headline; with its own one if the translation is bad."""
         share = _image_share(thumbnail)
         async with self._step(ref, "translating", progress=RENDERED_PERCENT, share=share) as report_progress:
             best = json.loads(await self._read(thumbnail.path(BEST)))
-            headline = best["headline"]
+            headline, drawn_language = best["headline"], best["language"]
             if headline is not None and language != best["language"]:
-                headline = await asyncio.to_thread(self._translate, headline, best["language"], language)
-            spec = replace(await self._spec(thumbnail), headline=headline, language=language)
+                translated = await asyncio.to_thread(self._translate, headline, best["language"], language)
+                headline, drawn_language = (translated, language) if translated else (headline, best["language"])
+            spec = await self._spec(thumbnail, best["headline"])
+            spec = replace(spec, headline=headline, language=drawn_language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             same_layout = [each for each in rendered if each.layout == best["layout"]] or rendered
@@ -146,9 +153,12 @@ class ThumbnailActivities:
                 thumbnail, same_layout[:1], engine=renderer.name, language=language, first_number=CANDIDATES + number
             )
 
-    def _translate(self, headline: str, source: str, target: str) -> str:
+    def _translate(self, headline: str, source: str, target: str) -> str | None:
+        """None if the translation is not faithful."""
         plan = plan_translation(self.engines.translators(), source=source, target=target)
-        return translate_along(plan, [headline])[0]
+        [translated] = translate_along(plan, [headline])
+        identifier = self.engines.language_identifier()
+        return checked_translation(headline, translated, source=source, target=target, identifier=identifier)
 
     async def _store(
         self,
@@ -199,8 +209,8 @@ class ThumbnailActivities:
         written = await asyncio.to_thread(writer.headline, writing_input(transcript, guidelines=brand.guidelines))
         return written.text, transcript.language, written.note
 
-    async def _spec(self, thumbnail: ThumbnailRef) -> ThumbnailSpec:
-        """The rendering spec without its headline."""
+    async def _spec(self, thumbnail: ThumbnailRef, headline: str | None) -> ThumbnailSpec:
+        """The rendering spec without its headline; frames of the moment at which the headline is said come first."""
         options = thumbnail.options
         async with self.database.transaction(thumbnail.library_id) as connection:
             brand = await load_brand(connection, thumbnail.library_id, options.brand_voice_id)
@@ -209,7 +219,9 @@ class ThumbnailActivities:
         approved = [
             await self._decode(each["path"]) for each in found if approved_ids is None or each["id"] in approved_ids
         ]
-        frames = [each.image for each in await self._frames(thumbnail)]
+        transcript = await self._transcript(thumbnail)
+        spoken = find_spoken_segment(headline or "", transcript.segments, language=transcript.language)
+        frames = [each.image for each in frames_of_headline_first(await self._frames(thumbnail), spoken)]
         plates = [await self._fetched(thumbnail, url) for url in options.plate_urls]
         characters = [spec for each in options.characters for spec in await self._character_specs(thumbnail, each)]
         if options.detects_characters:
@@ -262,7 +274,9 @@ class ThumbnailActivities:
     async def _frames(self, thumbnail: ThumbnailRef) -> list[VideoFrame]:
         index = json.loads(await self._read(thumbnail.path(FRAMES)))
         return [
-            VideoFrame(each["seconds"], await self._decode(thumbnail.path(f"frame-{number}.png")))
+            VideoFrame(
+                each["seconds"], await self._decode(thumbnail.path(f"frame-{number}.png")), each.get("score", 1.0)
+            )
             for number, each in enumerate(index)
         ]
 

@@ -32,6 +32,7 @@ class VideoFrame:
 
     seconds: float
     image: "Image"
+    score: float = 1.0  # quality, from 0 to 1
 
 
 async def select_best_frames(
@@ -50,7 +51,7 @@ async def select_best_frames(
     images = await asyncio.to_thread(lambda: [stills.image(number) for number in range(len(stills.paths))])
     detector = await asyncio.to_thread(engines.face_detector)
     selected = await asyncio.to_thread(select_frames, images, detector, count=MAX_FRAMES, on_progress=assessed)
-    return [VideoFrame(stills.seconds[each.index], images[each.index]) for each in selected]
+    return [VideoFrame(stills.seconds[each.index], images[each.index], each.score) for each in selected]
 
 
 def find_people(frames: Sequence[VideoFrame], engines: Engines, *, count: int) -> list[VideoFrame]:

@@ -11,13 +11,14 @@ from cutroom.engines.thumbnails.compositor.creative import (
     W,
     cutout_background,
     full_bleed,
+    place_beside,
     slanted_panel,
     zone_beside,
 )
 from cutroom.engines.thumbnails.compositor.cutouts import draw_cutout, place_cutout
 from cutroom.engines.thumbnails.compositor.draft import MARGIN, DraftBuilder, LayoutDraft
 from cutroom.engines.thumbnails.compositor.headline_rendering import TextZone
-from cutroom.engines.thumbnails.compositor.inputs import CompositorInputs
+from cutroom.engines.thumbnails.compositor.inputs import AnalyzedImage, CompositorInputs
 from cutroom.engines.thumbnails.compositor.precision import PADDING, draw_framed
 from cutroom.engines.types import Box
 
@@ -38,36 +39,33 @@ def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
         yield lambda: _row(inputs, palette=0, burst=False, low=True)
         yield lambda: full_bleed(inputs, source, at=0.66 if first == "right" else 0.34, layout=f"full-bleed-{first}")
         return
-    if any(source.cutout is None for _, source in inputs.characters):
-        yield lambda: _cards(inputs, palette=0, burst=True)
-        yield lambda: _cards(inputs, palette=2, burst=False)
-        yield lambda: _cards(inputs, palette=3, burst=True)
-        return
     yield lambda: _row(inputs, palette=0, burst=False, low=True)
-    yield lambda: _row(inputs, palette=1, burst=True, low=True)
-    yield lambda: _row(inputs, palette=0, burst=False, low=False)
-    yield lambda: _row(inputs, palette=2, burst=True, low=False)
+    yield lambda: _row(inputs, palette=1, burst=True, low=False)
+    yield lambda: _cards(inputs, palette=2, burst=False, low=True)
+    yield lambda: _cards(inputs, palette=0, burst=True, low=False)
+    yield lambda: _row(inputs, palette=2, burst=True, low=True)
+    yield lambda: _row(inputs, palette=2, burst=False, low=False)
 
 
-def _cards(inputs: CompositorInputs, *, palette: int, burst: bool) -> LayoutDraft:
-    """Characters without a usable cutout, each in a frame, over a band."""
+def _cards(inputs: CompositorInputs, *, palette: int, burst: bool, low: bool) -> LayoutDraft:
+    """Characters in frames side by side, with the headline above or below."""
     colors = inputs.palette(palette)
-    source = inputs.frames[0] if inputs.frames else None
-    canvas = cutout_background(inputs, source, colors, burst=burst, x=0.5)
+    canvas = cutout_background(inputs, _background_frame(inputs, palette), colors, burst=burst, x=0.5)
     ordered = _ordered([(_side(character.position), image) for character, image in inputs.characters])
     band = BAND if inputs.spec.headline else 0
     tall = H - band - 2 * PADDING
     width = min(0.9 * tall, (W - PADDING * (len(ordered) + 1)) / len(ordered))
     x = (W - width * len(ordered) - PADDING * (len(ordered) - 1)) / 2
+    y = PADDING if low else PADDING + band
     faces: list[Box] = []
     boxes: list[Box] = []
     for each in ordered:
         crop = choose_crop(each.pixels, each.faces, at=0.5, width=round(width), height=round(tall))
-        boxes.append(Box(x, PADDING, width, tall))
+        boxes.append(Box(x, y, width, tall))
         faces += draw_framed(canvas, each, boxes[-1], crop=crop)
         x += width + PADDING
-    zone = TextZone(MARGIN, H - band, W - 2 * MARGIN, band - 26, align_x=0.5)
-    layout = "burst-cards" if burst else "cards"
+    zone = TextZone(MARGIN, H - band if low else 26, W - 2 * MARGIN, max(0, band - 26), align_x=0.5)
+    layout = f"{'burst-' if burst else ''}cards-{'below' if low else 'above'}"
     text_style = colors.over_image()
     return LayoutDraft(
         layout, canvas, text_style, (zone,), tuple(faces), base_score=0.7, max_lines=2, protected=tuple(boxes)
@@ -78,15 +76,13 @@ def _single(inputs: CompositorInputs, side: str, palette: int, *, burst: bool) -
     """One character over a background from the video."""
     colors = inputs.palette(palette)
     cutout = inputs.characters[0][1].cutout
-    if cutout is None:
+    placed = place_beside(cutout, side=side) if cutout else None
+    if placed is None:
         return None
-    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W))}[side]
-    placed = place_cutout(cutout, left=left, right=right)
-    source = inputs.frames[0] if inputs.frames else None
     x = min(0.9, max(0.1, (placed.x + placed.right) / 2 / W))
-    canvas = cutout_background(inputs, source, colors, burst=burst, x=x)
+    canvas = cutout_background(inputs, _background_frame(inputs, palette), colors, burst=burst, x=x)
     mask = draw_cutout(canvas, placed, outline=WHITE)
-    layout = f"{'burst' if burst else 'character'}-{side}"
+    layout = f"{'burst-' if burst else ''}character-{side}"
     zone = zone_beside(placed, mask, side=side)
     return LayoutDraft(layout, canvas, colors.over_image(), (zone,), tuple(placed.faces()), base_score=1.0)
 
@@ -99,13 +95,14 @@ def _row(inputs: CompositorInputs, *, palette: int, burst: bool, low: bool) -> L
         return None
     colors = inputs.palette(palette)
     ordered = _ordered(found)
-    source = inputs.frames[0] if inputs.frames else None
-    canvas = cutout_background(inputs, source, colors, burst=burst, x=0.5)
+    canvas = cutout_background(inputs, _background_frame(inputs, palette), colors, burst=burst, x=0.5)
     width, faces = W / len(ordered), []
     top = 0.0 if low or not inputs.spec.headline else 175.0
     size = (0.33 if low else 0.30) if inputs.spec.headline else 0.38
     for number, cutout in enumerate(ordered):
         placed = place_cutout(cutout, left=number * width, right=(number + 1) * width, face_height=size, top=top)
+        if placed is None:
+            return None
         draw_cutout(canvas, placed, outline=WHITE)
         faces += placed.faces()
     heads = [head_box(face) for face in faces]
@@ -131,6 +128,11 @@ def _row(inputs: CompositorInputs, *, palette: int, burst: bool, low: bool) -> L
         max_lines=2,
         darken_zone=low and not burst,
     )
+
+
+def _background_frame(inputs: CompositorInputs, number: int) -> AnalyzedImage | None:
+    """A different frame of the video for each draft."""
+    return inputs.frames[number % len(inputs.frames)] if inputs.frames else None
 
 
 def _side(position: str | None) -> str:

@@ -17,7 +17,7 @@ from cutroom.engines.thumbnails.compositor.backgrounds import (
     vignette,
 )
 from cutroom.engines.thumbnails.compositor.color import WHITE, mix
-from cutroom.engines.thumbnails.compositor.cutouts import PlacedCutout, draw_cutout, place_cutout
+from cutroom.engines.thumbnails.compositor.cutouts import Cutout, PlacedCutout, draw_cutout, place_cutout
 from cutroom.engines.thumbnails.compositor.draft import MARGIN, DraftBuilder, LayoutDraft
 from cutroom.engines.thumbnails.compositor.headline_rendering import TextZone
 from cutroom.engines.thumbnails.compositor.inputs import AnalyzedImage, CompositorInputs
@@ -35,6 +35,7 @@ GAP = 28  # pixels between text and protected areas
 MIN_COLUMN = 400  # minimum width of a text column, in pixels
 SLANT_TOP, SLANT_BOTTOM = 0.55, 0.43  # edge of a slanted panel, as shares of the width
 STRIPE = 12  # pixels
+POSITIONS = {"left": 0.34, "right": 0.66, "middle": 0.5}  # of the subject in a full-bleed crop, as shares of the width
 
 
 def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
@@ -55,14 +56,16 @@ def layouts(inputs: CompositorInputs) -> Iterator[DraftBuilder]:
         yield lambda: full_bleed(inputs, third, at=0.64, layout="full-bleed-right")
         return
     yield lambda: _cutout_layout(inputs, frames[0], side=first, palette=0, burst=False)
-    yield lambda: slanted_panel(inputs, frames[0], side=other, palette=0)
-    yield lambda: full_bleed(inputs, second, at=0.66, layout="full-bleed-right")
+    yield lambda: slanted_panel(inputs, second, side=other, palette=0)
+    yield lambda: full_bleed(inputs, third, at=POSITIONS["right"], layout="full-bleed-right")
     yield lambda: _cutout_layout(inputs, second, side=other, palette=3, burst=True)
-    yield lambda: bottom_band(inputs, frames[0], palette=1)
-    yield lambda: full_bleed(inputs, frames[0], at=0.34, layout="full-bleed-left")
+    yield lambda: slanted_panel(inputs, frames[0], side=first, palette=1)
+    yield lambda: full_bleed(inputs, frames[0], at=POSITIONS["left"], layout="full-bleed-left")
+    yield lambda: bottom_band(inputs, third, palette=1)
     yield lambda: _duo(inputs, palette=2)
     yield lambda: label_lines(inputs, third, palette=2)
-    yield lambda: slanted_panel(inputs, second, side=first, palette=1)
+    yield lambda: bottom_band(inputs, frames[0], palette=0)
+    yield lambda: label_lines(inputs, frames[0], palette=1)
 
 
 def cutout_background(
@@ -92,24 +95,32 @@ def cutout_background(
 def _cutout_layout(
     inputs: CompositorInputs, source: AnalyzedImage, *, side: str, palette: int, burst: bool
 ) -> LayoutDraft | None:
-    """One large cutout on one side, the headline on the other."""
-    cutout = source.cutout
-    if cutout is None or (cutout.cropped_left and cutout.cropped_right):
-        return None
-    # A cutout that is cropped by an edge of its source must stay at that edge.
-    if side != "middle" and (cutout.cropped_left or cutout.cropped_right):
-        side = "left" if cutout.cropped_left else "right"
+    """One large cutout on one side, the headline on the other; the whole frame if there is no good cutout."""
+    sides = ("middle",) if side == "middle" else (side, "left" if side == "right" else "right")
+    placements = ((each, place_beside(source.cutout, side=each)) for each in sides if source.cutout)
+    side, placed = next(((each, placed) for each, placed in placements if placed), (side, None))
+    if placed is None:
+        return full_bleed(inputs, source, at=POSITIONS[side], layout=f"full-bleed-{side}")
     colors = inputs.palette(palette)
-    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W)), "middle": (0.15 * W, 0.85 * W)}[side]
-    placed = place_cutout(cutout, left=left, right=right)
     x = (placed.x + placed.right) / 2 / W
     canvas = cutout_background(inputs, source, colors, burst=burst, x=min(0.9, max(0.1, x)))
     mask = draw_cutout(canvas, placed, outline=WHITE)
     zones = () if side == "middle" else (zone_beside(placed, mask, side=side),)
-    layout = f"{'burst' if burst else 'cutout'}-{side}"
     return LayoutDraft(
-        layout, canvas, colors.over_image(), zones, tuple(placed.faces()), base_score=1.0 if source.faces else 0.75
+        f"{'burst-' if burst else ''}cutout-{side}",
+        canvas,
+        colors.over_image(),
+        zones,
+        tuple(placed.faces()),
+        base_score=1.0 if source.faces else 0.75,
+        subject=source.pixels,
     )
+
+
+def place_beside(cutout: Cutout, *, side: str) -> PlacedCutout | None:
+    """Places a cutout on one side or in the middle; None if an edge cropped by its source would be visible."""
+    left, right = {"left": (0.0, 0.52 * W), "right": (0.48 * W, float(W)), "middle": (0.15 * W, 0.85 * W)}[side]
+    return place_cutout(cutout, left=left, right=right)
 
 
 def zone_beside(placed: PlacedCutout, mask: "Mask", *, side: str) -> TextZone:
@@ -137,7 +148,15 @@ def full_bleed(inputs: CompositorInputs, source: AnalyzedImage, *, at: float, la
     zones = tuple(free_zones([head_box(face) for face in faces]))
     object_box = crop.map_box(source.object_box, width=W, height=H) if source.object_box else None
     return LayoutDraft(
-        layout, canvas, text_style, zones, tuple(faces), base_score=0.72, darken_zone=True, object_box=object_box
+        layout,
+        canvas,
+        text_style,
+        zones,
+        tuple(faces),
+        base_score=0.72,
+        darken_zone=True,
+        object_box=object_box,
+        subject=source.pixels,
     )
 
 
@@ -198,7 +217,8 @@ def slanted_panel(inputs: CompositorInputs, source: AnalyzedImage, *, side: str,
     )
     column = SLANT_BOTTOM * W + 24 - MARGIN
     zone = TextZone(MARGIN if side == "right" else W - MARGIN - column, MARGIN, column, H - 2 * MARGIN)
-    return LayoutDraft(f"slanted-panel-{side}", canvas, colors.on_panel(), (zone,), faces, base_score=0.85)
+    layout = f"slanted-panel-{side}"
+    return LayoutDraft(layout, canvas, colors.on_panel(), (zone,), faces, base_score=0.85, subject=source.pixels)
 
 
 def _polygon(points: "Plane") -> "Plane":
@@ -212,7 +232,9 @@ def bottom_band(inputs: CompositorInputs, source: AnalyzedImage, *, palette: int
     colors = inputs.palette(palette)
     canvas, faces = _image_over_band(source, colors)
     zone = TextZone(MARGIN, H - BAND + 22, W - 2 * MARGIN, BAND - 44, align_x=0.5)
-    return LayoutDraft("band", canvas, colors.on_panel(), (zone,), faces, base_score=0.6, max_lines=2)
+    return LayoutDraft(
+        "band", canvas, colors.on_panel(), (zone,), faces, base_score=0.6, max_lines=2, subject=source.pixels
+    )
 
 
 def _image_over_band(source: AnalyzedImage, colors: Palette) -> tuple["Canvas", tuple[Box, ...]]:
@@ -231,7 +253,8 @@ def label_lines(inputs: CompositorInputs, source: AnalyzedImage, *, palette: int
     vignette(canvas, strength=0.3)
     faces = [crop.map_box(box, width=W, height=H) for box in source.faces]
     text_style = inputs.palette(palette).on_labels()
-    return LayoutDraft("labels", canvas, text_style, label_zones(faces), tuple(faces), base_score=0.62)
+    zones = label_zones(faces)
+    return LayoutDraft("labels", canvas, text_style, zones, tuple(faces), base_score=0.62, subject=source.pixels)
 
 
 def _duo(inputs: CompositorInputs, *, palette: int) -> LayoutDraft | None:

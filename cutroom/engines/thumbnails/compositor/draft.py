@@ -31,6 +31,7 @@ from cutroom.engines.vision.saliency import saliency_map
 if TYPE_CHECKING:
     from cutroom.engines.thumbnails.compositor.color import Canvas
     from cutroom.engines.thumbnails.port import ThumbnailSpec
+    from cutroom.engines.types import Image
 
 MARGIN = 44  # pixels between text and the edges
 DURATION = Box(1080, 640, 200, 80)  # where players overlay the duration
@@ -39,6 +40,7 @@ GOOD_LETTER_HEIGHT = 120.0
 GOOD_CONTRAST = 7.0
 SALIENCY_WEIGHT = 0.8
 HIDDEN_COST = 0.3  # score penalty for text over the main object
+_VARIATIONS = frozenset({"burst", "left", "right", "middle"})  # words in names of layouts of one family
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ class LayoutDraft:
     darken_zone: bool = False  # whether to darken the chosen zone first
     object_box: Box | None = None  # main object of an image without faces
     protected: tuple[Box, ...] = field(default=())  # besides faces, boxes that text must not cover
+    subject: "Image | None" = None  # the image that the layout shows, if it is only one
+
+    @property
+    def family(self) -> str:
+        """The name of the layout without its side and its kind of background."""
+        return "-".join(word for word in self.layout.split("-") if word not in _VARIATIONS)
 
 
 DraftBuilder: TypeAlias = Callable[[], LayoutDraft | None]

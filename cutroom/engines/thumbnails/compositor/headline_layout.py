@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from cutroom.engines.thumbnails.compositor.line_breaking import breakable_chunks
+from cutroom.engines.thumbnails.compositor.line_breaking import PROCLITICS, breakable_chunks
 from cutroom.engines.thumbnails.compositor.typesetting import TextLine, is_right_to_left, renderable_text, shape_line
 from cutroom.media.fonts import Typeface
 
@@ -30,13 +30,7 @@ _CLAUSE_ENDS = re.compile(
 )
 _OPEN, _CLOSE = "(\\[\uff08\u3010\u300c\u300e", ")\\]\uff09\u3011\u300d\u300f"
 _PARENTHESES = re.compile(rf"\s*[{_OPEN}][^{_CLOSE}]*[{_CLOSE}]\s*")
-# Articles, prepositions and conjunctions: avoided at line ends.
-_PROCLITICS = frozenset(
-    {"a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "my", "your", "is", "about", "with", "from"}
-    | {"der", "die", "das", "ein", "eine", "und", "im", "zu", "le", "la", "les", "un", "une", "de", "du", "des", "et"}
-    | {"el", "los", "las", "una", "y", "en", "con", "o", "os", "as", "um", "uma", "e", "em", "da", "do"}
-    | {"\u0641\u064a", "\u0645\u0646", "\u0639\u0644\u0649"}
-)
+ORPHAN_WIDTH = 0.45  # of the widest line; a single word that is shorter looks lost as the last line
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,7 @@ def shortened_variants(text: str, *, language: str) -> Iterator[str]:
     chunks = breakable_chunks(shortest)
     for count in range(len(chunks) - 1, 1 if len(chunks) > 2 else 0, -1):
         kept = chunks[:count]
-        while len(kept) > 2 and kept[-1].strip().lower() in _PROCLITICS:
+        while len(kept) > 2 and kept[-1].strip().lower() in PROCLITICS:
             kept = kept[:-1]
         variants.append("".join(kept).strip(_TRAILING) + "\u2026")
     for each in dict.fromkeys(variants):
@@ -141,9 +135,11 @@ def _fit(
                 continue
             widths = [line.width for line in lines]
             even = min(widths) / max(widths)
-            bad_ends = sum(each.rsplit(maxsplit=1)[-1].lower() in _PROCLITICS for each in texts[:-1])
+            bad_ends = sum(each.rsplit(maxsplit=1)[-1].lower() in PROCLITICS for each in texts[:-1])
             tiny = sum(len(each) <= 2 and not any(map(str.isdigit, each)) for each in texts) if count > 1 else 0
-            rank = layout.letter_height * (0.8 + 0.2 * even) * 0.82**bad_ends * 0.75**tiny
+            lone = sum(each.lower() in PROCLITICS for each in texts)
+            orphan = count > 1 and " " not in texts[-1] and " " in texts[-2] and widths[-1] < ORPHAN_WIDTH * max(widths)
+            rank = layout.letter_height * (0.8 + 0.2 * even) * 0.82**bad_ends * 0.75 ** (tiny + orphan) * 0.5**lone
             if best is None or rank > best[0]:
                 best = rank, layout
     return best[1] if best else None

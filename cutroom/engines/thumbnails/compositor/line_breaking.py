@@ -15,15 +15,54 @@ _NO_END = frozenset("([$#\uff08\u300c\u300e\u3010\u20ac\u00a3\u00a5")
 _THAI_LEADING_VOWELS = frozenset("\u0e40\u0e41\u0e42\u0e43\u0e44")  # written before their syllable
 
 
+# Articles, prepositions and conjunctions: avoided at line ends.
+PROCLITICS = frozenset(
+    {"a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "my", "your", "is", "about", "with", "from"}
+    | {"der", "die", "das", "ein", "eine", "und", "im", "zu", "le", "la", "les", "un", "une", "de", "du", "des", "et"}
+    | {"el", "los", "las", "una", "y", "en", "con", "o", "os", "as", "um", "uma", "e", "em", "da", "do"}
+    | {"\u0641\u064a", "\u0645\u0646", "\u0639\u0644\u0649"}
+)
+_CLAUSE_STOPS = ",;:.!?\u2026\u060c\u061b)]"
+
+
 def breakable_chunks(text: str) -> list[str]:
-    """Unbreakable units with their trailing whitespace: words, or phrases in scripts without spaces."""
+    """Unbreakable units with their trailing whitespace: words, or phrases in scripts without spaces.
+
+    A number stays with its word: "200 DAYS", "TOP 5", "OF 1947".
+    """
     chunks: list[str] = []
-    for word in re.findall(r"\S+\s*", text):
+    for word in _joined_numbers(re.findall(r"\S+\s*", text)):
         chunks += _phrases(word) if _UNSPACED.search(word) else [word]
     while len(chunks) > MAX_CHUNKS:
         at = min(range(len(chunks) - 1), key=lambda each: len(chunks[each]) + len(chunks[each + 1]))
         chunks[at : at + 2] = [chunks[at] + chunks[at + 1]]
     return chunks
+
+
+def _joined_numbers(words: list[str]) -> list[str]:
+    """Joins each number with the word that it counts, or with the word before it if none follows in its clause."""
+    joined: list[str] = []
+    at = 0
+    while at < len(words):
+        word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
+        counts = bool(following) and word.rstrip()[-1] not in _CLAUSE_STOPS
+        counts = counts and following.strip().lower() not in PROCLITICS
+        if not _is_number(word):
+            joined.append(word)
+        elif counts:
+            joined.append(word + following)
+            at += 1
+        elif joined and joined[-1].rstrip()[-1] not in _CLAUSE_STOPS:
+            joined[-1] += word
+        else:
+            joined.append(word)
+        at += 1
+    return joined
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word without its punctuation is a number, with or without a currency, such as "$1,000" or "50%"."""
+    return any(map(str.isdigit, word)) and not any(map(str.isalpha, word)) and not _UNSPACED.search(word)
 
 
 def _phrases(word: str) -> list[str]:

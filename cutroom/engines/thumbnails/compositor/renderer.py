@@ -1,7 +1,7 @@
 """Local thumbnail renderer: builds several layouts, renders and scores them, and keeps the best distinct ones."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,27 @@ MIN_SIDE = 16  # pixels
 # Tried in order: a word that is too wide for every zone is better small than missing.
 MIN_LETTER_HEIGHTS = (MIN_LETTER_HEIGHT, 0.6 * MIN_LETTER_HEIGHT, 0.0)
 EXTRA_LAYOUTS = 3  # rendered beyond the requested count, to have a choice
+# Score penalties for thumbnails of one call that repeat the layout or the image of a better one.
+SAME_FAMILY_COST, SAME_SUBJECT_COST = 0.3, 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class RankedThumbnail:
+    """A rendered thumbnail, with what makes it different from others."""
+
+    thumbnail: RenderedThumbnail
+    family: str
+    subject: "Image | None"
+    code: int  # perceptual hash
+
+    def is_near(self, other: "RankedThumbnail") -> bool:
+        return (self.code ^ other.code).bit_count() < MIN_DISTANCE
+
+    def repetition(self, others: "Sequence[RankedThumbnail]") -> float:
+        """The cost of what it has in common with thumbnails that are already chosen."""
+        same_family = any(self.family == other.family for other in others)
+        same_subject = self.subject is not None and any(self.subject is other.subject for other in others)
+        return SAME_FAMILY_COST * same_family + SAME_SUBJECT_COST * same_subject
 
 
 class Compositor:
@@ -73,10 +94,10 @@ def render_best(
     count: int,
     on_progress: OnProgress | None = None,
 ) -> list[RenderedThumbnail]:
-    """The best distinct layouts, at the largest minimum letter height that any of them allows."""
+    """The best thumbnails that differ in layout and image, at the largest minimum letter height that any allows."""
     builders = list(builders)
     for min_letter_height in MIN_LETTER_HEIGHTS:
-        rendered: list[RenderedThumbnail] = []
+        rendered: list[RankedThumbnail] = []
         for number, build in enumerate(builders):
             if on_progress:
                 on_progress(number / len(builders))
@@ -84,25 +105,27 @@ def render_best(
             thumbnail = None
             if draft is not None:
                 thumbnail = render_draft(draft, spec, detector, min_letter_height=min_letter_height)
-            if thumbnail is not None:
-                rendered.append(thumbnail)
-            if len(_distinct(rendered)) >= count + EXTRA_LAYOUTS:
+            if draft is not None and thumbnail is not None:
+                code = perceptual_hash(thumbnail.image)
+                rendered.append(RankedThumbnail(thumbnail, draft.family, draft.subject, code))
+            if len(_varied(rendered, count=count + EXTRA_LAYOUTS)) >= count + EXTRA_LAYOUTS:
                 break
         if rendered:
-            # Fewer thumbnails are better than cropped faces.
-            uncropped = [each for each in rendered if not any(is_face_cropped(face) for face in each.faces)]
-            return _distinct(uncropped or rendered)[:count]
+            return _varied(rendered, count=count)
     raise UnsuitableInputError("headline_too_long", "The headline does not fit any layout.")
 
 
-def _distinct(rendered: list[RenderedThumbnail]) -> list[RenderedThumbnail]:
-    """Best first, without near duplicates of better ones."""
-    kept: list[tuple[int, RenderedThumbnail]] = []
-    for thumbnail in sorted(rendered, key=lambda each: -each.score):
-        code = perceptual_hash(thumbnail.image)
-        if all((code ^ other).bit_count() >= MIN_DISTANCE for other, _ in kept):
-            kept.append((code, thumbnail))
-    return [thumbnail for _, thumbnail in kept]
+def _varied(rendered: Sequence[RankedThumbnail], *, count: int) -> list[RenderedThumbnail]:
+    """Best first: the best one, then those that differ most from it, without near duplicates."""
+    # Fewer thumbnails are better than cropped faces.
+    uncropped = [each for each in rendered if not any(map(is_face_cropped, each.thumbnail.faces))]
+    chosen: list[RankedThumbnail] = []
+    while len(chosen) < count:
+        rest = [each for each in uncropped or rendered if not any(each.is_near(other) for other in chosen)]
+        if not rest:
+            break
+        chosen.append(max(rest, key=lambda each: each.thumbnail.score - each.repetition(chosen)))
+    return sorted((each.thumbnail for each in chosen), key=lambda each: -each.score)
 
 
 def validate_spec(spec: ThumbnailSpec, count: int) -> None:

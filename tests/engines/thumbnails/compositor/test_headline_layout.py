@@ -38,6 +38,35 @@ def test_line_does_not_end_with_a_conjunction() -> None:
     assert lines("Temple or flower") == ["TEMPLE", "OR FLOWER"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9 lives", ["9 LIVES"]),
+        ("What 3 admirals told me", ["WHAT", "3 ADMIRALS", "TOLD ME"]),
+        ("I lost $5,000 in 2 days", ["I LOST $5,000", "IN 2 DAYS"]),
+        ("In 1969 the moon changed", ["IN 1969", "THE MOON", "CHANGED"]),
+        ("Chapter 3: the end", ["CHAPTER 3:", "THE END"]),
+        ("Save 50% on coffee", ["SAVE 50%", "ON COFFEE"]),
+        ("5", ["5"]),
+    ],
+)
+def test_number_stays_with_its_word(text: str, expected: list[str]) -> None:
+    assert lines(text) == expected
+
+
+@pytest.mark.parametrize("width", [420, 480, 620, 900])
+def test_no_line_is_an_article_and_the_last_line_is_no_orphan(width: int) -> None:
+    for text in ("The first bug of 1947", "The road to it", "Everything about the garden hose is ice"):
+        found = lines(text, width=width)
+        assert "THE" not in found
+        assert len(found) == 1 or found[-1] not in {"IT", "ICE"}
+
+
+def test_shortening_keeps_a_number_with_its_word() -> None:
+    variants = list(shortened_variants("Everything about 12 weeks at sea", language="en"))
+    assert not [each for each in variants if each.rstrip("\u2026").endswith("12")]
+
+
 def test_wide_zone_has_few_lines_and_narrow_zone_many() -> None:
     assert len(lines("My best year in space", width=1200, height=160)) == 1
     assert len(lines("My best year in space", width=420, height=620)) >= 3
