@@ -77,7 +77,7 @@ def _prove_verdicts(report: Report, texts: Sequence[TalkTexts], *, half: Half) -
                 continue
             publishable += verdict.is_publishable
             report.note(f"{each.talk.slug}, {kind}: {verdict.first}, {verdict.second} ({verdict.reason})\n{text}\n")
-        report.claim(f"{kind}s that nobody has read ({half})", expected="0", measured=stale, holds=stale == 0)
+        report.claim(f"{kind}s without a verdict ({half})", expected="0", measured=stale, holds=stale == 0)
         share = round(publishable / len(texts), 2)
         report.note(f"{kind}s that both readers would publish ({half}): {share}, goal {goal}")
         report.figures(**{f"{kind}s_publishable{suffix}": share})

@@ -48,7 +48,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def ungrounded(text: str, said: Sequence[str]) -> list[str]:
-    """Words and numbers that nobody said."""
+    """Words and numbers that were not said."""
     known = {word for line in said for word in words(line)}
     return [word for line in lines_of(text) for word in words(line) if word not in known]
 
@@ -75,7 +75,7 @@ def _is_whole(text: str, said: Sequence[str]) -> bool:
 
 
 def template_phrases(texts: Mapping[str, Sequence[str]], said: Mapping[str, Sequence[str]]) -> list[str]:
-    """Phrases that are written about several talks although nobody says them in one of these."""
+    """Phrases that are written about several talks although they are not said in one of these."""
     places: dict[str, set[str]] = defaultdict(set)
     for talk, written in texts.items():
         for line in (line for text in written for line in lines_of(text)):

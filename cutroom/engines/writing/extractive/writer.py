@@ -13,7 +13,7 @@ from cutroom.text.placeholders import clean_sentence
 if TYPE_CHECKING:
     from cutroom.engines.writing.port import TextEmbedder
 
-KEPT_TITLE = "Nobody in this video says what it is about in one sentence, so its title was kept."
+KEPT_TITLE = "This video does not say in one sentence what it is about, so its title was kept."
 
 
 class ExtractiveWriter:
