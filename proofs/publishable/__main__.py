@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
@@ -136,4 +137,4 @@ def _shown(faults: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Publishable output", proof, needs=Needs(model_set="ci")))
+    sys.exit(prove("Publishable output", proof, within=nullcontext, needs=Needs(model_set="ci")))
