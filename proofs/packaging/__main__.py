@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from cutroom.engines.writing.port import TITLE_CHARACTERS, DescriptionKind, TitleStyle
+from cutroom.engines.writing.port import MAX_CANDIDATES, TITLE_CHARACTERS, DescriptionKind, TitleStyle
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.packaging.writing import prove_writing
 from proofs.stage.report import Report, prove
@@ -102,16 +102,25 @@ async def _prove_pending(report: Report, api: ThumbnailClient, video_id: str) ->
 
 async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> None:
     """Generate all ten kinds through the API for a recorded reading."""
-    titles, descriptions = [], []
+    titles, descriptions, candidates = [], [], []
     for style in TitleStyle:
         await api.request_packaging(video_id, generateTitle=_title("always", style))
         job = await api.wait_for_job(f"packaging_{video_id}_generateTitle")
         titles.append(job["result"]["title"])
+        candidates.append(job["result"]["candidates"])
         report.note(f"{style}: {titles[-1]}")
     for kind in DescriptionKind:
         await api.request_packaging(video_id, generateDescription=_description("always", kind))
         job = await api.wait_for_job(f"packaging_{video_id}_generateDescription")
         descriptions.append(job["result"]["description"])
+    report.claim(
+        "titles to choose from in the result of each title job, the one that was set first",
+        expected=f"1 to {MAX_CANDIDATES}",
+        measured=", ".join(str(len(each)) for each in candidates),
+        holds=all(
+            each[0] == title and len(each) <= MAX_CANDIDATES for each, title in zip(candidates, titles, strict=True)
+        ),
+    )
     video = (await api.client.get(f"/v1/videos/{video_id}")).json()
     longest = max(map(len, titles))
     report.claim(
