@@ -65,6 +65,8 @@ class HeardDub:
     quiet_lines: int
     lines: int
     natural_lines: int
+    said: str
+    heard: str
 
 
 async def dub_talks(stage: Stage, synthesizer: SpeechSynthesizer, folder: Path, *, short: bool) -> list[DubbedTalk]:
@@ -81,7 +83,9 @@ async def dub_talks(stage: Stage, synthesizer: SpeechSynthesizer, folder: Path, 
 async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedTalk]) -> None:
     heard: dict[Half, list[HeardDub]] = {half: [] for half in Half}
     for each in dubbed:
-        heard[each.half].append(await asyncio.to_thread(_listen, engines, each.finished))
+        found = await asyncio.to_thread(_listen, engines, each.finished)
+        heard[each.half].append(found)
+        report.note(f"{each.half}, {each.finished.language}: said {found.said!r}\nheard {found.heard!r}")
     everything = [each for dubs in heard.values() for each in dubs]
     held_out, dev = _error_rate(heard[Half.HELD_OUT]), _error_rate(heard[Half.DEV])
     natural = _natural_fit(heard[Half.HELD_OUT])
@@ -138,6 +142,8 @@ def _listen(engines: Engines, finished: FinishedDub) -> HeardDub:
         quiet_lines=len(level_outliers(_levels(finished, recording))),
         lines=len(fits),
         natural_lines=sum(fits),
+        said=" ".join(texts),
+        heard=" ".join(word.text for word in words),
     )
 
 

@@ -36,7 +36,8 @@ def find_passages(analysis: TranscriptAnalysis, *, among: range | None = None) -
     found = [passage for at in indices if (passage := _passage(analysis, at, indices.stop)) is not None]
     keys, opening = analysis.key_stems, OPENING_SHARE * len(analysis.sentences)
     related = [passage for passage in found if not keys or keys & set(passage.stems) or passage.first < opening]
-    return sorted(related, key=lambda passage: (-passage.score, passage.first))
+    best = related or _single_sentences(analysis, indices)
+    return sorted(best, key=lambda passage: (-passage.score, passage.first))
 
 
 def select_passages(passages: Sequence[Passage], *, count: int, max_characters: int | None = None) -> list[Passage]:
@@ -82,6 +83,15 @@ def _passage(analysis: TranscriptAnalysis, first: int, stop: int) -> Passage | N
     score = max(analysis.scores[first:end]) + DETAIL_WEIGHT * (len(own) - 1)
     score += NUMBER_WEIGHT * any(map(str.isdigit, text)) + OPENING_WEIGHT * (1 - first / len(sentences)) ** 2
     return Passage(text, first, end, score, tuple(stem for each in own for stem in each.stems))
+
+
+def _single_sentences(analysis: TranscriptAnalysis, indices: range) -> list[Passage]:
+    """For speech in which nothing stands alone: the sentences that can be quoted at all."""
+    return [
+        Passage(with_final_stop(each.text, language=analysis.language), at, at + 1, analysis.scores[at], each.stems)
+        for at in indices
+        if analysis.scores[at] > 0 and not (each := analysis.sentences[at]).is_question
+    ]
 
 
 def _belongs_to_step(analysis: TranscriptAnalysis, at: int) -> bool:

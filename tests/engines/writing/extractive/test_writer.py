@@ -176,6 +176,19 @@ def test_passage_of_a_description_opens_without_a_pronoun(writer: ExtractiveWrit
     assert "In his net" not in text
 
 
+def test_speech_without_a_passage_is_quoted_by_sentence(writer: ExtractiveWriter) -> None:
+    texts = [
+        "It was the best of times.",
+        "It was the worst of times.",
+        "It was the age of wisdom, it was the age of foolishness.",
+        "It was the season of light.",
+        "We had everything before us.",
+    ]
+    written = {kind: writer.description(talk(texts=texts), kind=kind).text for kind in DescriptionKind}
+    assert len(set(written.values())) == len(DescriptionKind)
+    assert "“" in written[DescriptionKind.VIDEO_SUMMARY]
+
+
 def test_names_use_the_spelling_of_the_brand_voice(writer: ExtractiveWriter) -> None:
     texts = ["The gardenpro hose never leaks.", "Every gardenpro hose comes with a copper clamp.", *TEXTS["en"][1:4]]
     source = talk(texts=texts, guidelines='Write it "GardenPro".')
