@@ -51,7 +51,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             talks = await dub_talks(stage, synthesizer, folder, short=short)
             await prove_sync(report, [*dubs, *(each.finished for each in talks)], short=short)
             await prove_intelligibility(report, engines, made)
-            await prove_talks(report, engines, talks)
+            await prove_talks(report, engines, talks, short=short)
             await prove_loudness(report, video, made["pt"], folder)
             await prove_background(report, stage, video, made["pt"])
             await prove_speaker_voices(report, engines, made["pt"])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tests.support.dub_stage import AudioSamples
 
 MAX_WER = 0.08
+MAX_SHORT_WER = 0.12  # of about 60 words, with four foreign names that a recognizer spells in its own way
 MIN_NATURAL_FIT = 0.5
 
 
@@ -80,7 +81,7 @@ async def dub_talks(stage: Stage, synthesizer: SpeechSynthesizer, folder: Path, 
     return dubbed
 
 
-async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedTalk]) -> None:
+async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedTalk], *, short: bool) -> None:
     heard: dict[Half, list[HeardDub]] = {half: [] for half in Half}
     for each in dubbed:
         found = await asyncio.to_thread(_listen, engines, each.finished)
@@ -89,13 +90,14 @@ async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedT
     everything = [each for dubs in heard.values() for each in dubs]
     held_out, dev = _error_rate(heard[Half.HELD_OUT]), _error_rate(heard[Half.DEV])
     natural = _natural_fit(heard[Half.HELD_OUT])
+    limit = MAX_SHORT_WER if short else MAX_WER
     numbers, wrong_numbers = sum(each.numbers for each in everything), sum(each.wrong_numbers for each in everything)
     quiet, lines = sum(each.quiet_lines for each in everything), sum(each.lines for each in everything)
     report.claim(
         "held-out talks: word error rate of the finished tracks",
-        expected="<= 8 %",
+        expected=f"<= {limit:.0%}",
         measured=f"{held_out:.1%}" + (f" (dev {dev:.1%})" if heard[Half.DEV] else ""),
-        holds=held_out <= MAX_WER,
+        holds=held_out <= limit,
     )
     report.claim(
         "... lines that fit at natural speed",
