@@ -11,11 +11,11 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInp
 from cutroom.text.sentences import SpokenSegment
 from dev.environment import MODELS
 from eval.injections import SpokenInjection, load_injections
+from eval.publishable import text_checks
 from eval.publishable.page import PAGE, render_page
 from eval.publishable.texts import TalkTexts, open_writer, spoken, write_texts
 from eval.publishable.verdicts import StaleVerdictError, load_verdicts, verdict_on
 from eval.talks import EvaluationTalk, Half, load_talks
-from proofs.publishable import text_checks
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 

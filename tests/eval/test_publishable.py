@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
+from eval.publishable import text_checks
 from eval.publishable.page import render_page
 from eval.publishable.texts import TalkTexts
 from eval.publishable.verdicts import (
@@ -16,7 +17,6 @@ from eval.publishable.verdicts import (
     write_verdicts,
 )
 from eval.talks import load_talks
-from proofs.publishable import text_checks
 
 TALK = load_talks()[0]
 TEXTS = TalkTexts(
