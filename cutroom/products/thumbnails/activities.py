@@ -274,9 +274,7 @@ class ThumbnailActivities:
     async def _frames(self, thumbnail: ThumbnailRef) -> list[VideoFrame]:
         index = json.loads(await self._read(thumbnail.path(FRAMES)))
         return [
-            VideoFrame(
-                each["seconds"], await self._decode(thumbnail.path(f"frame-{number}.png")), each.get("score", 1.0)
-            )
+            VideoFrame(each["seconds"], await self._decode(thumbnail.path(f"frame-{number}.png")), each["score"])
             for number, each in enumerate(index)
         ]
 

@@ -34,7 +34,8 @@ class ExtractiveWriter:
         return self.description_from(self.analyze(source), kind)
 
     def headline(self, source: WritingInput) -> WrittenText:
-        return self._finish(self.analyze(source), [write_headline(self.analyze(source))])
+        analysis = self.analyze(source)
+        return self._finish(analysis, [write_headline(analysis)])
 
     def analyze(self, source: WritingInput) -> TranscriptAnalysis:
         """Caches the last analysis, because most callers request several texts."""
