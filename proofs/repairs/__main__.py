@@ -32,19 +32,21 @@ TOPICS: tuple[Callable[[RepairsStage, Rows], Awaitable[None]], ...] = (
     telemetry.check,
     documents.check,
     console_pages.check,
-    interactive_speech.check,  # last: its dub is still running at the end
 )
+SPEECH_DURING_DUB = 20  # the short form leaves this promise to the proof `speech-under-load`
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     rows = Rows(report)
     with TemporaryDirectory() as name:
         async with open_repairs_stage(Path(name), short=short) as stage:
-            for check in TOPICS:
+            # Speech during a dub goes last: its dub is still running at the end.
+            for check in TOPICS if short else (*TOPICS, interactive_speech.check):
                 started = time.monotonic()
                 await check(stage, rows)
                 report.note(f"{check.__module__}: {time.monotonic() - started:.0f} s")
-    unchecked = [number for number in PROMISES if not rows.counts[number]]
+    expected = [number for number in PROMISES if not short or number != SPEECH_DURING_DUB]
+    unchecked = [number for number in expected if not rows.counts[number]]
     report.claim("promises without a check", expected="none", measured=unchecked or "none", holds=not unchecked)
     report.figures(rows=rows.total, failed=rows.failed)
 

@@ -26,6 +26,7 @@ ENDED = frozenset({"ready", "failed"})
 # Long enough for a clip; most of it is pauses, so that the dub does not take most of the time of the proof.
 SPEECH_SECONDS, PAUSES_SECONDS = 100.0, (18.0, 22.0)
 VIDEO_SEED = 14
+FRAME_RATE = 10  # a clip is at least five minutes, and its time is that of its frames
 PREMIUM_DUB = {"languages": ["pt"], "product": "premium"}
 PRODUCTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("captions", {"languages": ["pt"]}),
@@ -214,7 +215,7 @@ def _make_talk_video(folder: Path) -> Path:
         folder / "long-talk.wav", make_speech(SPEECH_SECONDS, seed=VIDEO_SEED, pauses=PAUSES_SECONDS).samples
     )
     video = folder / "long-talk.mp4"
-    pattern = ["-f", "lavfi", "-i", "testsrc2=s=640x360:r=25"]
+    pattern = ["-f", "lavfi", "-i", f"testsrc2=s=640x360:r={FRAME_RATE}"]
     encoder = ["-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", "-shortest"]
     subprocess.run(["ffmpeg", "-v", "error", "-y", *pattern, "-i", str(sound), *encoder, str(video)], check=True)
     return video
