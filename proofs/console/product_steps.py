@@ -5,6 +5,7 @@ import re
 from proofs.console.stage import JOB_SECONDS, ConsoleStage
 
 SPANISH = "section[aria-label='Spanish dub']"
+PREVIEW, PREVIEW_PIXELS = ".preview .neighbors li > :first-child", 168
 MIN_OFFERS = 5
 PRICE = re.compile(r"\d credits?\b|Free")
 
@@ -113,8 +114,10 @@ async def review_thumbnail(console: ConsoleStage) -> None:
 
 
 async def choose_poster(console: ConsoleStage) -> None:
-    """Set the second thumbnail as the video's poster."""
+    """Set the second thumbnail as the video's poster; the preview shows thumbnails as wide as in a list."""
     page, browser = console.browser.page, console.browser
+    widths = set(await page.eval_on_selector_all(PREVIEW, "all => all.map(each => each.clientWidth)"))
+    assert widths == {PREVIEW_PIXELS}, widths
     await page.click(".thumb button >> nth=0")
     await browser.wait_for("[role=status]", has_text="Thumbnail set")
     await browser.wait_for(".thumb.chosen .state.ready")

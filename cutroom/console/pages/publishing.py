@@ -13,6 +13,9 @@ from cutroom.errors import CutroomError, invalid_field
 from cutroom.jobs.ids import AutomationType, JobType, parse_job_id
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
+from cutroom.library import routes as library
+from cutroom.library.schemas import Video
+from cutroom.library.search import VideoQuery, find_videos
 from cutroom.products.declaration import VideoTab
 from cutroom.products.downloads import routes as downloads
 from cutroom.products.downloads.schemas import Download, NewDownload
@@ -24,6 +27,7 @@ from cutroom.products.thumbnails.posters import ThumbnailImage, list_images, set
 from cutroom.web.operation import operation_of
 
 MAX_DOWNLOADS = 5  # the newest
+PREVIEWED, NEIGHBORS = 3, 3  # thumbnails that are shown as in a list, and other videos beside each
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,13 @@ def _in_review(state: PackagingState) -> bool:
 async def load_thumbnails(context: PageContext, video_id: str, jobs: list[Job]) -> dict[str, Any]:
     state = await context.call_operation(packaging.get_packaging, video_id)
     types = {JobType.THUMBNAIL, AutomationType.THUMBNAIL}
+    images = await _thumbnails(context, video_id)
     return {
         "in_review": _in_review(state),
         "detected": (state.thumbnail.detected if state.thumbnail else None) or [],
-        "thumbnails": await _thumbnails(context, video_id),
+        "thumbnails": images,
+        "previewed": images[:PREVIEWED],
+        "neighbors": await _neighbors(context, video_id) if images else [],
         "current": [job for job in jobs if {job.type, job.automation_type} & types and job.status != JobState.READY],
     }
 
@@ -67,6 +74,21 @@ async def load_publishing(context: PageContext, video_id: str, jobs: list[Job]) 
 async def _thumbnails(context: PageContext, video_id: str) -> list[ThumbnailImage]:
     operation_of(thumbnails.list_thumbnails).authorize(context.me.principal)
     return await list_images(context.call.connection, context.me.principal, video_id, storage=context.runtime.storage)
+
+
+async def _neighbors(context: PageContext, video_id: str) -> list[Video | None]:
+    """The newest other videos that have a picture; none where there are fewer."""
+    operation_of(library.list_videos).authorize(context.me.principal)
+    newest, _ = await find_videos(
+        context.call.connection,
+        context.me.principal,
+        VideoQuery(),
+        before=None,
+        limit=2 * NEIGHBORS + 1,
+        storage=context.runtime.storage,
+    )
+    found = [each for each in newest if each.id != video_id and each.poster_url][:NEIGHBORS]
+    return [*found, *[None] * (NEIGHBORS - len(found))]
 
 
 async def _downloads(context: PageContext, jobs: list[Job]) -> list[DownloadView]:

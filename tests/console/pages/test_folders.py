@@ -94,11 +94,16 @@ async def test_thumbnail_of_the_video_can_be_set(
     page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
     assert MARKUP not in page
     assert page.count("Set as thumbnail") == 2
+    assert page.count("Another video") == 2 * 2 * 3  # two thumbnails on two pages, with three neighbors
     assert (await browser.post(f"/videos/{video_id}/thumbnail", {"thumbnail": ids[1]})).status_code == 303
     poster = await accounts.connection.fetchval("SELECT poster_path FROM videos WHERE id = $1", video_id)
     assert poster == f"libraries/picture-{ids[1]}.jpg"
     page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
     assert page.count("Set as thumbnail") == 1
     assert "Current thumbnail" in page
+    other = await put_video(accounts, person.library_id, title="Ride")
+    await accounts.connection.execute("UPDATE videos SET poster_path = 'libraries/ride.jpg' WHERE id = $1", other)
+    page = (await browser.get(f"/videos/{video_id}?tab=thumbnails")).text
+    assert (page.count("<span>Ride</span>"), page.count("Another video")) == (2 * 2, 2 * 2 * 2)
     outsider = await sign_in(await accounts.person())
     assert (await outsider.post(f"/videos/{video_id}/thumbnail", {"thumbnail": ids[0]})).status_code == 404
