@@ -1,6 +1,7 @@
 """Tests for posters, audio and proxies: sync with the source, and independence of chunk length."""
 
 import re
+import shutil
 import subprocess
 from fractions import Fraction
 from itertools import pairwise
@@ -42,10 +43,20 @@ async def make_all(path: Path, output: Path, *, chunk_seconds: float, sandbox: S
     return audio, proxy
 
 
-async def test_chunks_join_seamlessly_and_stay_in_sync(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
-    audio, proxy = await make_all(sample_video, tmp_path / "cut", chunk_seconds=4, sandbox=sandbox)
+@pytest.fixture(scope="module")
+async def cut(sample_video: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[AudioFiles, Path]:
+    """Audio and proxy of the sample, made in five chunks."""
+    return await make_all(
+        sample_video, tmp_path_factory.mktemp("derivatives") / "cut", chunk_seconds=4, sandbox=Sandbox()
+    )
+
+
+async def test_chunks_join_seamlessly_and_stay_in_sync(
+    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
+) -> None:
+    audio, proxy = cut
     whole, _ = await make_all(sample_video, tmp_path / "whole", chunk_seconds=600, sandbox=sandbox)
-    assert len(list((tmp_path / "cut").glob("video-*.mp4"))) == 5
+    assert len(list(proxy.parent.glob("video-*.mp4"))) == 5
     assert sample_hash(audio.speech) == sample_hash(whole.speech)
     assert sample_hash(audio.mix) == sample_hash(whole.mix)
     assert abs(seconds(proxy, "v") - 18) <= 0.04
@@ -67,10 +78,8 @@ def _flashes(path: Path) -> list[float]:
     return [float(at) for at in re.findall(r"black_start:([\d.]+)", stderr) if float(at) > 0.5]
 
 
-async def test_proxy_has_a_key_frame_every_second_and_faststart(
-    sample_video: Path, tmp_path: Path, sandbox: Sandbox
-) -> None:
-    _, proxy = await make_all(sample_video, tmp_path / "encoded", chunk_seconds=10, sandbox=sandbox)
+def test_proxy_has_a_key_frame_every_second_and_faststart(cut: tuple[AudioFiles, Path]) -> None:
+    _, proxy = cut
     entries = ["-skip_frame", "nokey", "-show_entries", "frame=pts_time", "-of", "csv=p=0", "-select_streams", "v"]
     frames = subprocess.run(
         ["ffprobe", "-v", "error", *entries, str(proxy)], check=True, capture_output=True, text=True
@@ -98,10 +107,11 @@ async def test_existing_chunks_are_kept(sample_video: Path, tmp_path: Path, sand
     assert len(changed) == 1
 
 
-async def test_missing_chunk_is_detected(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_missing_chunk_is_detected(
+    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
+) -> None:
     info = await probe(sample_video, sandbox=sandbox)
-    await make_proxy(sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=6)
-    incomplete = sorted(tmp_path.glob("video-*"))[:-1]
+    incomplete = [Path(shutil.copy(path, tmp_path)) for path in sorted(cut[1].parent.glob("video-*.mp4"))[:-1]]
     with pytest.raises(MediaError) as caught:
         await join_proxy(incomplete, info, audio=None, output=tmp_path, sandbox=sandbox)
     assert caught.value.reason is Reason.OUT_OF_SYNC
