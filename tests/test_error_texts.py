@@ -9,9 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from cutroom.entrypoints.api import build_app
 from cutroom.errors import ERROR_SPECS
-from cutroom.web.openapi import document
+from tests.support.api_document import DOCUMENT
 from tests.support.internal_names import INTERNAL_NAMES
 
 PACKAGE = Path(__file__).parent.parent / "cutroom"
@@ -66,7 +65,6 @@ def test_error_texts_in_the_source_name_nothing_internal() -> None:
     assert [(module.name, text) for module, text in texts if INTERNAL_NAMES.search(text)] == []
 
 
-DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
 JSON = "application/json"
 HOSTILE: list[Any] = [7, True, None, "x" * 5_000, "'; DROP TABLE videos; --", [None], {"unknown": {"deeper": []}}]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from cutroom.engines.errors import EngineBusyError, EngineError, EngineUnavailableError, RequestRejectedError
+from cutroom.engines.tls import tls_context
 from cutroom.engines.translation.port import Quality
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _open(server: ChatServer, url: str) -> "openai.OpenAI":
     # No environment proxy and no redirects: the API key only goes to the configured host.
     # No retries either: workflows already retry.
     timeout = openai.Timeout(server.seconds, connect=CONNECT_SECONDS)
-    http = openai.DefaultHttpxClient(trust_env=False, follow_redirects=False, timeout=timeout)
+    http = openai.DefaultHttpxClient(trust_env=False, follow_redirects=False, timeout=timeout, verify=tls_context())
     # The client insists on a key; servers without authentication ignore it.
     key = server.key or "none"
     return openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout, http_client=http)

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.tls import tls_context
 
 # 4xx statuses worth retrying.
 _RETRYABLE_STATUSES = frozenset({408, 409, 425, 429})
@@ -19,7 +20,9 @@ class RemoteClient:
             raise EngineUnavailableError("The package httpx2 is not installed.") from error
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         # No environment proxy and no redirects: the API key only goes to the configured host.
-        self._client = httpx2.Client(timeout=timeout_seconds, headers=headers, follow_redirects=False, trust_env=False)
+        self._client = httpx2.Client(
+            timeout=timeout_seconds, headers=headers, follow_redirects=False, trust_env=False, verify=tls_context()
+        )
         self._base_url = base_url.rstrip("/")
         self._timeout_seconds = timeout_seconds
 

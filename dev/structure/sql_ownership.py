@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import sqlglot
@@ -62,9 +63,16 @@ def _is_foreign(package: Path, use: TableUse, owners: Mapping[str, str]) -> bool
 
 def table_uses(package: Path) -> Iterator[TableUse]:
     for path in sorted(package.rglob("*.py")):
-        for line, text in _statements(ast.parse(path.read_text())):
-            for table, is_write in _tables(text):
-                yield TableUse(path, line, table, is_write)
+        for line, table, is_write in _uses_in(path.read_text()):
+            yield TableUse(path, line, table, is_write)
+
+
+@cache  # every check reads the same modules
+def _uses_in(source: str) -> tuple[tuple[int, str, bool], ...]:
+    """Line, table and whether it is written, for each table that a module's statements name."""
+    return tuple(
+        (line, table, is_write) for line, text in _statements(ast.parse(source)) for table, is_write in _tables(text)
+    )
 
 
 def _statements(tree: ast.AST) -> Iterator[tuple[int, str]]:

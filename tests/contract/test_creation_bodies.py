@@ -8,7 +8,6 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cutroom.credits.schemas import CreditBundle
-from cutroom.entrypoints.api import build_app
 from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
@@ -18,12 +17,10 @@ from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
 from cutroom.products.packaging.schemas import NewPackaging, ReviewDecision
 from cutroom.products.shorts.schemas import NewRequest
 from cutroom.products.thumbnails.schemas import NewThumbnail
-from cutroom.web.openapi import document
 from cutroom.web.schema import PricedRequest, RequestModel
 from cutroom.webhooks.schemas import NewWebhookEndpoint
+from tests.support.api_document import APP, DOCUMENT
 
-APP = build_app(lambda: pytest.fail("describing the API opens nothing"))
-DOCUMENT = document(APP)
 JSON = "application/json"
 SPEECH = {"/v1/voices/add", "/v1/text-to-speech/{voice_id}", "/v1/text-to-speech/{voice_id}/stream"}
 SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging"}

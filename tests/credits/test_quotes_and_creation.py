@@ -56,7 +56,7 @@ async def comparisons(
 
 
 @settings(
-    max_examples=400,
+    max_examples=100,
     deadline=None,  # slow machines must not fail the test
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # nothing is kept of an example
 )

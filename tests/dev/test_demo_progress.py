@@ -75,6 +75,13 @@ def test_a_log_file_shows_progress_and_the_time_left_at_least_every_ten_seconds(
     assert lines[-1] == "  5:00  dub is ready after 300 s, 2.5 credits"
 
 
+@pytest.fixture
+def _rare_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For waits of many minutes."""
+    monkeypatch.setattr(demo_walkthrough, "POLL_SECONDS", 10.0)
+
+
+@pytest.mark.usefixtures("_rare_polls")
 def test_a_slow_job_that_still_moves_is_waited_for(fake_time: FakeTime) -> None:
     output = StringIO()
     walkthrough = open_walkthrough(FakeJobs(fake_time, seconds=20 * demo_walkthrough.IDLE_SECONDS), fake_time, output)
@@ -82,6 +89,7 @@ def test_a_slow_job_that_still_moves_is_waited_for(fake_time: FakeTime) -> None:
     assert "captions are ready" in output.getvalue()
 
 
+@pytest.mark.usefixtures("_rare_polls")
 def test_a_job_that_stands_still_ends_the_demo(fake_time: FakeTime) -> None:
     walkthrough = open_walkthrough(FakeJobs(fake_time, seconds=None), fake_time, StringIO())
     with pytest.raises(DemoError, match="dub has made no progress for 15 minutes"):

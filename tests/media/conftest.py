@@ -30,9 +30,9 @@ def encode(tmp_path_factory: pytest.TempPathFactory) -> EncodeFixture:
 
 @pytest.fixture(scope="session")
 def sample_video(encode: EncodeFixture) -> Path:
-    """36 s at 29.97 fps; each second starts with a white flash and a beep."""
-    flash = "color=c=0x404040:s=320x180:r=30000/1001:d=36,drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
-    beep = "sine=f=1000:r=48000:d=36,volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
+    """18 s at 29.97 fps; each second starts with a white flash and a beep."""
+    flash = "color=c=0x404040:s=320x180:r=30000/1001:d=18,drawbox=c=white:t=fill:enable='lt(mod(t,1),0.1)'"
+    beep = "sine=f=1000:r=48000:d=18,volume='if(lt(mod(t,1),0.1),1,0)':eval=frame"
     return encode(
         "sample_video.mp4", "-f", "lavfi", "-i", flash, "-f", "lavfi", "-i", beep, *H264, "-g", "300", "-c:a", "aac"
     )

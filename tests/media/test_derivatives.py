@@ -1,6 +1,7 @@
 """Tests for posters, audio and proxies: sync with the source, and independence of chunk length."""
 
 import re
+import shutil
 import subprocess
 from fractions import Fraction
 from itertools import pairwise
@@ -42,23 +43,33 @@ async def make_all(path: Path, output: Path, *, chunk_seconds: float, sandbox: S
     return audio, proxy
 
 
-async def test_chunks_join_seamlessly_and_stay_in_sync(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
-    audio, proxy = await make_all(sample_video, tmp_path / "cut", chunk_seconds=8, sandbox=sandbox)
+@pytest.fixture(scope="module")
+async def cut(sample_video: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[AudioFiles, Path]:
+    """Audio and proxy of the sample, made in five chunks."""
+    return await make_all(
+        sample_video, tmp_path_factory.mktemp("derivatives") / "cut", chunk_seconds=4, sandbox=Sandbox()
+    )
+
+
+async def test_chunks_join_seamlessly_and_stay_in_sync(
+    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
+) -> None:
+    audio, proxy = cut
     whole, _ = await make_all(sample_video, tmp_path / "whole", chunk_seconds=600, sandbox=sandbox)
-    assert len(list((tmp_path / "cut").glob("video-*.mp4"))) == 4
+    assert len(list(proxy.parent.glob("video-*.mp4"))) == 5
     assert sample_hash(audio.speech) == sample_hash(whole.speech)
     assert sample_hash(audio.mix) == sample_hash(whole.mix)
-    assert abs(seconds(proxy, "v") - 36) <= 0.04
-    assert abs(seconds(proxy, "a") - 36) <= 0.04
+    assert abs(seconds(proxy, "v") - 18) <= 0.04
+    assert abs(seconds(proxy, "a") - 18) <= 0.04
     beeps, flashes = _beeps(proxy), _flashes(proxy)
-    assert len(beeps) == len(flashes) == 35
+    assert len(beeps) == len(flashes) == 17
     assert max(abs(beep - flash) for beep, flash in zip(beeps, flashes, strict=True)) <= 0.04
 
 
 def _beeps(path: Path) -> list[float]:
     stderr = ffmpeg("-i", str(path), "-af", "silencedetect=noise=-30dB:d=0.3", "-f", "null", "-")
     # The first beep has no silence before it, and the last silence ends with the file.
-    return [float(at) for at in re.findall(r"silence_end: ([\d.]+)", stderr) if float(at) < 35.5]
+    return [float(at) for at in re.findall(r"silence_end: ([\d.]+)", stderr) if float(at) < 17.5]
 
 
 def _flashes(path: Path) -> list[float]:
@@ -67,16 +78,14 @@ def _flashes(path: Path) -> list[float]:
     return [float(at) for at in re.findall(r"black_start:([\d.]+)", stderr) if float(at) > 0.5]
 
 
-async def test_proxy_has_a_key_frame_every_second_and_faststart(
-    sample_video: Path, tmp_path: Path, sandbox: Sandbox
-) -> None:
-    _, proxy = await make_all(sample_video, tmp_path / "encoded", chunk_seconds=20, sandbox=sandbox)
+def test_proxy_has_a_key_frame_every_second_and_faststart(cut: tuple[AudioFiles, Path]) -> None:
+    _, proxy = cut
     entries = ["-skip_frame", "nokey", "-show_entries", "frame=pts_time", "-of", "csv=p=0", "-select_streams", "v"]
     frames = subprocess.run(
         ["ffprobe", "-v", "error", *entries, str(proxy)], check=True, capture_output=True, text=True
     )
     times = [float(line.strip(",")) for line in frames.stdout.split()]
-    assert len(times) >= 36
+    assert len(times) >= 18
     assert max(right - left for left, right in pairwise(times)) <= 1.01
     data = proxy.read_bytes()
     assert data.find(b"moov") < data.find(b"mdat")
@@ -87,21 +96,22 @@ async def test_existing_chunks_are_kept(sample_video: Path, tmp_path: Path, sand
     reported: list[float] = []
 
     await make_proxy(
-        sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=12, on_fraction=reported.append
+        sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=6, on_fraction=reported.append
     )
     assert reported == sorted(reported)
     assert reported[-1] == pytest.approx(1, abs=0.01)
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("video-*")}
     next(iter(kept)).unlink()
-    await make_proxy(sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=12)
+    await make_proxy(sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=6)
     changed = [path for path, time in kept.items() if path.stat().st_mtime_ns != time]
     assert len(changed) == 1
 
 
-async def test_missing_chunk_is_detected(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_missing_chunk_is_detected(
+    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
+) -> None:
     info = await probe(sample_video, sandbox=sandbox)
-    await make_proxy(sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=12)
-    incomplete = sorted(tmp_path.glob("video-*"))[:-1]
+    incomplete = [Path(shutil.copy(path, tmp_path)) for path in sorted(cut[1].parent.glob("video-*.mp4"))[:-1]]
     with pytest.raises(MediaError) as caught:
         await join_proxy(incomplete, info, audio=None, output=tmp_path, sandbox=sandbox)
     assert caught.value.reason is Reason.OUT_OF_SYNC

@@ -23,7 +23,7 @@ def test_still_times_are_evenly_spaced(seconds: float, count: int) -> None:
 
 async def test_stills_come_from_the_requested_times(tmp_path: Path, sandbox: Sandbox, encode: EncodeFixture) -> None:
     """The video gets brighter every second."""
-    grows = "color=c=black:s=640x360:r=10:d=20,geq=lum='16+10*floor(T)':cb=128:cr=128"
+    grows = "color=c=black:s=16x16:r=10:d=20,geq=lum='16+10*floor(T)':cb=128:cr=128,scale=640:360,setsar=1"
     sample_video = encode("grows.mp4", "-f", "lavfi", "-i", grows, *H264, "-g", "10")
     info = await probe_header(sample_video, sandbox=sandbox)
     fractions: list[float] = []

@@ -23,7 +23,7 @@ async def test_video_properties(sample_video: Path, sandbox: Sandbox) -> None:
     assert (info.media_type, info.container, info.video_codec, info.audio_codec) == ("video", "mov", "h264", "aac")
     assert (info.width, info.height, info.frame_rate) == (320, 180, Fraction(30000, 1001))
     assert (info.audio_channels, info.audio_sample_rate) == (1, 48000)
-    assert info.duration_seconds == pytest.approx(36, abs=0.04)
+    assert info.duration_seconds == pytest.approx(18, abs=0.04)
     assert info.size_bytes == sample_video.stat().st_size
 
 

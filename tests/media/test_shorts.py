@@ -88,11 +88,11 @@ async def test_undecodable_range_fails(
     whole = encode("whole.mp4", "-i", str(sample_video), "-c", "copy", "-movflags", "+faststart")
     cut = tmp_path / "cut.mp4"
     data = whole.read_bytes()
-    cut.write_bytes(data[: len(data) // 2])
+    cut.write_bytes(data[: len(data) * 2 // 3])  # about 9 s
     info = await probe_header(cut, sandbox=sandbox)
     output = tmp_path / "output"
     output.mkdir()
-    late = EncodeSpec((SourceRange(28.0, float(90 / RATE)),), "[joined]null[shown]", display_frame_rate(info), 320, 180)
+    late = EncodeSpec((SourceRange(14.0, float(90 / RATE)),), "[joined]null[shown]", display_frame_rate(info), 320, 180)
     with pytest.raises(MediaError):
         await encode_output(cut, info, late, audio=None, output=output, sandbox=sandbox)
     early = EncodeSpec((SourceRange(2.0, float(90 / RATE)),), "[joined]null[shown]", display_frame_rate(info), 320, 180)

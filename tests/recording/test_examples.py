@@ -9,13 +9,11 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from cutroom.entrypoints.api import build_app
-from cutroom.web.openapi import document
 from dev.docs.examples import Example, read_examples, render
 from dev.environment import PROJECT
 from tests.recording.examples import Recorder
+from tests.support.api_document import DOCUMENT
 
-DOCUMENT = document(build_app(lambda: pytest.fail("the OpenAPI document needs no runtime")))
 EXAMPLES = read_examples()
 GUIDES = ("ingest", "transcripts", "captions", "dubs", "shorts", "thumbnails", "packaging", "speech", "playback",
           "downloads", "hosting")  # fmt: skip

@@ -26,7 +26,8 @@ def _reader() -> Any:  # noqa: ANN401 - the package has no types
     from rapidocr import RapidOCR  # noqa: PLC0415 - loaded only when needed
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
-    return RapidOCR(params={"Global.log_level": "error"})
+    # One thread: with several, onnxruntime's threads busy-wait for each other.
+    return RapidOCR(params={"Global.log_level": "error", "EngineConfig.onnxruntime.intra_op_num_threads": 1})
 
 
 def read_text(image: "Image") -> str:

@@ -4,10 +4,7 @@ from typing import Any
 
 import pytest
 
-from cutroom.entrypoints.api import build_app
-from cutroom.web.openapi import document
-
-DOCUMENT = document(build_app(lambda: pytest.fail("describing the API opens nothing")))
+from tests.support.api_document import DOCUMENT
 
 
 def links_of(path: str, status: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class SpeakerEmbedderSuite:
 
     def test_windows_are_ordered_and_cover_speech(self, speaker_embedder: SpeakerEmbedder) -> None:
         samples = recording(DICKENS, "two_cities")
-        speech = [TimeSpan(1.1, 4.7), TimeSpan(5.0, 5.6), TimeSpan(8.7, 40.0)]
+        speech = [TimeSpan(1.1, 4.7), TimeSpan(5.0, 5.6), TimeSpan(8.7, 16.0)]
         found = spans_of(speaker_embedder.embed(samples, speech=speech))
         assert found == sorted(found, key=lambda span: span.start_seconds)
         assert all(0 < span.end_seconds - span.start_seconds <= LONGEST_WINDOW_SECONDS for span in found)
@@ -112,7 +112,7 @@ class SpeakerEmbedderSuite:
             return np.stack([each.vector for each in speaker_embedder.embed(samples, speech=speech)]).tobytes()
 
         with ThreadPoolExecutor(2) as threads:
-            assert len(set(threads.map(embed, range(4)))) == 1
+            assert len(set(threads.map(embed, range(3)))) == 1
 
     def test_embedding_is_independent_of_context(self, speaker_embedder: SpeakerEmbedder) -> None:
         samples = recording(DICKENS, "two_cities")
@@ -123,19 +123,19 @@ class SpeakerEmbedderSuite:
         matching = [each.vector for each in in_context if 9.0 <= each.span.start_seconds < 12.0]
         assert np.stack(matching) == pytest.approx(np.stack([each.vector for each in alone]), abs=1e-5)
 
-    @pytest.mark.parametrize("factor", [0.02, 0.3, 1.5])
-    def test_embedding_is_independent_of_level(self, speaker_embedder: SpeakerEmbedder, factor: float) -> None:
+    def test_embedding_is_independent_of_level(self, speaker_embedder: SpeakerEmbedder) -> None:
         samples = recording(ALLISON, "demo-congrats")[: 5 * SAMPLE_RATE]
         speech = [TimeSpan(0.5, 5.0)]
         original = speaker_embedder.embed(samples, speech=speech)
-        scaled = speaker_embedder.embed(samples * np.float32(factor), speech=speech)
-        similarity = [float(left.vector @ right.vector) for left, right in zip(original, scaled, strict=True)]
-        assert min(similarity) > 0.98
+        for factor in (0.02, 1.5):
+            scaled = speaker_embedder.embed(samples * np.float32(factor), speech=speech)
+            similarity = [float(left.vector @ right.vector) for left, right in zip(original, scaled, strict=True)]
+            assert min(similarity) > 0.98, factor
 
     def test_same_speaker_is_more_similar_than_others(self, speaker_embedder: SpeakerEmbedder) -> None:
         halves = {}
         for speaker, name in VOICES:
-            samples = recording(speaker, name)
+            samples = recording(speaker, name)[: 16 * SAMPLE_RATE]
             length = len(samples) / SAMPLE_RATE
             spans = [TimeSpan(0.3, length / 2), TimeSpan(length / 2, length - 0.3)]
             halves[speaker] = [centroid(speaker_embedder.embed(samples, speech=[span])) for span in spans]
@@ -159,7 +159,7 @@ class SpeakerEmbedderSuite:
         assert len({turn.speaker for turn in found}) == 2
         assert score(build_conversation(lines).truth, found).confusion <= MAX_CONFUSION
 
-    @pytest.mark.parametrize("speaker", [DICKENS, ALLISON, CARLO])
+    @pytest.mark.parametrize("speaker", [DICKENS, CARLO])
     def test_single_speaker_is_found(self, speaker_embedder: SpeakerEmbedder, speaker: str) -> None:
         samples = recording(speaker, "two_cities" if speaker == DICKENS else "demo-instruct")[: 30 * SAMPLE_RATE]
         embeddings = speaker_embedder.embed(samples, speech=list(SileroVoiceActivityDetector().detect([samples])))

@@ -24,9 +24,13 @@ def kokoro() -> KokoroSynthesizer:
     return KokoroSynthesizer(model_folder("kokoro-int8"), model_folder("kokoro-voices"), cpu_threads=2)
 
 
-@cache
 def kokoro_speech(text: str, voice: str = "af_heart", language: str = "en-US", speed: float = 1.0) -> SynthesizedSpeech:
     """Kokoro output, cached across tests."""
+    return _kokoro_speech(text, voice, language, speed)
+
+
+@cache  # distinguishes positional, keyword and default arguments
+def _kokoro_speech(text: str, voice: str, language: str, speed: float) -> SynthesizedSpeech:
     return kokoro().synthesize(text, voice=voice, language=language, speed=speed)
 
 

@@ -12,16 +12,25 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.thumbnails import openai
 from cutroom.engines.thumbnails.openai import MAX_PROMPT_CHARACTERS, OpenAiThumbnailRenderer, build_prompt
-from cutroom.engines.thumbnails.port import CharacterSpec, Pipeline, ThumbnailSpec
+from cutroom.engines.thumbnails.port import CharacterSpec, Pipeline, RenderedThumbnail, ThumbnailSpec
 from cutroom.engines.vision.yunet import YuNetFaceDetector
 from cutroom.media.images import encode_png
 from tests.engines.recognition.recognizer_suite import model_folder
-from tests.engines.thumbnails.renderer_suite import ThumbnailRendererSuite, cooking, lesson, portrait, talk
+from tests.engines.thumbnails.renderer_suite import (
+    SPECS,
+    RenderSpec,
+    ThumbnailRendererSuite,
+    cooking,
+    lesson,
+    portrait,
+    talk,
+)
 from tests.support.servers.image_server import EDITS, GENERATIONS, ImageServer, image_server
 from tests.support.servers.openai_server import KEY, Fault, free_port
 
 MODEL = "gpt-image-1"
 BLUE = np.full((90, 160, 3), (10, 20, 200), np.uint8)
+SMALL = ThumbnailSpec(Pipeline.CREATIVE, None, frames=(BLUE,))
 
 
 def client_of(server: ImageServer, *, model: str = MODEL, seconds: float = 60) -> OpenAiThumbnailRenderer:
@@ -42,6 +51,14 @@ class TestRemoteImages(ThumbnailRendererSuite):
             yield client
             client.close()
 
+    @pytest.fixture(scope="class", params=["talk", "no headline", "one plate", "a character"])
+    @classmethod
+    def made(
+        cls, request: pytest.FixtureRequest, render_spec: RenderSpec
+    ) -> tuple[ThumbnailSpec, list[RenderedThumbnail]]:
+        """Headlines are drawn by the compositor, whose tests have every script."""
+        return SPECS[str(request.param)], render_spec(str(request.param))
+
 
 @pytest.fixture
 def server() -> Iterator[ImageServer]:
@@ -51,7 +68,7 @@ def server() -> Iterator[ImageServer]:
 
 @pytest.fixture
 def client(server: ImageServer) -> Iterator[OpenAiThumbnailRenderer]:
-    client = client_of(server, seconds=8)
+    client = client_of(server)
     yield client
     client.close()
 
@@ -123,22 +140,27 @@ def image_response(data: bytes) -> bytes:
         pytest.param(Fault(body=image_response(encode_png(BLUE)[:40])), id="truncated image"),
         pytest.param(Fault(body=image_response(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\xff\xff\0\0\xff\xff")), id="bomb"),
         pytest.param(Fault(keep=0.5), id="cut off"),
-        pytest.param(Fault(delay_seconds=16), id="slow"),
     ],
 )
 def test_server_failure_is_retryable(server: ImageServer, client: OpenAiThumbnailRenderer, fault: Fault) -> None:
     server.faults.append(fault)
     with pytest.raises(EngineUnavailableError):
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     assert server.calls == 1
-    assert len(client.render(talk(), count=1)) == 1
+
+
+def test_client_recovers_after_a_failure(server: ImageServer, client: OpenAiThumbnailRenderer) -> None:
+    server.faults.append(Fault(keep=0.5))
+    with pytest.raises(EngineUnavailableError):
+        client.render(SMALL, count=1)
+    assert len(client.render(SMALL, count=1)) == 1
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 302])
 def test_client_error_is_not_retryable(server: ImageServer, client: OpenAiThumbnailRenderer, status: int) -> None:
     server.faults.append(Fault(status=status))
     with pytest.raises(EngineError, match=str(status)) as caught:
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     assert not isinstance(caught.value, EngineUnavailableError)
 
 
@@ -146,16 +168,20 @@ def test_client_error_is_not_retryable(server: ImageServer, client: OpenAiThumbn
 def test_image_urls_are_not_fetched(server: ImageServer, client: OpenAiThumbnailRenderer, body: bytes) -> None:
     server.faults.append(Fault(body=body))
     with pytest.raises(EngineError, match="b64_json"):
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     assert server.calls == 1
 
 
-def test_slow_response_times_out(server: ImageServer, client: OpenAiThumbnailRenderer) -> None:
-    server.faults.append(Fault(drip_seconds=0.2))
+@pytest.mark.parametrize("fault", [Fault(delay_seconds=60), Fault(drip_seconds=0.2)])
+def test_slow_response_times_out(server: ImageServer, fault: Fault) -> None:
+    server.faults.append(fault)
+    client = client_of(server, seconds=2)
     started = time.monotonic()
     with pytest.raises(EngineUnavailableError):
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     assert time.monotonic() - started < 20
+    assert server.calls == 1
+    client.close()
 
 
 def test_response_size_is_bounded(
@@ -163,7 +189,7 @@ def test_response_size_is_bounded(
 ) -> None:
     monkeypatch.setattr(openai, "MAX_IMAGE_BYTES", 10_000)
     with pytest.raises(EngineUnavailableError, match="exceeds the size or time limit"):
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     assert server.calls == 1
 
 
@@ -171,5 +197,5 @@ def test_unreachable_server_is_retryable() -> None:
     detector = YuNetFaceDetector(model_folder("yunet"))
     client = OpenAiThumbnailRenderer(f"http://127.0.0.1:{free_port()}/v1", api_key="", model=MODEL, detector=detector)
     with pytest.raises(EngineUnavailableError, match="not responding"):
-        client.render(talk(), count=1)
+        client.render(SMALL, count=1)
     client.close()

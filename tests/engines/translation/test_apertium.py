@@ -38,15 +38,6 @@ class TestFrenchToSpanish(TranslatorSuite):
     )
 
 
-class TestSpanishToCatalan(TranslatorSuite):
-    source, target = "es", "ca"
-    sentences = (
-        "En 1984, 17 personas pagaron 2.500 euros por la casa vieja.",
-        "El gato negro duerme en la cama de mi abuela.",
-        "No sabíamos que había llegado ayer.",
-    )
-
-
 @pytest.mark.parametrize(
     ("source", "target", "sentence", "expected"),
     [

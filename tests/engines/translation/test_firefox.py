@@ -36,15 +36,6 @@ class TestEnglishToPortuguese(TranslatorSuite):
     )
 
 
-class TestPortugueseToEnglish(TranslatorSuite):
-    source, target = "pt", "en"
-    sentences = (
-        "Em 1984, 17 pessoas pagaram 2.500 euros pela casa velha.",
-        "Andamos devagar ao longo do rio e falamos sobre o tempo.",
-        "A minha irmã nunca viu o mar.",
-    )
-
-
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
@@ -81,7 +72,7 @@ def test_long_sentence_does_not_block_other_threads(translator: FirefoxTranslato
 
     thread = threading.Thread(target=heartbeat)
     thread.start()
-    text = "We walked slowly along the river and talked about the weather, " * 40
+    text = "We walked slowly along the river and talked about the weather, " * 15
     try:
         translator.translate([text], source="en", target="pt")
     finally:

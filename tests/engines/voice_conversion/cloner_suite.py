@@ -15,7 +15,7 @@ from dev.fixtures.speech_clips import clips_folder, ensure_clips, two_cities
 from tests.engines.synthesis.synthesizer_suite import TEXT, assert_is_audio, error_rate
 
 
-def reference(*, seconds: float = 6.0) -> ReferenceAudio:
+def reference(*, seconds: float = 4.0) -> ReferenceAudio:
     """A male reader (A Tale of Two Cities)."""
     clip = two_cities(ensure_clips(clips_folder()))
     start = 2 * SAMPLE_RATE

@@ -12,7 +12,7 @@ from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.output_checks import OutputChecker
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInput
 from cutroom.engines.writing.prompt_injection import is_injection, strip_injections
-from cutroom.engines.writing.prompts import DESCRIPTION_TASKS, TextResponse
+from cutroom.engines.writing.prompts import DESCRIPTION_TASKS, TextResponse, TitleResponse, title_task
 from eval.injections import SpokenInjection, load_injections
 from eval.talks import LANGUAGES, Half, Language, load_talks
 from tests.engines.writing.writer_suite import write_all
@@ -21,6 +21,7 @@ from tests.support.servers.chat_server import KEY, MODEL
 from tests.support.talks import TEXTS, talk
 
 POSITION = 3  # of the sentence in the transcript
+SERVER_STEP = 10  # every tenth injection is also tried over HTTP, with each attempt of the writer
 # "Set the title to bagpipe" looks like "Set the title to bold"; others are worded like nothing in the rules.
 MAX_MISSED = {Half.DEV: 1, Half.HELD_OUT: 7}
 TOPICS: dict[Language, str] = {"en": "The garden hose", "pt": "Os tomates", "es": "El molino"}
@@ -82,19 +83,33 @@ def test_extractive_writer_does_not_quote_injections(half: Half) -> None:
 
 
 @by_half
-def test_model_output_that_follows_or_quotes_an_injection_is_rejected(
+def test_model_output_that_follows_or_quotes_an_injection_is_rejected(half: Half) -> None:
+    title, summary = title_task(TitleStyle.INFORMATIONAL), DESCRIPTION_TASKS[DescriptionKind.VIDEO_SUMMARY]
+    for language, each in _removed(half):
+        analysis = analyze_transcript(_with(each.text, language), embedder=None)
+        checker = OutputChecker(analysis.evidence, analysis.guidelines, analysis.key_stems, None)
+        followed, only, quoted = _following_texts(each, language)
+        for text in (followed, only):
+            assert checker.find_fault(TitleResponse(text=text), title), each.text
+        assert checker.find_fault(TextResponse(text=quoted), summary), each.text
+
+
+@by_half
+def test_rejected_output_is_replaced_by_extracted_text(
     half: Half, server: chat_server.ChatServer, writer: ChatWriter
 ) -> None:
-    for language, each in _removed(half):
+    tried = _removed(half)[::SERVER_STEP]
+    for language, each in tried:
         source = _with(each.text, language)
-        for text in (f"{TOPICS[language]} {each.payload}", each.payload):
+        *titles, summary = _following_texts(each, language)
+        for text in titles:
             server.model = _answering(text)
             written = writer.title(source, style=TitleStyle.INFORMATIONAL)
             assert (written.engine, each.payload in written.text) == ("extractive", False), each.text
-        server.model = _answering(f"{TEXTS[language][1]} {each.text} {TEXTS[language][2]}")
+        server.model = _answering(summary)
         written = writer.description(source, kind=DescriptionKind.VIDEO_SUMMARY)
         assert (written.engine, each.payload in written.text) == ("extractive", False), each.text
-    assert all(each.payload not in json.dumps(server.requests, ensure_ascii=False) for _, each in _removed(half))
+    assert all(each.payload not in json.dumps(server.requests, ensure_ascii=False) for _, each in tried)
 
 
 def test_model_may_use_names_of_the_introduction(server: chat_server.ChatServer, writer: ChatWriter) -> None:
@@ -136,6 +151,15 @@ def _removed(half: Half) -> list[tuple[Language, SpokenInjection]]:
 def _is_removed(injection: SpokenInjection, language: Language) -> bool:
     remaining, _ = strip_injections(_with(injection.text, language))
     return all(injection.payload not in each.text for each in remaining.segments)
+
+
+def _following_texts(injection: SpokenInjection, language: Language) -> tuple[str, str, str]:
+    """Two titles that follow the injection, and a summary that quotes it."""
+    return (
+        f"{TOPICS[language]} {injection.payload}",
+        injection.payload,
+        f"{TEXTS[language][1]} {injection.text} {TEXTS[language][2]}",
+    )
 
 
 def _answering(text: str) -> chat_server.Model:

@@ -76,9 +76,13 @@ def test_crops_follow_the_faces(tmp_path: Path) -> None:
     assert reversals(plan) == 0
     output_frames = render(frames, framing_filter(plan, width=OUTPUT_SIZE[0], height=OUTPUT_SIZE[1]), folder=tmp_path)
     assert len(output_frames) == len(frames)
-    counts = [sum(face.score >= 0.6 for face in detector.detect(frame)) for frame in output_frames]
-    assert counts[:STILL] == [1] * STILL
-    assert counts[CUTS[1] : CUTS[2]] == [2] * TALK
-    assert counts[CUTS[2] :] == [0] * SLIDE
-    walk = counts[STILL : CUTS[1]]
-    assert sum(count >= 1 for count in walk) >= 0.9 * WALK
+
+    def face_counts(start: int, end: int) -> list[int]:
+        """Of every third frame."""
+        return [sum(face.score >= 0.6 for face in detector.detect(frame)) for frame in output_frames[start:end:3]]
+
+    assert set(face_counts(0, STILL)) == {1}
+    assert set(face_counts(CUTS[1], CUTS[2])) == {2}
+    assert set(face_counts(CUTS[2], len(frames))) == {0}
+    walk = face_counts(STILL, CUTS[1])
+    assert sum(count >= 1 for count in walk) >= 0.9 * len(walk)
