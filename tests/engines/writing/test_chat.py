@@ -94,7 +94,7 @@ def test_feedback_never_quotes_the_response(server: chat_server.ChatServer, writ
 
 def test_chapters_and_hashtags_are_extracted(server: chat_server.ChatServer, writer: ChatWriter) -> None:
     text = writer.description(talk(), kind=DescriptionKind.YOUTUBE_DESCRIPTION).text
-    assert "#CopperPipe" in text
+    assert "#GardenHose" in text
     assert server.requests[0]["response_format"]["json_schema"]["name"] == "text"
 
 
