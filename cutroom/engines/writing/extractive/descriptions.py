@@ -82,7 +82,7 @@ def _introductions(analysis: TranscriptAnalysis, *, passages: int, max_character
     for lead, taken in _leads(analysis):
         available = None if max_characters is None else max_characters - len(lead) - 4
         is_long = any(each.end - each.first > 1 for each in taken)  # so that no quote is better than a poor one
-        quotes = [each for each in found if not (is_long and each.is_answer)]
+        quotes = [each for each in found if not (is_long and each.is_weak)]
         if not lead and not quotes:
             quotes = _allowed(analysis, single_sentences(analysis))
         quotes = select_passages(quotes, count=passages - len(taken), besides=taken, max_characters=available)
@@ -105,9 +105,9 @@ def _leads(analysis: TranscriptAnalysis) -> list[tuple[str, list[Passage]]]:
 
 
 def _quotable(analysis: TranscriptAnalysis, *, among: range | None = None) -> list[Passage]:
-    """Passages to quote, best first; those that answer another person only if there are no others."""
+    """Passages to quote, best first; weak ones only if there are no others."""
     found = _allowed(analysis, find_passages(analysis, among=among))
-    return [each for each in found if not each.is_answer] or found
+    return [each for each in found if not each.is_weak] or found
 
 
 def _allowed(analysis: TranscriptAnalysis, passages: list[Passage]) -> list[Passage]:

@@ -12,6 +12,7 @@ from cutroom.engines.writing.extractive.sentences import ADDRESS, INTRODUCTION
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
 from cutroom.engines.writing.extractive.steps import as_step
 from cutroom.text.discourse import SentenceDiscourse
+from cutroom.text.vocabulary import words_of
 from cutroom.text.writing_systems import primary_language
 
 MAX_SENTENCES = 3
@@ -23,6 +24,7 @@ DETAIL_WEIGHT = 0.2  # of each further sentence
 NUMBER_WEIGHT = 0.1
 OPENING_WEIGHT = 0.8  # what is said early often introduces the rest
 OPENING_SHARE = 0.25
+QUOTED_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Passage:
     end: int
     score: float
     stems: tuple[str, ...]
-    is_answer: bool  # another person spoke just before
+    is_weak: bool  # answers another person, or gives away the end
 
     def repeats(self, other: "Passage") -> bool:
         overlaps = self.first < other.end and other.first < self.end
@@ -50,13 +52,19 @@ def announcement(analysis: TranscriptAnalysis) -> Passage | None:
 
 
 def first_statement(analysis: TranscriptAnalysis) -> Passage | None:
-    """The first sentences that need no context, in the opening of the video."""
+    """The first sentences of the video that are said to everybody; what follows them must need no context."""
+    is_dialogue = len({each.speaker for each in analysis.sentences}) > 1
+    is_first = True
     for at in range(round(OPENING_SHARE * len(analysis.sentences))):
-        is_said_to_person = speaks_to_person(analysis.sentences[at].text)
-        if is_said_to_person or not _may_open(analysis, at):
+        sentence = analysis.sentences[at]
+        if _is_aside(analysis, at) or sentence.is_question or sentence.word_count < MIN_LAST_WORDS:
             continue
-        if len((passage := _opening(analysis, at)).text.split()) >= MIN_WORDS:
+        is_said_to_all = not (is_dialogue and speaks_to_person(sentence.text))
+        passage = _opening(analysis, at)
+        is_long = len(words_of(passage.text)) >= MIN_WORDS
+        if is_said_to_all and is_long and (is_first or sentence.stands_alone):
             return passage
+        is_first = False
     return None
 
 
@@ -97,14 +105,33 @@ def select_passages(
 
 def _opening(analysis: TranscriptAnalysis, first: int) -> Passage:
     """The sentence without the name of the speaker, and what the same speaker goes on to say."""
-    speaker, end = analysis.sentences[first].speaker, first + 1
+    end = first + 1
     while end < len(analysis.sentences) and end - first < MAX_SENTENCES:
         each = analysis.sentences[end]
-        is_aside = each.is_housekeeping or ADDRESS.search(each.text) or _belongs_to_step(analysis, end)
-        if each.speaker != speaker or is_aside or len(_joined(analysis, first, end + 1)) > MAX_CHARACTERS:
+        is_over = _answers(analysis, end) or _is_aside(analysis, end)
+        is_asked = each.is_question and speaks_to_person(each.text)
+        if is_over or is_asked or len(_joined(analysis, first, end + 1)) > MAX_CHARACTERS:
             break
         end += 1
+    while end - first > 1 and _is_continued(analysis, end):
+        end -= 1
     return _built(analysis, first, _trimmed(analysis, first, end))
+
+
+def _is_aside(analysis: TranscriptAnalysis, at: int) -> bool:
+    """Whether a sentence only greets, thanks or introduces, addresses a person, or is a step of a guide."""
+    sentence = analysis.sentences[at]
+    text = _without_introduction(sentence.text, language=analysis.language)
+    says_more = text != sentence.text and not speech_patterns(analysis.language).housekeeping.search(text)
+    is_greeting = sentence.is_housekeeping and not says_more
+    return is_greeting or bool(ADDRESS.search(text)) or _belongs_to_step(analysis, at)
+
+
+def _is_continued(analysis: TranscriptAnalysis, end: int) -> bool:
+    """Whether the same speaker completes the thought in the next sentence."""
+    if end == len(analysis.sentences) or _answers(analysis, end):
+        return False
+    return SentenceDiscourse(analysis.sentences[end].text, language=analysis.language).continues
 
 
 def _may_open(analysis: TranscriptAnalysis, at: int) -> bool:
@@ -126,7 +153,8 @@ def _passage(analysis: TranscriptAnalysis, first: int, stop: int) -> Passage | N
     if end < len(analysis.sentences) and _continues(analysis, end):
         return None  # its point comes later
     passage = _built(analysis, first, _trimmed(analysis, first, end))
-    says_enough = len(passage.stems) >= MIN_STEMS or primary_language(analysis.language) in {"ja", "zh"}
+    word_count = sum(each.word_count for each in analysis.sentences[first : passage.end])
+    says_enough = len(passage.stems) >= MIN_STEMS and word_count >= MIN_WORDS
     return passage if says_enough and len(passage.text) <= MAX_CHARACTERS else None
 
 
@@ -136,7 +164,8 @@ def _built(analysis: TranscriptAnalysis, first: int, end: int) -> Passage:
     score += NUMBER_WEIGHT * any(map(str.isdigit, text))
     score += OPENING_WEIGHT * (1 - first / len(analysis.sentences)) ** 2
     all_stems = tuple(stem for each in own for stem in each.stems)
-    return Passage(text, first, end, score, all_stems, _answers(analysis, first))
+    is_weak = _answers(analysis, first) or first >= QUOTED_SHARE * len(analysis.sentences)
+    return Passage(text, first, end, score, all_stems, is_weak)
 
 
 def _joined(analysis: TranscriptAnalysis, first: int, end: int) -> str:

@@ -191,8 +191,19 @@ def test_description_opens_with_the_announcement_and_what_follows(writer: Extrac
     assert len({written.text, *written.alternatives}) == 3
 
 
+def test_without_an_announcement_a_description_opens_with_the_first_statement(writer: ExtractiveWriter) -> None:
+    source = conversation(
+        ("host", "Good evening, this is Tom. What did you do out there, Anna?"),
+        ("host", "Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea."),
+        ("anna", "The pumps of Port Callan stopped at noon, and the town waited for the engineers."),
+        ("anna", "The engineers found the fault behind the old pumps of the harbor."),
+    )
+    text = writer.description(source, kind=DescriptionKind.VIDEO_SUMMARY).text
+    assert text.startswith("“Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea.”")
+
+
 def test_passage_neither_answers_nor_ends_with_a_hanging_sentence(writer: ExtractiveWriter) -> None:
-    for kind in DescriptionKind:
+    for kind in (DescriptionKind.YOUTUBE_DESCRIPTION, DescriptionKind.VIDEO_SUMMARY, DescriptionKind.SOCIAL_POST):
         written = writer.description(PANEL, kind=kind)
         assert not any("exits" in text or "reasons" in text for text in (written.text, *written.alternatives))
 
