@@ -41,15 +41,20 @@ class AnnouncedSubject:
 
 def find_announced_subject(sentences: Sequence[TranscriptSentence], *, language: str) -> AnnouncedSubject | None:
     patterns = speech_patterns(language)
-    searched = sentences[: max(MIN_SEARCHED, round(len(sentences) * SEARCHED_SHARE))]
     announcements = (patterns.how, patterns.doing, patterns.will_do, patterns.subject, patterns.about, patterns.product)
     for pattern in announcements:
-        for at, sentence in enumerate(searched):
+        for at in searched(len(sentences)):
+            sentence = sentences[at]
             if sentence.is_question or not (match := pattern.search(sentence.text)):
                 continue
             if text := _subject(match, language=language):
                 return AnnouncedSubject(text, at)
     return None
+
+
+def searched(count: int) -> range:
+    """The sentences that may introduce a video, by index."""
+    return range(min(count, max(MIN_SEARCHED, round(count * SEARCHED_SHARE))))
 
 
 def _subject(match: re.Match[str], *, language: str) -> str:

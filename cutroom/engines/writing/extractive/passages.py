@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
+from cutroom.engines.writing.extractive.announced_subject import searched
 from cutroom.engines.writing.extractive.clauses import has_pronoun, speaks_to_person
 from cutroom.engines.writing.extractive.quotes import capitalized, with_final_stop
 from cutroom.engines.writing.extractive.ranking import MAX_OVERLAP, overlap
@@ -23,7 +24,6 @@ MIN_STEMS = 5
 DETAIL_WEIGHT = 0.2  # of each further sentence
 NUMBER_WEIGHT = 0.1
 OPENING_WEIGHT = 0.8  # what is said early often introduces the rest
-OPENING_SHARE = 0.25
 QUOTED_SHARE = 0.6
 
 
@@ -55,7 +55,7 @@ def first_statement(analysis: TranscriptAnalysis) -> Passage | None:
     """The first sentences of the video that are said to everybody; what follows them must need no context."""
     is_dialogue = len({each.speaker for each in analysis.sentences}) > 1
     is_first = True
-    for at in range(round(OPENING_SHARE * len(analysis.sentences))):
+    for at in searched(len(analysis.sentences)):
         sentence = analysis.sentences[at]
         if _is_aside(analysis, at) or sentence.is_question or sentence.word_count < MIN_LAST_WORDS:
             continue

@@ -174,7 +174,7 @@ def conversation(*turns: tuple[str, str]) -> WritingInput:
 PANEL = conversation(
     ("grace", "I'm Grace Okafor, and for the next half hour we'll be arguing about the Marigold."),
     ("grace", "It's been closed since 2019, and the roof leaks. Should it stay or go?"),
-    ("grace", "Daniel Brandt drafted the proposal for the Marigold and the land behind it. His reasons follow."),
+    ("grace", "Daniel Brandt drafted the proposal for the Marigold and the land behind the stage. His reasons follow."),
     ("daniel", "I did check where the exits of the Marigold are before I came to the stage."),
     ("daniel", "The roof of the Marigold would cost the city more than a million dollars."),
     ("grace", "The Marigold sold 200 tickets on a good night."),
@@ -199,7 +199,8 @@ def test_without_an_announcement_a_description_opens_with_the_first_statement(wr
         ("anna", "The engineers found the fault behind the old pumps of the harbor."),
     )
     text = writer.description(source, kind=DescriptionKind.VIDEO_SUMMARY).text
-    assert text.startswith("“Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea.”")
+    opening = "“Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea.”"
+    assert text.startswith(opening)
 
 
 def test_passage_neither_answers_nor_ends_with_a_hanging_sentence(writer: ExtractiveWriter) -> None:
