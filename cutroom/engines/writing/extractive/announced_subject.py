@@ -74,5 +74,6 @@ def announced_text(match: re.Match[str], *, language: str) -> tuple[str, str]:
     """The matched group and its text, with the article of a contraction: "del puente" becomes "el puente"."""
     name = next(name for name, text in match.groupdict().items() if text is not None)
     before = match.string[: match.start(name)].split()
-    article = dict(speech_patterns(language).contractions).get(before[-1].lower() if before else "", "")
+    contractions = dict(each.split("=") for each in speech_patterns(language).contractions)
+    article = contractions.get(before[-1].lower() if before else "", "")
     return name, f"{article} {match[name]}" if article else match[name]

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis, analyze_transcript
 from cutroom.engines.writing.extractive.descriptions import write_descriptions
-from cutroom.engines.writing.extractive.headlines import write_headline
-from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
+from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates, write_headline
 from cutroom.engines.writing.port import MAX_CANDIDATES, DescriptionKind, TitleStyle, WritingInput, WrittenText
 from cutroom.text.placeholders import clean_sentence
 
