@@ -84,10 +84,11 @@ def _section_title(analysis: TranscriptAnalysis, section: range, taken: Sequence
         if subject and analysis.allows(subject):
             return subject
     ranked = sorted(section, key=lambda at: (-analysis.scores[at], at))
+    opening, keys = section[:OPENING_SENTENCES], analysis.key_stems
     candidates = [
-        *(_announced(analysis, at) for at in section[:OPENING_SENTENCES]),
+        *(_announced(analysis, at) for at in opening),
         *(_step(analysis, at) for at in section if analysis.steps),
-        *(_statement(analysis, at) for at in ranked),
+        *(_statement(analysis, at) for at in ranked if at in opening or keys & set(analysis.sentences[at].stems)),
     ]
     return next((text for text in candidates if text and text not in taken and analysis.allows(text)), "")
 
@@ -107,15 +108,14 @@ def _step(analysis: TranscriptAnalysis, at: int) -> str:
 
 
 def _statement(analysis: TranscriptAnalysis, at: int) -> str:
-    """A main clause that begins with a noun phrase and mentions what the video is about."""
+    """A main clause that begins with a noun phrase."""
     sentence = analysis.sentences[at]
     if sentence.is_housekeeping or sentence.is_question or not sentence.stands_alone:
         return ""
     text = main_clause(sentence.text, language=analysis.language)
-    own = stems(text, language=analysis.language)
     is_cut_list = "," in text and text != without_final_stop(sentence.text)
-    is_topic = starts_with_noun(text, language=analysis.language) and not analysis.key_stems.isdisjoint(own)
-    return _name(text, analysis) if is_topic and not is_cut_list else ""
+    has_subject = starts_with_noun(text, language=analysis.language)
+    return _name(text, analysis) if has_subject and not is_cut_list else ""
 
 
 def _name(text: str, analysis: TranscriptAnalysis, *, needs_statement: bool = True) -> str:

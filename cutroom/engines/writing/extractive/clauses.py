@@ -17,7 +17,7 @@ _QUANTIFIERS = frozenset({"no", "any", "some", "every", "each"})
 # Words of all languages by which speakers speak of themselves or to others.
 _FIRST_PERSON = frozenset(
     {"i", "i'm", "i've", "i'll", "my", "me", "eu", "meu", "minha", "yo", "mi", "je", "mon", "ma", "ich", "mein"}
-    | {"meine", "io", "mio", "mia"}
+    | {"meine", "io", "mio", "mia", "our", "nosso", "nossa", "nuestro", "nuestra", "notre", "unser", "unsere", "nostro"}
 )
 _SECOND_PERSON = frozenset(
     {"you", "your", "you're", "você", "vocês", "tu", "usted", "ustedes", "vous", "votre", "du", "ihr", "voi", "vostro"}
@@ -129,9 +129,9 @@ def is_clause(text: str, *, language: str) -> bool:
 def starts_with_noun(text: str, *, language: str) -> bool:
     """Whether the text begins with a determiner or a name; true in a language without a list of determiners."""
     patterns = speech_patterns(language)
-    determiners = patterns.articles or patterns.before_noun
+    determiners = patterns.before_noun - patterns.phrase_starts | patterns.articles
     first, second, *_ = [*_WORD.findall(text), ".", "."]
-    is_name = second[0].isupper() and not vocabulary(language).is_stop_word(first.lower())
+    is_name = (second[0].isupper() or second[0].isdigit()) and not vocabulary(language).is_stop_word(first.lower())
     is_noun = not vocabulary(language).is_stop_word(second.lower()) and second.lower() not in patterns.measures
     return not determiners or is_name or (first.lower() in determiners and is_noun)
 

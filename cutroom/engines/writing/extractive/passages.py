@@ -104,7 +104,7 @@ def select_passages(
 
 
 def _opening(analysis: TranscriptAnalysis, first: int) -> Passage:
-    """The sentence without the name of the speaker, and what the same speaker goes on to say."""
+    """The sentence without the name of the speaker, and what the same speaker says next."""
     end = first + 1
     while end < len(analysis.sentences) and end - first < MAX_SENTENCES:
         each = analysis.sentences[end]
@@ -203,6 +203,6 @@ def _answers(analysis: TranscriptAnalysis, at: int) -> bool:
 
 
 def _continues(analysis: TranscriptAnalysis, at: int) -> bool:
-    """Whether the same speaker goes on and refers back."""
+    """Whether it is by the same speaker and refers back."""
     sentence = analysis.sentences[at]
     return not (_answers(analysis, at) or sentence.is_housekeeping or sentence.is_question or sentence.stands_alone)
