@@ -1,4 +1,7 @@
-"""Commands of the reading: `sheet` writes the texts to judge, `merge` joins the answers of two readers."""
+"""Commands of the reading: `sheet` writes the texts to judge, `merge` joins the answers of two readers.
+
+A text that has not changed keeps its verdict.
+"""
 
 import argparse
 import json
@@ -23,8 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     writer = open_writer(MODELS)
     texts = [write_texts(writer, talk) for talk in load_talks()]
+    kept = {each.fingerprint: each for each in load_verdicts().values()}
     if chosen.command == "sheet":
-        rows = [(each.talk.slug, kind, text) for each in texts for kind, text in each.judged.items()]
+        judged = [(each.talk.slug, kind, text) for each in texts for kind, text in each.judged.items()]
+        rows = [row for row in judged if fingerprint(row[2]) not in kept]
         chosen.file.parent.mkdir(parents=True, exist_ok=True)
         chosen.file.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
         return
@@ -35,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     verdicts = []
     for each in texts:
         for kind, text in each.judged.items():
+            if fingerprint(text) in kept:
+                verdicts.append(kept[fingerprint(text)])
+                continue
             one, other = first[each.talk.slug, kind], second[each.talk.slug, kind]
             worse = other if one["verdict"] == "publish" else one
             verdicts.append(

@@ -55,7 +55,7 @@ def _response(body: dict[str, Any], text: str) -> str:
     schema = body["response_format"]["json_schema"]["name"]
     sections = [{"heading": text, "text": text}]
     responses: dict[str, object] = {"steps": {"steps": [text]}, "article": {"sections": sections}}
-    return json.dumps(responses.get(schema, {"text": text}), ensure_ascii=False)
+    return json.dumps(responses.get(schema, {"candidates": [text]}), ensure_ascii=False)
 
 
 def _decoded(line: str) -> str:

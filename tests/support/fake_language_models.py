@@ -37,15 +37,15 @@ def _responses(sentences: list[str], body: dict[str, Any]) -> dict[str, object]:
     at = _topic_sentence(sentences)
     sentences = [*sentences[at:], *sentences[:at]]
     instructions = body["messages"][0]["content"]
-    if "headline of" in instructions:
+    if "headlines of" in instructions:
         text = _first_words(sentences[0], HEADLINE_WORDS, 38)
-    elif "one title" in instructions:
+    elif "titles for" in instructions:
         text = _first_words(sentences[0], TITLE_WORDS, TITLE_CHARACTERS)
     else:
-        text = " ".join(sentences[:3])[:1100] if "summary" in instructions else sentences[0][:190]
+        text = " ".join(sentences[:3])[:1100] if "summaries" in instructions else sentences[0][:190]
     halves = [sentences[: len(sentences) // 2 or 1], sentences[len(sentences) // 2 :]]
     sections = [{"heading": _first_words(each[0], 5, 70), "text": " ".join(each)[:1400]} for each in halves if each]
-    texts: dict[str, object] = {name: {"text": text} for name in ("text", "title", "headline", "post")}
+    texts: dict[str, object] = {name: {"candidates": [text]} for name in ("summary", "title", "headline", "post")}
     return {**texts, "steps": {"steps": [each[:290] for each in sentences[:5]]}, "article": {"sections": sections}}
 
 
@@ -66,16 +66,16 @@ def _first_words(text: str, words: int, characters: int) -> str:
 
 
 def _text(text: str) -> str:
-    return json.dumps({"text": text})
+    return json.dumps({"candidates": [text]})
 
 
-# Faulty responses to "write one title", by name.
+# Faulty responses to a request for titles, by name.
 FAULTY_RESPONSES: Mapping[str, FaultyResponse] = {
     "prose": lambda _: "Sure! Here is a title for your video.",
     "truncated json": lambda sentences: _text(sentences[0])[:-4],
     "other shape": lambda sentences: json.dumps([sentences[0]]),
-    "extra field": lambda sentences: json.dumps({"text": sentences[0][:60], "note": "hello"}),
-    "number": lambda _: json.dumps({"text": 5}),
+    "extra field": lambda sentences: json.dumps({"candidates": [sentences[0][:60]], "note": "hello"}),
+    "number": lambda _: json.dumps({"candidates": [5]}),
     "empty": lambda _: _text("  "),
     "null": lambda _: None,
     "deeply nested": lambda _: "[" * 100_000,

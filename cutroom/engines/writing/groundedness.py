@@ -1,7 +1,7 @@
-"""Groundedness checks: numbers, names and most content words of a text must occur in the transcript."""
+"""Groundedness checks: traces numbers, names and content words of a text to segments of the transcript."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,9 +9,11 @@ from cutroom.engines.writing.port import WritingInput
 from cutroom.engines.writing.prompt_injection import code_words
 from cutroom.text.numbers import find_numbers, fold_accents
 from cutroom.text.placeholders import PlaceholderKind, find_protected_spans
+from cutroom.text.sentences import split_sentences
 from cutroom.text.vocabulary import stems, words_of
 from cutroom.text.writing_systems import is_unspaced, primary_language
 
+MAX_SOURCES = 3  # sentences of the transcript that a written sentence may combine
 _STEP = re.compile(r"^\d{1,2}\.\s+")
 _TIME = re.compile(r"^(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d\d)\s+")
 _HEADING = re.compile(r"^#{1,6}\s+")
@@ -29,7 +31,7 @@ class Evidence:
     words: frozenset[str]
     stems: frozenset[str]
     excluded: frozenset[str]  # stems that occur only in prompt injections
-    numbers: frozenset[Fraction]
+    numbers: Mapping[Fraction, frozenset[str]]  # with the stems of the segments around each
     joined_letters: str  # the whole transcript without spaces and punctuation, to match hashtags
     literals: frozenset[str]
     start_times: frozenset[int]  # segment starts in seconds
@@ -40,17 +42,13 @@ def collect_evidence(source: WritingInput, *, allowed: Sequence[str] = (), exclu
     language = source.language
     texts = [*(each.text for each in source.segments), *allowed]
     whole = " ".join(texts)
-    mentions = [
-        mention for text in texts for mention in find_numbers(text, language=primary_language(language), lenient=True)
-    ]
-    values = {value for mention in mentions for value in (*mention.values, *map(Fraction, mention.parts))}
     elsewhere = _stems([text for text in texts if text not in set(excluded)], language)
     return Evidence(
         language,
         frozenset(each for word in _WORD.findall(whole) for each in _forms(word)),
         _stems(texts, language),
         _stems(excluded, language) - elsewhere,
-        frozenset(values),
+        _numbers(texts, language),
         _letters(whole),
         frozenset(part.text.lower() for text in texts for part in find_protected_spans(text)),
         frozenset(int(each.start_seconds) for each in source.segments),
@@ -73,8 +71,7 @@ def unsupported_claims(text: str, evidence: Evidence, *, ignoring: frozenset[str
         found += [each.text for each in parts if not _is_known(each.text, evidence)]
         for part in reversed(parts):
             rest = rest[: part.start] + " " + rest[part.end :]
-        numbers = find_numbers(rest, language=primary_language(evidence.language))
-        found += [each.text for each in numbers if not each.values & evidence.numbers]
+        found += _untraced_numbers(rest, evidence)
         found += [word for word in code_words(rest) if _letters(word) not in evidence.joined_letters]
         found += [word for word in _unexpected_capitals(rest) if not _is_supported(word, evidence, ignoring)]
         found += [
@@ -85,10 +82,40 @@ def unsupported_claims(text: str, evidence: Evidence, *, ignoring: frozenset[str
     return found
 
 
+def traced_share(text: str, transcript: Sequence[Sequence[str]], *, language: str) -> float:
+    """How well each sentence of a text is covered by a few sentences of the transcript, given as stems, from 0 to 1."""
+    shares = []
+    for sentence in (each for line in text.splitlines() for each in split_sentences(line)):
+        missing = own = frozenset(stems(sentence, language=language))
+        for _ in range(MAX_SOURCES):
+            missing -= frozenset(max(transcript, key=lambda source: len(missing.intersection(source)), default=()))
+        shares += [1 - len(missing) / len(own)] if own else []
+    return sum(shares) / len(shares) if shares else 0.0
+
+
 def supported_share(text: str, evidence: Evidence, *, ignoring: frozenset[str] = frozenset()) -> float:
     """Share of a text's content words that occur in the evidence, from 0 to 1."""
     own = [stem for stem in stems(text, language=evidence.language) if stem not in ignoring and not stem.isdigit()]
     return sum(stem in evidence.stems for stem in own) / len(own) if own else 0.0
+
+
+def _numbers(texts: Sequence[str], language: str) -> Mapping[Fraction, frozenset[str]]:
+    found: dict[Fraction, frozenset[str]] = {}
+    for at, text in enumerate(texts):
+        around = _stems(texts[max(0, at - 1) : at + 2], language)
+        for mention in find_numbers(text, language=primary_language(language), lenient=True):
+            for value in (*mention.values, *map(Fraction, mention.parts)):
+                found[value] = found.get(value, frozenset()) | around
+    return found
+
+
+def _untraced_numbers(line: str, evidence: Evidence) -> list[str]:
+    """Numbers that were not said, or not near any of the other words of the line."""
+    numbers = find_numbers(line, language=primary_language(evidence.language))
+    spoken = {word for each in numbers for word in stems(each.text, language=evidence.language)}
+    own = evidence.stems.intersection(stems(line, language=evidence.language)) - spoken
+    traced = {value for value, around in evidence.numbers.items() if not own or own & around}
+    return [each.text for each in numbers if not each.values & traced]
 
 
 def _stems(texts: Sequence[str], language: str) -> frozenset[str]:

@@ -1,12 +1,13 @@
 """Tasks for a language model: instructions, response schemas, and limits of each text."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from cutroom.engines.writing.port import (
     HEADLINE_WORDS,
+    MAX_CANDIDATES,
     POST_CHARACTERS,
     TITLE_CHARACTERS,
     DescriptionKind,
@@ -22,14 +23,21 @@ HEADING_CHARACTERS = 80
 MAX_STEPS = 25
 MAX_SECTIONS = 10
 MIN_TOKENS = 60
-MAX_TOKENS = 3_000
+MAX_TOKENS = 4_000
 
 
 class TextResponse(BaseModel):
-    """A single text."""
+    """A single text: one of the candidates."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     text: str
+
+
+class CandidatesResponse(BaseModel):
+    """Texts to choose from."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    candidates: list[str]
 
 
 def _line(max_characters: int) -> Any:  # noqa: ANN401 - typed like Pydantic's own function
@@ -37,22 +45,31 @@ def _line(max_characters: int) -> Any:  # noqa: ANN401 - typed like Pydantic's o
     return Field(json_schema_extra={"pattern": rf'^[^"\\\n]{{1,{max_characters}}}$'})
 
 
-class TitleResponse(TextResponse):
-    """A one-line title."""
-
-    text: str = _line(TITLE_CHARACTERS)
+_SEVERAL = Field(json_schema_extra={"minItems": 1, "maxItems": MAX_CANDIDATES})
 
 
-class HeadlineResponse(TextResponse):
-    """A headline of a few words."""
+class TitleResponse(CandidatesResponse):
+    """One-line titles."""
 
-    text: str = _line(HEADLINE_CHARACTERS)
+    candidates: list[Annotated[str, _line(TITLE_CHARACTERS)]] = _SEVERAL
 
 
-class PostResponse(TextResponse):
-    """A post of one or two sentences."""
+class HeadlineResponse(CandidatesResponse):
+    """Headlines of a few words."""
 
-    text: str = _line(SENTENCE_CHARACTERS)
+    candidates: list[Annotated[str, _line(HEADLINE_CHARACTERS)]] = _SEVERAL
+
+
+class PostResponse(CandidatesResponse):
+    """Posts of one or two sentences."""
+
+    candidates: list[Annotated[str, _line(SENTENCE_CHARACTERS)]] = _SEVERAL
+
+
+class SummaryResponse(CandidatesResponse):
+    """Summaries of a few sentences."""
+
+    candidates: list[str] = _SEVERAL
 
 
 class StepsResponse(BaseModel):
@@ -91,12 +108,22 @@ class WritingTask:
 
     @property
     def is_short(self) -> bool:
-        return self.max_characters <= POST_CHARACTERS and issubclass(self.response_model, TextResponse)
+        return self.max_characters <= POST_CHARACTERS and issubclass(self.response_model, CandidatesResponse)
+
+    @property
+    def limits(self) -> str:
+        """The limits of a response, for the instructions."""
+        if not issubclass(self.response_model, CandidatesResponse):
+            return f"No text may exceed {self.max_characters} characters."
+        return (
+            f"Give {MAX_CANDIDATES} candidates that differ in what they tell first, the best first. "
+            f"Each has at most {self.max_characters} characters; shorter is better."
+        )
 
     @property
     def max_tokens(self) -> int:
         """Stops runaway generation; no script needs more than one token per character."""
-        count = {StepsResponse: MAX_STEPS, ArticleResponse: MAX_SECTIONS}.get(self.response_model, 1)
+        count = {StepsResponse: MAX_STEPS, ArticleResponse: MAX_SECTIONS}.get(self.response_model, MAX_CANDIDATES)
         return min(MAX_TOKENS, MIN_TOKENS + self.max_characters * count)
 
 
@@ -108,11 +135,11 @@ _STYLES = {
     TitleStyle.CLICKBAIT: "clickbait that arouses curiosity and keeps what it promises",
 }
 _SUMMARY = WritingTask(
-    "Write a summary of the video in three to five sentences.",
-    TextResponse, SUMMARY_CHARACTERS, min_words=12, one_line=True,
+    "Write summaries of the video in three to five sentences each, for viewers who decide whether to watch it.",
+    SummaryResponse, SUMMARY_CHARACTERS, min_words=12, one_line=True,
 )  # fmt: skip
 HEADLINE_TASK = WritingTask(
-    f"Write a headline of two to {HEADLINE_WORDS} words for the video's thumbnail.",
+    f"Write headlines of two to {HEADLINE_WORDS} words each for the video's thumbnail.",
     HeadlineResponse, HEADLINE_CHARACTERS, min_words=2, max_words=HEADLINE_WORDS, one_line=True, min_support=0.5,
 )  # fmt: skip
 STEPS_TASK = WritingTask(
@@ -122,7 +149,7 @@ DESCRIPTION_TASKS = {
     DescriptionKind.YOUTUBE_DESCRIPTION: _SUMMARY,
     DescriptionKind.VIDEO_SUMMARY: _SUMMARY,
     DescriptionKind.SOCIAL_POST: WritingTask(
-        "Write a social media post about the video: one or two sentences, without hashtags.",
+        "Write social media posts about the video: one or two sentences each, without hashtags.",
         PostResponse, SENTENCE_CHARACTERS, min_words=5, one_line=True,
     ),
     DescriptionKind.HOW_TO_GUIDE: STEPS_TASK,
@@ -134,10 +161,15 @@ DESCRIPTION_TASKS = {
 
 
 def title_task(style: TitleStyle) -> WritingTask:
-    instruction = (
-        f"Write one title for the video of at most {TITLE_CHARACTERS - 5} characters. Its style is {_STYLES[style]}."
-    )
+    instruction = f"Write titles for the video. Their style is {_STYLES[style]}."
     return WritingTask(instruction, TitleResponse, TITLE_CHARACTERS, min_words=2, one_line=True, min_support=0.5)
+
+
+def split_candidates(response: BaseModel) -> list[BaseModel]:
+    """The candidates of a response, each to be checked and used on its own."""
+    if not isinstance(response, CandidatesResponse):
+        return [response]
+    return [TextResponse(text=text) for text in response.candidates[:MAX_CANDIDATES]]
 
 
 def response_texts(response: BaseModel) -> list[tuple[str, bool]]:

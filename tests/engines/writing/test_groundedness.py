@@ -2,7 +2,7 @@
 
 import pytest
 
-from cutroom.engines.writing.groundedness import collect_evidence, supported_share, unsupported_claims
+from cutroom.engines.writing.groundedness import collect_evidence, supported_share, traced_share, unsupported_claims
 from tests.support.talks import talk
 
 SENTENCES = [
@@ -35,6 +35,26 @@ SENTENCES = [
 )
 def test_unsupported_claims_are_found(text: str, found: list[str]) -> None:
     assert unsupported_claims(text, collect_evidence(talk(texts=SENTENCES))) == found
+
+
+def test_number_is_traced_to_the_segments_that_say_it() -> None:
+    texts = [
+        "The boat is 12 meters long.",
+        "The harbor opens in spring.",
+        "The market sells fish.",
+        "The mayor is old.",
+    ]
+    evidence = collect_evidence(talk(texts=texts))
+    assert unsupported_claims("A boat of 12 meters", evidence) == []
+    assert unsupported_claims("12 meters", evidence) == []
+    assert unsupported_claims("The mayor sells 12 fish", evidence) == ["12"]
+
+
+def test_share_is_traced_to_a_few_sentences() -> None:
+    transcript = [("boat", "long"), ("harbor", "open"), ("market", "fish"), ("mayor", "old")]
+    assert traced_share("The long boat", transcript, language="en") == 1.0
+    assert traced_share("A boat, a harbor, a market and a mayor", transcript, language="en") == 0.75
+    assert traced_share("", transcript, language="en") == 0.0
 
 
 def test_template_words_and_brand_terms_are_allowed() -> None:

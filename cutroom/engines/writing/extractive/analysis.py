@@ -9,6 +9,7 @@ from cutroom.engines.writing.extractive.announced_subject import AnnouncedSubjec
 from cutroom.engines.writing.extractive.headings import headings
 from cutroom.engines.writing.extractive.ranking import score_sentences
 from cutroom.engines.writing.extractive.sentences import TranscriptSentence, extract_sentences
+from cutroom.engines.writing.extractive.steps import extract_steps
 from cutroom.engines.writing.extractive.terms import Term, recurring_terms
 from cutroom.engines.writing.groundedness import Evidence, collect_evidence, unsupported_claims
 from cutroom.engines.writing.guidelines import Guidelines, parse_guidelines
@@ -32,6 +33,7 @@ class TranscriptAnalysis:
     terms: Sequence[Term]
     subject: AnnouncedSubject | None
     topic_starts: Sequence[int]
+    steps: Sequence[str]  # of a guide, else empty
     evidence: Evidence
     injections: Sequence[str]  # detected prompt injections, removed from `source`
 
@@ -77,6 +79,7 @@ def analyze_transcript(source: WritingInput, *, embedder: "TextEmbedder | None")
         terms,
         find_announced_subject(sentences, language=source.language),
         topic_starts([each.stems for each in sentences], pauses, vectors=vectors),
+        extract_steps(sentences, language=source.language),
         collect_evidence(source, allowed=(*guidelines.hashtags, *guidelines.names), excluded=injections),
         injections,
     )

@@ -41,15 +41,20 @@ class AnnouncedSubject:
 
 def find_announced_subject(sentences: Sequence[TranscriptSentence], *, language: str) -> AnnouncedSubject | None:
     patterns = speech_patterns(language)
-    searched = sentences[: max(MIN_SEARCHED, round(len(sentences) * SEARCHED_SHARE))]
     announcements = (patterns.how, patterns.doing, patterns.will_do, patterns.subject, patterns.about, patterns.product)
     for pattern in announcements:
-        for at, sentence in enumerate(searched):
+        for at in searched(len(sentences)):
+            sentence = sentences[at]
             if sentence.is_question or not (match := pattern.search(sentence.text)):
                 continue
             if text := _subject(match, language=language):
                 return AnnouncedSubject(text, at)
     return None
+
+
+def searched(count: int) -> range:
+    """The sentences that may introduce a video, by index."""
+    return range(min(count, max(MIN_SEARCHED, round(count * SEARCHED_SHARE))))
 
 
 def _subject(match: re.Match[str], *, language: str) -> str:
@@ -69,5 +74,6 @@ def announced_text(match: re.Match[str], *, language: str) -> tuple[str, str]:
     """The matched group and its text, with the article of a contraction: "del puente" becomes "el puente"."""
     name = next(name for name, text in match.groupdict().items() if text is not None)
     before = match.string[: match.start(name)].split()
-    article = dict(speech_patterns(language).contractions).get(before[-1].lower() if before else "", "")
+    contractions = dict(each.split("=") for each in speech_patterns(language).contractions)
+    article = contractions.get(before[-1].lower() if before else "", "")
     return name, f"{article} {match[name]}" if article else match[name]

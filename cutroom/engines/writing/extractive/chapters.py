@@ -10,13 +10,16 @@ from cutroom.engines.writing.extractive.clauses import (
     as_heading,
     has_pronoun,
     is_clause,
+    is_personal,
     main_clause,
-    shorten,
     stands_alone,
+    starts_with_noun,
 )
+from cutroom.engines.writing.extractive.quotes import without_final_stop
 from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
-from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
-from cutroom.text.vocabulary import stems, words_of
+from cutroom.engines.writing.extractive.steps import as_step
+from cutroom.text.discourse import SentenceDiscourse
+from cutroom.text.vocabulary import stems
 
 MIN_CHAPTERS = 3
 MAX_CHAPTERS = 12
@@ -24,11 +27,6 @@ MIN_SECONDS = 10.0  # the shortest chapter that players accept
 MIN_VIDEO_SECONDS = 60.0
 TITLE_CHARACTERS = 60
 OPENING_SENTENCES = 2  # of a section, which may announce or ask what it is about
-
-# A question to a person is not what a section is about.
-_SECOND_PERSON = frozenset(
-    {"you", "your", "você", "vocês", "tu", "usted", "ustedes", "vous", "du", "ihr", "sie", "voi"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +49,13 @@ def build_chapters(analysis: TranscriptAnalysis) -> list[Chapter]:
         return []
     min_seconds = max(MIN_SECONDS, analysis.source.duration_seconds / (2 * MAX_CHAPTERS))
     found = topic_sections(analysis, min_seconds=min_seconds)
-    return found if len(found) >= MIN_CHAPTERS else []
+    return found if found[0].title and len(found) >= MIN_CHAPTERS else []
 
 
 def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) -> list[Chapter]:
-    """Sections by topic; one that is too short or has no clause for a title is merged into the previous one."""
-    starts, titles = [0], [""]
+    """Sections by topic; one that is too short or cannot be named is merged into the previous one."""
     bounds = [*analysis.topic_starts[1:], len(analysis.sentences)]
-    titles[0] = _section_title(analysis, range(bounds[0]), ())
+    starts, titles = [0], [_section_title(analysis, range(bounds[0]), ())]
     for at, end in pairwise(bounds):
         begin = int(analysis.sentences[at].start_seconds)
         last = int(analysis.sentences[starts[-1]].start_seconds) if starts[-1] else 0
@@ -67,7 +64,6 @@ def topic_sections(analysis: TranscriptAnalysis, *, min_seconds: float = 0.0) ->
         if begin - last >= min_seconds and rest >= min_seconds and title:
             starts.append(at)
             titles.append(title)
-    titles[0] = titles[0] or _fallback_title(analysis)
     return [
         Chapter(title, analysis.sentences[start].start_seconds if start else 0.0, start, end)
         for title, start, end in zip(titles, starts, [*starts[1:], len(analysis.sentences)], strict=True)
@@ -82,26 +78,19 @@ def format_timestamp(seconds: float) -> str:
 
 
 def _section_title(analysis: TranscriptAnalysis, section: range, taken: Sequence[str]) -> str:
-    """The announcement of the section, a question at its start, or its best clause; empty if there is none."""
+    """The subject, the announcement of the section, a step, or a statement about its topic; empty if there is none."""
     if section.start == 0 and analysis.subject is not None:
         subject = analysis.subject.within(TITLE_CHARACTERS, language=analysis.language)
         if subject and analysis.allows(subject):
             return subject
-    opening = section[:OPENING_SENTENCES]
-    keys = analysis.key_stems
-    ranked = sorted(section, key=lambda at: (keys.isdisjoint(analysis.sentences[at].stems), -analysis.scores[at], at))
+    ranked = sorted(section, key=lambda at: (-analysis.scores[at], at))
+    opening, keys = section[:OPENING_SENTENCES], analysis.key_stems
     candidates = [
         *(_announced(analysis, at) for at in opening),
-        *(_clause(analysis, at) for at in opening if analysis.sentences[at].is_question),
-        *(_clause(analysis, at) for at in ranked if not analysis.sentences[at].is_question),
+        *(_step(analysis, at) for at in section if analysis.steps),
+        *(_statement(analysis, at) for at in ranked if at in opening or keys & set(analysis.sentences[at].stems)),
     ]
     return next((text for text in candidates if text and text not in taken and analysis.allows(text)), "")
-
-
-def _fallback_title(analysis: TranscriptAnalysis) -> str:
-    """For a first section that says nothing about itself."""
-    text = next(iter(title_candidates(analysis)), fallback_title(analysis) or analysis.sentences[0].text)
-    return shorten(text, TITLE_CHARACTERS, language=analysis.language)
 
 
 def _announced(analysis: TranscriptAnalysis, at: int) -> str:
@@ -110,17 +99,29 @@ def _announced(analysis: TranscriptAnalysis, at: int) -> str:
     if match is None or sentence.is_question:
         return ""
     _, text = announced_text(match, language=analysis.language)
-    text = text.split(",")[0]
-    fits = len(text) <= TITLE_CHARACTERS and bool(stems(text, language=analysis.language))
-    return as_heading(text) if fits and stands_alone(text, language=analysis.language) else ""
+    return _name(text.split(",")[0], analysis, needs_statement=False)
 
 
-def _clause(analysis: TranscriptAnalysis, at: int) -> str:
-    """The main clause of a sentence if it fits and needs no context."""
+def _step(analysis: TranscriptAnalysis, at: int) -> str:
+    text = as_step(analysis.sentences[at], language=analysis.language)
+    return _name(main_clause(text, language=analysis.language), analysis) if text else ""
+
+
+def _statement(analysis: TranscriptAnalysis, at: int) -> str:
+    """A main clause that begins with a noun phrase."""
     sentence = analysis.sentences[at]
-    if sentence.is_housekeeping or not sentence.stands_alone:
+    if sentence.is_housekeeping or sentence.is_question or not sentence.stands_alone:
         return ""
-    text = sentence.text if sentence.is_question else main_clause(sentence.text, language=analysis.language)
-    fits = len(text) <= TITLE_CHARACTERS and not (sentence.is_question and _SECOND_PERSON & set(words_of(text)))
-    is_whole = is_clause(text, language=analysis.language) and not has_pronoun(text, language=analysis.language)
-    return as_heading(text) if fits and is_whole else ""
+    text = main_clause(sentence.text, language=analysis.language)
+    is_cut_list = "," in text and text != without_final_stop(sentence.text)
+    has_subject = starts_with_noun(text, language=analysis.language)
+    return _name(text, analysis) if has_subject and not is_cut_list else ""
+
+
+def _name(text: str, analysis: TranscriptAnalysis, *, needs_statement: bool = True) -> str:
+    """The text as a chapter title if it fits and needs no context."""
+    language = analysis.language
+    whole = is_clause(text, language=language) if needs_statement else stands_alone(text, language=language)
+    fits = len(text) <= TITLE_CHARACTERS and bool(stems(text, language=language)) and not is_personal(text)
+    is_open = has_pronoun(text, language=language) or SentenceDiscourse(text, language=language).depends_on_previous
+    return as_heading(text) if whole and fits and not is_open else ""

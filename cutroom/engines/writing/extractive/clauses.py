@@ -14,6 +14,14 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _CLAUSE_END = re.compile(r"(?P<mark>[,;:])\s+(?=(?P<next>\S+)\s)|\s+[\u2013\u2014]\s+|[。、]")
 _STAND_INS = frozenset({"one", "ones"})  # for a noun that was said before
 _QUANTIFIERS = frozenset({"no", "any", "some", "every", "each"})
+# Words of all languages by which speakers speak of themselves or to others.
+_FIRST_PERSON = frozenset(
+    {"i", "i'm", "i've", "i'll", "my", "me", "eu", "meu", "minha", "yo", "mi", "je", "mon", "ma", "ich", "mein"}
+    | {"meine", "io", "mio", "mia", "our", "nosso", "nossa", "nuestro", "nuestra", "notre", "unser", "unsere", "nostro"}
+)
+_SECOND_PERSON = frozenset(
+    {"you", "your", "you're", "você", "vocês", "tu", "usted", "ustedes", "vous", "votre", "du", "ihr", "voi", "vostro"}
+)
 _UNSPACED = frozenset({"ja", "zh", "yue"})
 
 
@@ -45,6 +53,15 @@ def has_pronoun(text: str, *, language: str) -> bool:
     """Whether the text has a pronoun of the third person; a title must not make its reader look for a noun."""
     words = {word.partition("'")[0] for word in words_of(text)}
     return bool(words & speech_patterns(language).pronouns)
+
+
+def is_personal(text: str) -> bool:
+    """Whether the text speaks of its speaker or to another person, and so names no topic."""
+    return speaks_to_person(text) or not _FIRST_PERSON.isdisjoint(words_of(text))
+
+
+def speaks_to_person(text: str) -> bool:
+    return not _SECOND_PERSON.isdisjoint(words_of(text))
 
 
 def _opening_phrase(text: str, *, language: str) -> int:
@@ -107,6 +124,16 @@ def is_clause(text: str, *, language: str) -> bool:
     if first in speech_patterns(language).phrase_starts and "," not in text:
         return False
     return says_something(text, language=language) and stands_alone(text, language=language)
+
+
+def starts_with_noun(text: str, *, language: str) -> bool:
+    """Whether the text begins with a determiner or a name; true in a language without a list of determiners."""
+    patterns = speech_patterns(language)
+    determiners = patterns.before_noun - patterns.phrase_starts | patterns.articles
+    first, second, *_ = [*_WORD.findall(text), ".", "."]
+    is_name = (second[0].isupper() or second[0].isdigit()) and not vocabulary(language).is_stop_word(first.lower())
+    is_noun = not vocabulary(language).is_stop_word(second.lower()) and second.lower() not in patterns.measures
+    return not determiners or is_name or (first.lower() in determiners and is_noun)
 
 
 def cut_before_phrase(text: str, limit: int, *, language: str, min_stems: int = MIN_STEMS) -> str:

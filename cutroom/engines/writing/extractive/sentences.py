@@ -20,7 +20,7 @@ INTRODUCTION = re.compile(
     re.IGNORECASE,
 )
 # A name between commas, or beside one at an edge, addresses a person.
-_ADDRESS = re.compile(r"(?:^|, )[A-Z\u00c0-\u00dc][\w'\u2019-]+(?:, |[.!?]?$)")
+ADDRESS = re.compile(r"(?:^|, )[A-Z\u00c0-\u00dc][\w'\u2019-]+(?:, |[.!?]?$)")
 _QUESTIONS = ("?", "\uff1f", "\u061f")
 
 
@@ -72,6 +72,6 @@ def _sentence(segment: SpokenSegment, before: TranscriptSentence | None, *, lang
         tuple(stems(text, language=language)),
         count,
         is_question=strip_closing_marks(text).endswith(_QUESTIONS),
-        stands_alone=not (is_reply or continues or _ADDRESS.search(text)) and stands_alone(text, language=language),
+        stands_alone=not (is_reply or continues or ADDRESS.search(text)) and stands_alone(text, language=language),
         is_housekeeping=bool(housekeeping.search(spoken) or INTRODUCTION.search(text)),
     )

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,6 @@ NEGATIONS = frozenset(
     | {"kein", "keine", "nicht", "nie", "non", "mai"}
 )
 _MATCHES_NOTHING = re.compile(r"(?!)")
-_PATTERNS = (
-    "housekeeping",
-    "greetings",
-    "section",
-    "how",
-    "doing",
-    "will_do",
-    "subject",
-    "about",
-    "product",
-    "obligation",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class SpeechPatterns:
     sequence: frozenset[str] = frozenset()
     imperatives: frozenset[str] = frozenset()
     imperative_endings: frozenset[str] = frozenset()
-    contractions: frozenset[tuple[str, str]] = frozenset()
+    contractions: frozenset[str] = frozenset()
     housekeeping: re.Pattern[str] = _MATCHES_NOTHING
     greetings: re.Pattern[str] = _MATCHES_NOTHING
     section: re.Pattern[str] = _MATCHES_NOTHING
@@ -72,15 +60,13 @@ def _all() -> dict[str, SpeechPatterns]:
 
 
 def _parse(table: dict[str, Any]) -> SpeechPatterns:
-    fields: dict[str, Any] = {
-        name: re.compile(table[name], re.IGNORECASE) if table[name] else _MATCHES_NOTHING for name in _PATTERNS
-    }
-    fields |= {name: tuple(table[name]) for name in ("asides", "corrections")}
-    fields["contractions"] = frozenset(tuple(pair.split("=")) for pair in table["contractions"].split())
-    # In space-separated lists, an underscore stands for a space.
-    fields |= {
-        name: frozenset(each.replace("_", " ") for each in text.split())
-        for name, text in table.items()
-        if name not in fields
-    }
-    return SpeechPatterns(**fields)
+    parsed: dict[str, Any] = {}
+    for field in fields(SpeechPatterns):
+        value = table[field.name]
+        if field.type == re.Pattern[str]:
+            parsed[field.name] = re.compile(value, re.IGNORECASE) if value else _MATCHES_NOTHING
+        elif isinstance(value, list):
+            parsed[field.name] = tuple(value)
+        else:  # a list separated by spaces, in which an underscore stands for a space
+            parsed[field.name] = frozenset(each.replace("_", " ") for each in value.split())
+    return SpeechPatterns(**parsed)

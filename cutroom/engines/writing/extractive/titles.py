@@ -1,10 +1,23 @@
-"""Chooses titles: the announced subject, or a whole clause of a speaker in quotation marks."""
+"""Chooses titles and thumbnail headlines: the announced subject, or a whole clause of a speaker."""
 
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
-from cutroom.engines.writing.extractive.clauses import as_heading, has_pronoun, is_clause, main_clause, shorten
-from cutroom.engines.writing.extractive.quotes import capitalized, quoted, without_final_stop
+from cutroom.engines.writing.extractive.clauses import (
+    as_heading,
+    cut_before_phrase,
+    has_pronoun,
+    is_clause,
+    main_clause,
+    shorten,
+)
+from cutroom.engines.writing.extractive.quotes import (
+    capitalized,
+    drop_trailing_function_words,
+    quoted,
+    without_final_stop,
+)
 from cutroom.engines.writing.extractive.sentences import TranscriptSentence
-from cutroom.engines.writing.port import TITLE_CHARACTERS
+from cutroom.engines.writing.port import HEADLINE_WORDS, TITLE_CHARACTERS
+from cutroom.text.vocabulary import stems
 from cutroom.text.writing_systems import primary_language
 
 QUOTE_WORDS = range(4, 13)
@@ -12,6 +25,9 @@ UNSPACED_QUOTE_CHARACTERS = range(4, 31)
 OPENING_SHARE = 0.3  # of the sentences; what is said there often introduces the situation
 OPENING_WEIGHT = 0.8
 NUMBER_WEIGHT = 0.1
+MIN_HEADLINE_WORDS = 2
+MAX_HEADLINE_CHARACTERS = 32
+MAX_UNSPACED_HEADLINE = 12
 
 
 def title_candidates(analysis: TranscriptAnalysis) -> list[str]:
@@ -56,3 +72,52 @@ def _clause(sentence: TranscriptSentence, *, language: str) -> str:
         if fits and is_clause(text, language=language) and not has_pronoun(text, language=language):
             return as_heading(text)
     return ""
+
+
+def write_headline(analysis: TranscriptAnalysis) -> str:
+    """The subject if it is short enough, else a short clause, else the start of the subject or of the best clause."""
+    subject = analysis.subject.text if analysis.subject else ""
+    if primary_language(analysis.language) in {"ja", "zh"}:
+        return _unspaced_headline(analysis, subject)
+    cut = cut_before_phrase(subject, _characters(subject), language=analysis.language)
+    quotes = quotable_clauses(analysis)
+    for text in (subject, cut, *_short_clauses(analysis), *(_cut(text, analysis) for text in quotes)):
+        if text and _fits(text) and analysis.allows(as_heading(text)):
+            return as_heading(text)
+    text = subject or next(iter(quotes), "") or fallback_title(analysis) or analysis.sentences[0].text
+    words = text.split()[:HEADLINE_WORDS]
+    return as_heading(" ".join(drop_trailing_function_words(words, language=analysis.language)))
+
+
+def _characters(text: str) -> int:
+    """Length of the words that a headline may have."""
+    return min(MAX_HEADLINE_CHARACTERS, len(" ".join(text.split()[:HEADLINE_WORDS])))
+
+
+def _cut(text: str, analysis: TranscriptAnalysis) -> str:
+    cut = cut_before_phrase(text, _characters(text), language=analysis.language)
+    return cut if is_clause(cut, language=analysis.language) else ""
+
+
+def _short_clauses(analysis: TranscriptAnalysis) -> list[str]:
+    """Short statements that stand alone, those about recurring terms first."""
+    found = []
+    for at, sentence in enumerate(analysis.sentences):
+        text = main_clause(sentence.text, language=analysis.language)
+        own = stems(text, language=analysis.language)
+        quotable = sentence.stands_alone and not sentence.is_question and not sentence.is_housekeeping
+        is_whole = is_clause(text, language=analysis.language) and not has_pronoun(text, language=analysis.language)
+        if quotable and _fits(text) and is_whole:
+            found.append((not analysis.term_stems & set(own), -analysis.scores[at], at, text))
+    return [text for *_, text in sorted(found)]
+
+
+def _fits(text: str) -> bool:
+    return MIN_HEADLINE_WORDS <= len(text.split()) <= HEADLINE_WORDS and len(text) <= MAX_HEADLINE_CHARACTERS
+
+
+def _unspaced_headline(analysis: TranscriptAnalysis, subject: str) -> str:
+    candidates = [subject, *(term.text for term in analysis.terms)]
+    fitting = [text for text in candidates if MIN_HEADLINE_WORDS <= len(text) <= MAX_UNSPACED_HEADLINE]
+    text = fitting[0] if fitting else analysis.sentences[0].text
+    return shorten(text, MAX_UNSPACED_HEADLINE, language=analysis.language)

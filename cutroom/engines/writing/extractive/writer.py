@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis, analyze_transcript
-from cutroom.engines.writing.extractive.descriptions import write_description
-from cutroom.engines.writing.extractive.headlines import write_headline
-from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates
+from cutroom.engines.writing.extractive.descriptions import write_descriptions
+from cutroom.engines.writing.extractive.titles import fallback_title, title_candidates, write_headline
 from cutroom.engines.writing.port import MAX_CANDIDATES, DescriptionKind, TitleStyle, WritingInput, WrittenText
 from cutroom.text.placeholders import clean_sentence
 
@@ -56,7 +55,7 @@ class ExtractiveWriter:
         return self._finish(analysis, [text])
 
     def description_from(self, analysis: TranscriptAnalysis, kind: DescriptionKind) -> WrittenText:
-        return self._finish(analysis, [write_description(analysis, kind=kind)])
+        return self._finish(analysis, write_descriptions(analysis, kind=kind)[:MAX_CANDIDATES])
 
     def _finish(self, analysis: TranscriptAnalysis, texts: list[str]) -> WrittenText:
         first, *others = (analysis.guidelines.apply(text) for text in texts)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from cutroom.products.shorts.moments import keywords
 from cutroom.products.shorts.moments.coherence import Coherence, analyze_coherence
-from cutroom.products.shorts.moments.discourse import is_strong_statement
 from cutroom.products.shorts.moments.talk import (
     MAX_SENTENCES,
     SelectionPrompt,
@@ -21,6 +20,7 @@ from cutroom.products.shorts.moments.talk import (
     sentence_spans,
 )
 from cutroom.text import topics
+from cutroom.text.discourse import is_strong_statement
 from cutroom.text.vocabulary import clean_text, stems, words_of
 from cutroom.text.writing_systems import SENTENCE_MARKS, strip_closing_marks
 

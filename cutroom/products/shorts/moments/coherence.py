@@ -7,8 +7,8 @@ before a sentence that continues, turns or answers its last one. Greetings, than
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.products.shorts.moments.discourse import SentenceDiscourse, names_in
 from cutroom.products.shorts.moments.talk import TalkSentence
+from cutroom.text.discourse import SentenceDiscourse, names_in
 
 MIN_OPENING_WORDS = 4  # shorter sentences are fragments
 MAX_REACTION_WORDS = 4  # of a reaction that adds nothing

@@ -5,13 +5,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from cutroom.products.shorts.moments.discourse import (
+from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
+from cutroom.text.discourse import (
     SentenceDiscourse,
     discourse_markers,
     is_strong_statement,
     names_in,
 )
-from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
 from cutroom.text.vocabulary import Vocabulary, clean_text, vocabulary, words_of
 from cutroom.text.writing_systems import SENTENCE_MARKS
 

@@ -158,11 +158,68 @@ def test_short_video_has_no_chapters(writer: ExtractiveWriter) -> None:
     assert chapter_lines(writer.description(talk(), kind=DescriptionKind.YOUTUBE_DESCRIPTION).text) == []
 
 
-def test_summary_has_the_subject_and_quoted_passages(writer: ExtractiveWriter) -> None:
-    subject, *passages = writer.description(talk(), kind=DescriptionKind.VIDEO_SUMMARY).text.split("\n\n")
-    assert subject == "How to repair a garden hose with a short piece of copper pipe."
+def test_summary_has_the_announcement_and_quoted_passages(writer: ExtractiveWriter) -> None:
+    opening, *passages = writer.description(talk(), kind=DescriptionKind.VIDEO_SUMMARY).text.split("\n\n")
+    assert opening == "Today I want to show you how to repair a garden hose with a short piece of copper pipe."
     assert passages
     assert all(each[1:-1] in " ".join(TEXTS["en"]) for each in passages)
+
+
+def conversation(*turns: tuple[str, str]) -> WritingInput:
+    """Turns of named speakers, ten seconds each."""
+    segments = [SpokenSegment(text, 10.0 * at, 10.0 * at + 9, speaker) for at, (speaker, text) in enumerate(turns)]
+    return WritingInput("en", tuple(segments), 10.0 * len(segments))
+
+
+PANEL = conversation(
+    ("grace", "I'm Grace Okafor, and for the next half hour we'll be arguing about the Marigold."),
+    ("grace", "It's been closed since 2019, and the roof leaks. Should it stay or go?"),
+    ("grace", "Daniel Brandt drafted the proposal for the Marigold and the land behind the stage. His reasons follow."),
+    ("daniel", "I did check where the exits of the Marigold are before I came to the stage."),
+    ("daniel", "The roof of the Marigold would cost the city more than a million dollars."),
+    ("grace", "The Marigold sold 200 tickets on a good night."),
+)
+
+
+def test_description_opens_with_the_announcement_and_what_follows(writer: ExtractiveWriter) -> None:
+    written = writer.description(PANEL, kind=DescriptionKind.YOUTUBE_DESCRIPTION)
+    assert written.text.startswith(
+        "For the next half hour we'll be arguing about the Marigold. "
+        "It's been closed since 2019, and the roof leaks. Should it stay or go?\n\n"
+    )
+    assert written.alternatives[0].startswith("Arguing about the Marigold.\n\n“")
+    assert len({written.text, *written.alternatives}) == 3
+
+
+def test_without_an_announcement_a_description_opens_with_the_first_statement(writer: ExtractiveWriter) -> None:
+    source = conversation(
+        ("host", "Good evening, this is Tom. What did you do out there, Anna?"),
+        ("host", "Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea."),
+        ("anna", "The pumps of Port Callan stopped at noon, and the town waited for the engineers."),
+        ("anna", "The engineers found the fault behind the old pumps of the harbor."),
+    )
+    text = writer.description(source, kind=DescriptionKind.VIDEO_SUMMARY).text
+    opening = "“Some 40,000 people in Port Callan have no water tonight. A fault let it run into the sea.”"
+    assert text.startswith(opening)
+
+
+def test_passage_neither_answers_nor_ends_with_a_hanging_sentence(writer: ExtractiveWriter) -> None:
+    for kind in (DescriptionKind.YOUTUBE_DESCRIPTION, DescriptionKind.VIDEO_SUMMARY, DescriptionKind.SOCIAL_POST):
+        written = writer.description(PANEL, kind=kind)
+        assert not any("exits" in text or "reasons" in text for text in (written.text, *written.alternatives))
+
+
+def test_hashtags_are_names_of_the_introduction(writer: ExtractiveWriter) -> None:
+    tags = writer.description(PANEL, kind=DescriptionKind.YOUTUBE_DESCRIPTION).text.splitlines()[-1]
+    assert tags == "#Marigold"
+
+
+def test_chapters_are_named_by_statements_about_the_topic(writer: ExtractiveWriter) -> None:
+    replies = ["I checked the contract twice.", "You can see my left hand here.", "Nobody has complained since."]
+    topics = ("The old harbor", "The new harbor", "The harbor master")
+    turns = [("one", f"{topic} opens at nine. {reply}") for topic in topics for reply in replies]
+    text = writer.description(conversation(*turns), kind=DescriptionKind.YOUTUBE_DESCRIPTION).text
+    assert {line.split(" ", 1)[1] for line in chapter_lines(text)} <= {f"{topic} opens at nine" for topic in topics}
 
 
 def test_passage_of_a_description_opens_without_a_pronoun(writer: ExtractiveWriter) -> None:

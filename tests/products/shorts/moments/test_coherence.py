@@ -6,9 +6,9 @@ import pytest
 
 from cutroom.products.shorts.moments.analysis import analyze_talk
 from cutroom.products.shorts.moments.coherence import Coherence, analyze_coherence
-from cutroom.products.shorts.moments.discourse import SentenceDiscourse, is_strong_statement
 from cutroom.products.shorts.moments.selection import choose_promo, choose_shorts
 from cutroom.products.shorts.moments.talk import Talk, TalkSentence
+from cutroom.text.discourse import SentenceDiscourse, is_strong_statement
 from cutroom.text.vocabulary import stems
 
 CHARACTERS_PER_SECOND = 15

@@ -125,9 +125,11 @@ class SentenceDiscourse:
     @property
     def depends_on_previous(self) -> bool:
         """Whether it continues a sentence or a list, or refers to something that it does not name."""
-        return self._continues() or self._has_open_reference()
+        return self.continues or self._has_open_reference()
 
-    def _continues(self) -> bool:
+    @property
+    def continues(self) -> bool:
+        """Whether it starts like a continuation of the previous sentence, or like an item of a list."""
         first = self.words[0] if self.words else ""
         if first in self._markers.interrogatives and self._tokens[-1] == "?":
             return False
