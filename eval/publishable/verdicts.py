@@ -12,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 FILE = Path(__file__).parents[1] / "verdicts" / "publishable.toml"
 Verdict = Literal["publish", "edit", "reject"]
+PictureKind = Literal["thumbnail", "short"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,43 @@ class TextVerdict:
     talk: str
     kind: str
     fingerprint: str
+    first: Verdict
+    second: Verdict
+    reason: str
+
+    @property
+    def is_publishable(self) -> bool:
+        """Both would publish it as it is."""
+        return self.first == self.second == "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPicture:
+    """A thumbnail or short by its decisions, which are the same on every processor.
+
+    `text` needs no rendering: the headline, or the times and the title. `picture` is what the rendering decides.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    talk: str
+    kind: PictureKind
+    number: int
+    text: str
+    picture: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.talk}/{self.kind}-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureVerdict:
+    """What two readers would do with a thumbnail or short; neither saw the verdict of the other."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    judged: JudgedPicture
     first: Verdict
     second: Verdict
     reason: str

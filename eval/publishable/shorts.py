@@ -1,0 +1,99 @@
+"""Chooses and renders shorts of the evaluation talks as the product does with its default options."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cutroom.engines.registry import Engines
+from cutroom.media.captions import captions_filter
+from cutroom.media.crop_plan import SceneFit
+from cutroom.media.framing import framing_filter
+from cutroom.media.probe import probe_header
+from cutroom.media.sandbox import Sandbox
+from cutroom.media.shorts import (
+    EncodeSpec,
+    display_frame_rate,
+    encode_output,
+    extract_framed_thumbnail,
+    extract_frames,
+)
+from cutroom.products.shorts.activities import CAPTIONS_NAME
+from cutroom.products.shorts.cover import cover_frame_spec
+from cutroom.products.shorts.edit import Edit, SelectedOutput
+from cutroom.products.shorts.moment_selection import select_outputs
+from cutroom.products.shorts.planning import make_timeline, plan_edit
+from cutroom.products.shorts.rules import OUTPUT_SIZES, ShortsOptions, parse_options
+from cutroom.products.shorts.timeline import Timeline
+from cutroom.products.shorts.visual_analysis import VisualAnalysis, analyze_frames
+from eval.publishable.reference import reference_transcript
+from eval.publishable.talk_video import TalkVideo
+from eval.talks import EvaluationTalk
+
+MAX_SHORTS = 2  # per talk
+OPTIONS: ShortsOptions = parse_options({"numClips": MAX_SHORTS})
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedShort:
+    """A short and its cover as files, and the decisions behind them."""
+
+    selection: SelectedOutput
+    edit: Edit
+    timeline: Timeline
+    cover_shot: str
+    path: Path
+    cover_path: Path
+
+    @property
+    def decisions(self) -> str:
+        """What only the rendering decides: the layouts in order, and what the cover shows."""
+        fits = [scene.fit for scene in self.edit.crop.scenes]
+        used = "/".join(fit for fit in SceneFit if fit in fits)
+        return f"{used}, cover {self.cover_shot}"
+
+
+def choose_talk_shorts(talk: EvaluationTalk, engines: Engines) -> Sequence[SelectedOutput]:
+    """The shorts that are judged, best first; needs no rendering."""
+    return select_outputs(reference_transcript(talk), OPTIONS, energy=(), engines=engines)
+
+
+def described(short: SelectedOutput) -> str:
+    """Times to 0.1 s and the title: what a verdict is bound to."""
+    [span] = short.spans
+    return f"{span.start_seconds:.1f}-{span.end_seconds:.1f} s: {short.title}"
+
+
+def spoken_words(talk: EvaluationTalk, short: SelectedOutput) -> str:
+    """What is heard in a short."""
+    [span] = short.spans
+    return " ".join(
+        word.text
+        for word in reference_transcript(talk).words
+        if span.start_seconds <= word.start_seconds and word.end_seconds <= span.end_seconds
+    )
+
+
+async def render_short(
+    talk: EvaluationTalk, video: TalkVideo, selection: SelectedOutput, *, engines: Engines, number: int, folder: Path
+) -> RenderedShort:
+    """Writes the short and its cover to the folder."""
+    sandbox = Sandbox()
+    info = await probe_header(video.path, sandbox=sandbox)
+    timeline = make_timeline(selection, info)
+    faces, shots = await extract_frames(video.path, info, timeline.ranges[0], output=folder, sandbox=sandbox)
+    analysis = await asyncio.to_thread(analyze_frames, faces, shots, engines, offset_seconds=0.0)
+    frames = tuple(each for each in analysis.frames if each.seconds < timeline.seconds)
+    visuals = VisualAnalysis(frames, tuple(cut for cut in analysis.cuts if cut < timeline.seconds))
+    edit = plan_edit(reference_transcript(talk), timeline, info, visuals=visuals, options=OPTIONS, number=number)
+    width, height = OUTPUT_SIZES[OPTIONS.aspect_ratio]
+    rate = display_frame_rate(info)
+    (folder / CAPTIONS_NAME).write_text(edit.captions, encoding="utf-8")
+    filters = framing_filter(edit.crop, width=width, height=height, source="joined")
+    filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
+    spec = EncodeSpec(timeline.ranges, filters, rate, edit.crop.source_width, edit.crop.source_height)
+    path = await encode_output(video.path, info, spec, audio=None, output=folder, sandbox=sandbox)
+    cover = cover_frame_spec(edit, timeline, rate=rate, aspect=OPTIONS.aspect_ratio)
+    cover_path = await extract_framed_thumbnail(video.path, info, cover, output=folder, sandbox=sandbox)
+    shot = video.shot_at(timeline.source_seconds(edit.thumbnail_seconds)).name
+    return RenderedShort(selection, edit, timeline, shot, path, cover_path)
