@@ -1,0 +1,85 @@
+"""What a viewer checks in a short: that it starts and ends with its thought; shares no code with the selection."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_REPLIES = frozenset(
+    {"yes", "yeah", "no", "nope", "exactly", "right", "okay", "ok", "sure", "true", "indeed", "oh", "ah", "agreed"}
+    | {"and", "but", "or", "so", "because", "which", "also", "too", "anyway", "however", "otherwise", "instead"}
+    | {"sim", "não", "exato", "claro", "certo", "verdade", "e", "mas", "ou", "então", "porque", "também", "aliás"}
+)
+_PRONOUNS = frozenset(
+    {"he", "she", "it", "they", "him", "them", "his", "hers", "theirs", "its"}
+    | {"ele", "ela", "eles", "elas", "isso", "aquilo", "lo", "la", "dele", "dela"}
+)
+_POINTING = frozenset({"this", "that", "these", "those", "esse", "essa", "este", "esta", "aquele", "aquela"})
+_VERBS = frozenset({"is", "was", "are", "were", "will", "would", "can", "could", "has", "had", "means", "é", "era", "foi"})
+_LATER_ITEMS = frozenset(
+    {"second", "secondly", "third", "thirdly", "finally", "lastly", "next", "then", "another", "afterwards"}
+    | {"segundo", "terceiro", "finalmente", "depois", "outro", "outra"}
+)
+_CONTINUATIONS = frozenset({"because", "which", "but", "until", "unless", "porque", "mas", "até"})
+_ANNOUNCEMENT = re.compile(r":\s*$|\b(?:let me (?:show|tell) you|here's (?:how|why|what)|guess what|olha só)\W*$", re.I)
+_STOPS = (".", "!", "?", "\u2026", '"', "\u201d")
+_ONE = re.compile(r"(?<!number )(?<!no )(?<!the )(?<!this )(?<!that )\bone\b(?: (?:yourself|myself|too|then)\b|(?=[.!?]))")
+_THANKS = frozenset({"thanks", "thank", "obrigado", "obrigada"})
+MAX_REPLY_WORDS = 6
+_QUOTE = ('"', "\u201c", "\u00ab")
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLine:
+    """A sentence and who says it."""
+
+    speaker: str
+    text: str
+
+
+def starts_on_reply(before: SpokenLine | None, first: SpokenLine) -> str | None:
+    """The fault of a first sentence: a reply, a pronoun without its noun, or a later item of a list."""
+    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(first.text)]
+    if not words:
+        return "no words"
+    stem = words[0].partition("'")[0]
+    if words[0] in _REPLIES:
+        return "a reply"
+    if stem in _PRONOUNS and not _is_expletive(words):
+        return "a pronoun"
+    if stem in _POINTING and ("'" in words[0] or (words[1:] and words[1] in _VERBS)):
+        return "a pronoun"
+    if words[0] in _LATER_ITEMS:
+        return "a later item of a list"
+    if _ONE.search(first.text):
+        return "a stand-in for a noun"
+    if before is None:
+        return None
+    if before.text.rstrip().endswith("?") and before.speaker != first.speaker:
+        return "an answer"
+    thanks = (_WORD.findall(before.text) or [""])[0].lower() in _THANKS
+    return "a reply after thanks" if thanks and before.speaker == first.speaker and len(words) <= MAX_REPLY_WORDS else None
+
+
+def _is_expletive(words: Sequence[str]) -> bool:
+    """Whether "it" stands for nothing: "It is a quiet place", "It takes a year"."""
+    return words[0] in {"it", "it's"} and bool({"a", "an", "the", "that", "to", "time"} & set(words[1:4]))
+
+
+def ends_before_point(last: SpokenLine, after: SpokenLine | None) -> str | None:
+    """The fault of a last sentence: unfinished, a question whose answer follows, or a clause that goes on."""
+    text = last.text.rstrip()
+    if not text.endswith(_STOPS):
+        return "unfinished"
+    if _ANNOUNCEMENT.search(text):
+        return "an announcement"
+    if after is None:
+        return None
+    if text.endswith("?") and after.speaker != last.speaker and not after.text.rstrip().endswith("?"):
+        return "a question without its answer"
+    following = (_WORD.findall(after.text) or [""])[0].lower()
+    if after.speaker == last.speaker and following in _CONTINUATIONS:
+        return "a clause that goes on"
+    if after.speaker == last.speaker and any(mark in text for mark in _QUOTE) and after.text.startswith(_QUOTE):
+        return "a quoted exchange that goes on"
+    return None
