@@ -29,7 +29,7 @@ _LABELS = frozenset({"number", "page", "chapter", "rule", "part", "step", "room"
 # Short words that follow a number without belonging to it.
 _FUNCTION_WORDS = frozenset(
     {"and", "but", "for", "from", "with", "into", "when", "then", "was", "were", "are", "the", "that", "this", "who"}
-    | {"she", "they", "you", "his", "her", "our", "not", "because", "after", "before", "still", "still", "until"}
+    | {"she", "they", "you", "his", "her", "our", "not", "because", "after", "before", "still", "until"}
     | {"que", "com", "mas", "por", "para", "dos", "das", "uma", "ele", "ela", "foi", "não", "até", "quando", "porque"}
 )
 
@@ -58,7 +58,7 @@ def _has_edge_below(image: "Image", face: PixelBox) -> bool:
     thickness = max(3, MAX_OUTLINE * width // 1280)
     columns = slice(max(0, left), min(width, left + wide))
     white = (image[:, columns] >= WHITE).all(axis=2)
-    covered = white.mean(axis=1) >= MIN_EDGE
+    covered = _longest_runs(white) >= MIN_EDGE * wide
     start = min(height, top + tall)
     rows = np.flatnonzero(covered[start : height - 2]) + start
     if not rows.size:
@@ -69,14 +69,22 @@ def _has_edge_below(image: "Image", face: PixelBox) -> bool:
     return any(len(run) <= thickness and not across for run, across in zip(runs, crosses, strict=True))
 
 
+def _longest_runs(mask: "NDArray[np.bool_]") -> "NDArray[np.intp]":
+    """Length of the longest run in each row; letters are shorter than an edge."""
+    longest = np.zeros(len(mask), np.intp)
+    current = np.zeros(len(mask), np.intp)
+    for column in mask.T:
+        current = np.where(column, current + 1, 0)
+        longest = np.maximum(longest, current)
+    return longest
+
+
 def cut_faces(image: "Image", faces: Sequence[PixelBox]) -> list[PixelBox]:
     """Faces at an edge of the picture."""
     height, width = image.shape[:2]
     margin = EDGE_SHARE * height
     return [
-        (x, y, w, h)
-        for x, y, w, h in faces
-        if min(x, y) < margin or x + w > width - margin or y + h > height - margin
+        (x, y, w, h) for x, y, w, h in faces if min(x, y) < margin or x + w > width - margin or y + h > height - margin
     ]
 
 

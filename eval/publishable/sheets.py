@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 THUMBNAIL_SIZE, PREVIEW_SIZE = (640, 360), (168, 94)  # the second is that of a phone's list of videos
 FRAME_SIZE = (270, 480)
+EDGE_SECONDS = 0.5  # a viewer does not see single frames at the ends
 MARGIN, LABEL = 16, 34  # pixels
 SHEET_GRAY = 236
 OVERVIEW_COLUMNS, OVERVIEW_QUALITY = 6, 72
@@ -71,7 +72,7 @@ _SIZES = (THUMBNAIL_SIZE, PREVIEW_SIZE)
 
 
 def draw_shorts(pictures: TalkPictures) -> "Image":
-    """One row per short: cover, first, middle and last frame."""
+    """One row per short: the cover and three frames."""
     rows = []
     for number, short in enumerate(pictures.shorts, start=1):
         cells = []
@@ -83,10 +84,10 @@ def draw_shorts(pictures: TalkPictures) -> "Image":
 
 
 def short_frames(short: RenderedShort) -> "list[Image]":
-    """Cover, first, middle and last frame."""
-    last = short.timeline.seconds - 1.5 / short.edit.crop.fps
-    times = (0.0, short.timeline.seconds / 2, last)
-    return [read_image(short.cover_path), *(_frame_at(short.path, seconds) for seconds in times)]
+    """The cover, and frames near the start, in the middle and near the end."""
+    seconds = short.timeline.seconds
+    times = (EDGE_SECONDS, seconds / 2, seconds - EDGE_SECONDS)
+    return [read_image(short.cover_path), *(_frame_at(short.path, each) for each in times)]
 
 
 def describe_talk(decisions: TalkDecisions) -> str:
@@ -128,7 +129,7 @@ def read_image(path: Path) -> "Image":
 
 def _frame_at(path: Path, seconds: float) -> "Image":
     still = path.with_name(f"frame-{seconds:.2f}.png")
-    command = ["ffmpeg", "-v", "error", "-y", "-ss", f"{max(0.0, seconds):.3f}", "-i", str(path), "-frames:v", "1"]
+    command = ["ffmpeg", "-v", "error", "-y", "-ss", f"{seconds:.3f}", "-i", str(path), "-frames:v", "1"]
     subprocess.run([*command, str(still)], check=True)
     return read_image(still)
 

@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cutroom.engines.types import Box
+from cutroom.media.crop_plan import CropPlan, SceneFit
+
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _REPLIES = frozenset(
     {"yes", "yeah", "no", "nope", "exactly", "right", "okay", "ok", "sure", "true", "indeed", "oh", "ah", "agreed"}
@@ -15,7 +18,9 @@ _PRONOUNS = frozenset(
     | {"ele", "ela", "eles", "elas", "isso", "aquilo", "lo", "la", "dele", "dela"}
 )
 _POINTING = frozenset({"this", "that", "these", "those", "esse", "essa", "este", "esta", "aquele", "aquela"})
-_VERBS = frozenset({"is", "was", "are", "were", "will", "would", "can", "could", "has", "had", "means", "é", "era", "foi"})
+_VERBS = frozenset(
+    {"is", "was", "are", "were", "will", "would", "can", "could", "has", "had", "means", "é", "era", "foi"}
+)
 _LATER_ITEMS = frozenset(
     {"second", "secondly", "third", "thirdly", "finally", "lastly", "next", "then", "another", "afterwards"}
     | {"segundo", "terceiro", "finalmente", "depois", "outro", "outra"}
@@ -23,7 +28,9 @@ _LATER_ITEMS = frozenset(
 _CONTINUATIONS = frozenset({"because", "which", "but", "until", "unless", "porque", "mas", "até"})
 _ANNOUNCEMENT = re.compile(r":\s*$|\b(?:let me (?:show|tell) you|here's (?:how|why|what)|guess what|olha só)\W*$", re.I)
 _STOPS = (".", "!", "?", "\u2026", '"', "\u201d")
-_ONE = re.compile(r"(?<!number )(?<!no )(?<!the )(?<!this )(?<!that )\bone\b(?: (?:yourself|myself|too|then)\b|(?=[.!?]))")
+_ONE = re.compile(
+    r"(?<!number )(?<!no )(?<!the )(?<!this )(?<!that )\bone\b(?: (?:yourself|myself|too|then)\b|(?=[.!?]))"
+)
 _THANKS = frozenset({"thanks", "thank", "obrigado", "obrigada"})
 MAX_REPLY_WORDS = 6
 _QUOTE = ('"', "\u201c", "\u00ab")
@@ -58,7 +65,9 @@ def starts_on_reply(before: SpokenLine | None, first: SpokenLine) -> str | None:
     if before.text.rstrip().endswith("?") and before.speaker != first.speaker:
         return "an answer"
     thanks = (_WORD.findall(before.text) or [""])[0].lower() in _THANKS
-    return "a reply after thanks" if thanks and before.speaker == first.speaker and len(words) <= MAX_REPLY_WORDS else None
+    return (
+        "a reply after thanks" if thanks and before.speaker == first.speaker and len(words) <= MAX_REPLY_WORDS else None
+    )
 
 
 def _is_expletive(words: Sequence[str]) -> bool:
@@ -83,3 +92,21 @@ def ends_before_point(last: SpokenLine, after: SpokenLine | None) -> str | None:
     if after.speaker == last.speaker and any(mark in text for mark in _QUOTE) and after.text.startswith(_QUOTE):
         return "a quoted exchange that goes on"
     return None
+
+
+def subject_cropped(faces: Sequence[tuple[float, Box | None]], plan: CropPlan) -> list[float]:
+    """Times at which no pane shows the whole face that the video shows then; boxes are shares of its frame."""
+    return [seconds for seconds, face in faces if face is not None and not _shows(plan, face, seconds)]
+
+
+def _shows(plan: CropPlan, face: Box, seconds: float) -> bool:
+    scene = plan.scene_at(seconds)
+    if scene.fit is SceneFit.CONTAIN:
+        return True
+    left, top = face.x * plan.source_width, face.y * plan.source_height
+    right, bottom = left + face.width * plan.source_width, top + face.height * plan.source_height
+    return any(
+        x <= left and y <= top and right <= x + pane.width and bottom <= y + pane.height
+        for pane in scene.panes
+        for x, y in [pane.at(seconds)]
+    )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from cutroom.engines.registry import Engines
@@ -19,6 +20,7 @@ from cutroom.media.shorts import (
     extract_frames,
 )
 from cutroom.products.shorts.activities import CAPTIONS_NAME
+from cutroom.products.shorts.captions.screens import group_into_screens
 from cutroom.products.shorts.cover import cover_frame_spec
 from cutroom.products.shorts.edit import Edit, SelectedOutput
 from cutroom.products.shorts.moment_selection import select_outputs
@@ -27,7 +29,8 @@ from cutroom.products.shorts.rules import OUTPUT_SIZES, ShortsOptions, parse_opt
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.shorts.visual_analysis import VisualAnalysis, analyze_frames
 from eval.publishable.reference import reference_transcript
-from eval.publishable.talk_video import TalkVideo
+from eval.publishable.short_checks import SpokenLine
+from eval.publishable.talk_video import FPS, TalkVideo
 from eval.talks import EvaluationTalk
 
 MAX_SHORTS = 2  # per talk
@@ -72,6 +75,35 @@ def spoken_words(talk: EvaluationTalk, short: SelectedOutput) -> str:
         for word in reference_transcript(talk).words
         if span.start_seconds <= word.start_seconds and word.end_seconds <= span.end_seconds
     )
+
+
+def boundary_lines(talk: EvaluationTalk, short: SelectedOutput) -> list[SpokenLine | None]:
+    """The sentences before, at the start, at the end and after a short; None where there is none."""
+    [span] = short.spans
+    segments = reference_transcript(talk).segments
+    inside = [at for at, each in enumerate(segments) if span.start_seconds <= each.start_seconds < span.end_seconds]
+    wanted = (inside[0] - 1, inside[0], inside[-1], inside[-1] + 1)
+    return [SpokenLine(segments[at].speaker, segments[at].text) if 0 <= at < len(segments) else None for at in wanted]
+
+
+def caption_lines(talk: EvaluationTalk, short: SelectedOutput) -> list[str]:
+    """All lines of its captions in order."""
+    transcript = reference_transcript(talk)
+    words, speakers = _timeline(short).words(transcript.words, transcript.speakers)
+    width, height = OUTPUT_SIZES[OPTIONS.aspect_ratio]
+    screens = group_into_screens(
+        words,
+        caption_style=OPTIONS.caption_style,
+        width=width,
+        height=height,
+        language=transcript.language,
+        speakers=speakers,
+    )
+    return [" ".join(word.text for word in line) for screen in screens for line in screen.lines]
+
+
+def _timeline(short: SelectedOutput) -> Timeline:
+    return Timeline.of([(span.start_seconds, span.end_seconds) for span in short.spans], rate=Fraction(FPS))
 
 
 async def render_short(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from dev.fixtures.photographs import photograph
+from cutroom.engines.types import Box
+from dev.fixtures.photographs import FACE, HOPPER_FACE, HOPPER_TOP, photograph
 from eval.publishable.texts import spoken
 from eval.talks import EvaluationTalk
 
@@ -101,6 +102,32 @@ def _still(name: str) -> "Image":
     at = int(position) - 1
     still = _camera(CAMERA_WINDOWS[at]) if asset == CAMERA else _telephone(photograph(asset), TELEPHONE_LEFTS[at])
     return np.ascontiguousarray(still[:, ::-1]) if mirrored else still
+
+
+def face_in(name: str) -> Box | None:
+    """Where the face of a shot is, in shares of the frame; None if the shot shows no person."""
+    asset, _, rest = name.partition(" ")
+    if not rest:
+        return None
+    position, _, mirrored = rest.partition(" ")
+    at = int(position) - 1
+    x, y, width, height = _camera_face(CAMERA_WINDOWS[at]) if asset == CAMERA else _telephone_face(TELEPHONE_LEFTS[at])
+    return Box(1 - x - width if mirrored else x, y, width, height)
+
+
+def _camera_face(window: tuple[int, int, int]) -> tuple[float, float, float, float]:
+    left, top, across = window
+    side, down = photograph(CAMERA).shape[1], across * HEIGHT / WIDTH
+    x, y, width, height = (side * share for share in FACE)
+    return (x - left) / across, (y - top) / down, width / across, height / down
+
+
+def _telephone_face(share: float) -> tuple[float, float, float, float]:
+    rows, side = photograph(TELEPHONE).shape[:2]
+    x, y, width, height = (side * each for each in HOPPER_FACE)
+    scale = HEIGHT / rows
+    left = share * (WIDTH - side * scale)
+    return (left + x * scale) / WIDTH, (y + HOPPER_TOP) / rows, width * scale / WIDTH, height / rows
 
 
 def _camera(window: tuple[int, int, int]) -> "Image":

@@ -50,7 +50,7 @@ def test_verdict_on_another_text_is_stale(file: Path) -> None:
 
 
 def test_page_shows_texts_and_verdicts(file: Path) -> None:
-    page = render_page([TEXTS], load_verdicts(file=file))
+    page = render_page([TEXTS], load_verdicts(file=file), {})
     assert "> The description.\n" in page
     assert "**publish**, **edit**. It is bare." in page
     assert f"| {TALK.half} | 1 of 1 | 0 of 1 |" in page

@@ -70,7 +70,7 @@ def _key_phrases(analysis: TranscriptAnalysis) -> Iterator[str]:
                     for each in modifiers
                 )
                 if is_plain and main & set(stems(noun, language=analysis.language)):
-                    yield " ".join([word, *modifiers, noun]).rstrip(".,;:!?\"\u201d")
+                    yield " ".join([word, *modifiers, noun]).rstrip('.,;:!?"\u201d')
 
 
 def _short_clauses(analysis: TranscriptAnalysis) -> list[str]:

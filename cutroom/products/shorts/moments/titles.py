@@ -158,7 +158,9 @@ def _trimmed(text: str) -> str:
 def _quotes_a_part(text: str) -> bool:
     """Whether a quotation at an end of the text needs both of its marks: '"Wait," she said'."""
     outer = text.strip(_TRIMMED_CHARACTERS + "!?")
-    return any((outer.count(opening) + outer.count(closing) * (opening != closing)) == 1 for opening, closing in _QUOTES)
+    return any(
+        (outer.count(opening) + outer.count(closing) * (opening != closing)) == 1 for opening, closing in _QUOTES
+    )
 
 
 def _shortened(text: str, limit: int, *, language: str) -> str:
