@@ -26,7 +26,9 @@ _LATER_ITEMS = frozenset(
     | {"segundo", "terceiro", "finalmente", "depois", "outro", "outra"}
 )
 _CONTINUATIONS = frozenset({"because", "which", "but", "until", "unless", "porque", "mas", "até"})
-_ANNOUNCEMENT = re.compile(r":\s*$|\b(?:let me (?:show|tell) you|here's (?:how|why|what)|guess what|olha só)\W*$", re.I)
+_ANNOUNCEMENT = re.compile(
+    r":\s*$|\b(?:let me (?:show|tell) you|here's (?:how|why|what)|guess what|olha só)\W*$", re.IGNORECASE
+)
 _STOPS = (".", "!", "?", "\u2026", '"', "\u201d")
 _ONE = re.compile(
     r"(?<!number )(?<!no )(?<!the )(?<!this )(?<!that )\bone\b(?: (?:yourself|myself|too|then)\b|(?=[.!?]))"
@@ -46,28 +48,25 @@ class SpokenLine:
 
 def starts_on_reply(before: SpokenLine | None, first: SpokenLine) -> str | None:
     """The fault of a first sentence: a reply, a pronoun without its noun, or a later item of a list."""
-    words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(first.text)]
-    if not words:
-        return "no words"
+    words = _words(first.text)
     stem = words[0].partition("'")[0]
-    if words[0] in _REPLIES:
-        return "a reply"
-    if stem in _PRONOUNS and not _is_expletive(words):
-        return "a pronoun"
-    if stem in _POINTING and ("'" in words[0] or (words[1:] and words[1] in _VERBS)):
-        return "a pronoun"
-    if words[0] in _LATER_ITEMS:
-        return "a later item of a list"
-    if _ONE.search(first.text):
-        return "a stand-in for a noun"
-    if before is None:
-        return None
-    if before.text.rstrip().endswith("?") and before.speaker != first.speaker:
-        return "an answer"
-    thanks = (_WORD.findall(before.text) or [""])[0].lower() in _THANKS
-    return (
-        "a reply after thanks" if thanks and before.speaker == first.speaker and len(words) <= MAX_REPLY_WORDS else None
-    )
+    points = stem in _POINTING and ("'" in words[0] or bool(_VERBS & set(words[1:2])))
+    faults = {
+        "a reply": words[0] in _REPLIES,
+        "a pronoun": (stem in _PRONOUNS and not _is_expletive(words)) or points,
+        "a later item of a list": words[0] in _LATER_ITEMS,
+        "a stand-in for a noun": bool(_ONE.search(first.text)),
+        "an answer": before is not None and before.text.endswith("?") and before.speaker != first.speaker,
+        "a reply after thanks": before is not None
+        and before.speaker == first.speaker
+        and _words(before.text)[0] in _THANKS
+        and len(words) <= MAX_REPLY_WORDS,
+    }
+    return next((name for name, applies in faults.items() if applies), None)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower().replace("\u2019", "'") for word in _WORD.findall(text)] or [""]
 
 
 def _is_expletive(words: Sequence[str]) -> bool:
@@ -78,20 +77,21 @@ def _is_expletive(words: Sequence[str]) -> bool:
 def ends_before_point(last: SpokenLine, after: SpokenLine | None) -> str | None:
     """The fault of a last sentence: unfinished, a question whose answer follows, or a clause that goes on."""
     text = last.text.rstrip()
-    if not text.endswith(_STOPS):
-        return "unfinished"
-    if _ANNOUNCEMENT.search(text):
-        return "an announcement"
-    if after is None:
-        return None
-    if text.endswith("?") and after.speaker != last.speaker and not after.text.rstrip().endswith("?"):
-        return "a question without its answer"
-    following = (_WORD.findall(after.text) or [""])[0].lower()
-    if after.speaker == last.speaker and following in _CONTINUATIONS:
-        return "a clause that goes on"
-    if after.speaker == last.speaker and any(mark in text for mark in _QUOTE) and after.text.startswith(_QUOTE):
-        return "a quoted exchange that goes on"
-    return None
+    following = after or SpokenLine("", "")
+    same_speaker = following.speaker == last.speaker
+    faults = {
+        "unfinished": not text.endswith(_STOPS),
+        "an announcement": bool(_ANNOUNCEMENT.search(text)),
+        "a question without its answer": after is not None
+        and text.endswith("?")
+        and not same_speaker
+        and not following.text.endswith("?"),
+        "a clause that goes on": same_speaker and _words(following.text)[0] in _CONTINUATIONS,
+        "a quoted exchange that goes on": same_speaker
+        and any(mark in text for mark in _QUOTE)
+        and following.text.startswith(_QUOTE),
+    }
+    return next((name for name, applies in faults.items() if applies), None)
 
 
 def subject_cropped(faces: Sequence[tuple[float, Box | None]], plan: CropPlan) -> list[float]:

@@ -73,7 +73,7 @@ def render_video(talk: EvaluationTalk, *, folder: Path) -> TalkVideo:
     """Writes `<slug>.mp4` to the folder."""
     shots = plan_shots(talk)
     for name in {shot.name for shot in shots}:
-        cv2.imwrite(str(_still_path(folder, name)), cv2.cvtColor(_still(name), cv2.COLOR_RGB2BGR))
+        cv2.imwrite(str(_still_path(folder, name)), cv2.cvtColor(draw_still(name), cv2.COLOR_RGB2BGR))
     listing = folder / f"{talk.slug}.ffconcat"
     listing.write_text("\n".join(["ffconcat version 1.0", *_entries(shots, folder)]) + "\n", encoding="utf-8")
     path = folder / f"{talk.slug}.mp4"
@@ -94,7 +94,7 @@ def _still_path(folder: Path, name: str) -> Path:
     return folder / f"{name.replace('.', '-').replace(' ', '-')}.png"
 
 
-def _still(name: str) -> "Image":
+def draw_still(name: str) -> "Image":
     asset, _, rest = name.partition(" ")
     if not rest:
         return _filled(photograph(asset))
