@@ -23,10 +23,9 @@ read.
 
 
 _PICTURES_NOT_JUDGED = "Thumbnails and shorts have not been judged yet."
-_PICTURES_JUDGED = (
-    "The two best thumbnails and at most two shorts of each talk were judged in the same way. The talks have few"
-    "\npictures: two photographed people stand in for the speakers, and the times are estimated."
-)
+_PICTURES_JUDGED = """The two best thumbnails and at most two shorts of each talk were judged in the same way.
+The talks have few pictures: two photographed people stand in for the speakers, and the times are estimated. Faults of
+thumbnails and shorts in both halves led to general rules before they were judged."""
 _OVERVIEWS = """![The judged thumbnails](images/quality-thumbnails.jpg)
 
 ![The covers of the judged shorts](images/quality-shorts.jpg)"""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cutroom.engines.registry import Engines
 from cutroom.products.shorts.edit import SelectedOutput
-from eval.publishable.shorts import RenderedShort, choose_talk_shorts, described, render_short
+from eval.publishable.shorts import RenderedShort, choose_talk_shorts, described, plan_short, render_short
 from eval.publishable.talk_video import TalkVideo, render_video
 from eval.publishable.thumbnails import JUDGED, TalkThumbnail, draft_thumbnails, write_headline
 from eval.publishable.verdicts import JudgedPicture
@@ -47,7 +47,7 @@ class TalkPictures:
             for number, each in enumerate(self.thumbnails, start=1)
         ]
         shorts = [
-            JudgedPicture(slug, "short", number, described(each.selection), each.decisions)
+            JudgedPicture(slug, "short", number, described(each.planned.selection), each.planned.decisions)
             for number, each in enumerate(self.shorts, start=1)
         ]
         return thumbnails + shorts
@@ -68,12 +68,11 @@ async def render_pictures(decisions: TalkDecisions, engines: Engines, *, folder:
     thumbnails = await draft_thumbnails(
         talk, video, headline=decisions.headline, engines=engines, folder=_new(folder / talk.slug / "stills")
     )
-    shorts = [
-        await render_short(
-            talk, video, short, engines=engines, number=number, folder=_new(folder / talk.slug / f"short-{number}")
-        )
-        for number, short in enumerate(decisions.shorts)
-    ]
+    shorts = []
+    for number, short in enumerate(decisions.shorts):
+        output = _new(folder / talk.slug / f"short-{number}")
+        planned = await plan_short(talk, video, short, engines=engines, number=number, folder=output)
+        shorts.append(await render_short(video, planned, folder=output))
     return TalkPictures(decisions, video, tuple(thumbnails), tuple(shorts))
 
 

@@ -85,7 +85,7 @@ def draw_shorts(pictures: TalkPictures) -> "Image":
 
 def short_frames(short: RenderedShort) -> "list[Image]":
     """The cover, and frames near the start, in the middle and near the end."""
-    seconds = short.timeline.seconds
+    seconds = short.planned.timeline.seconds
     times = (EDGE_SECONDS, seconds / 2, seconds - EDGE_SECONDS)
     return [read_image(short.cover_path), *(_frame_at(short.path, each) for each in times)]
 

@@ -10,7 +10,7 @@ from cutroom.engines.registry import Engines
 from cutroom.media.captions import captions_filter
 from cutroom.media.crop_plan import SceneFit
 from cutroom.media.framing import framing_filter
-from cutroom.media.probe import probe_header
+from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.shorts import (
     EncodeSpec,
@@ -38,22 +38,30 @@ OPTIONS: ShortsOptions = parse_options({"numClips": MAX_SHORTS})
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedShort:
-    """A short and its cover as files, and the decisions behind them."""
+class PlannedShort:
+    """A short before it is encoded."""
 
     selection: SelectedOutput
     edit: Edit
     timeline: Timeline
+    info: MediaInfo  # of the talk's video
     cover_shot: str
-    path: Path
-    cover_path: Path
 
     @property
     def decisions(self) -> str:
-        """What only the rendering decides: the layouts in order, and what the cover shows."""
+        """What only the pictures decide: the layouts of its scenes, and what the cover shows."""
         fits = [scene.fit for scene in self.edit.crop.scenes]
         used = "/".join(fit for fit in SceneFit if fit in fits)
         return f"{used}, cover {self.cover_shot}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedShort:
+    """A short and its cover as files."""
+
+    planned: PlannedShort
+    path: Path
+    cover_path: Path
 
 
 def choose_talk_shorts(talk: EvaluationTalk, engines: Engines) -> Sequence[SelectedOutput]:
@@ -106,10 +114,10 @@ def _timeline(short: SelectedOutput) -> Timeline:
     return Timeline.of([(span.start_seconds, span.end_seconds) for span in short.spans], rate=Fraction(FPS))
 
 
-async def render_short(
+async def plan_short(
     talk: EvaluationTalk, video: TalkVideo, selection: SelectedOutput, *, engines: Engines, number: int, folder: Path
-) -> RenderedShort:
-    """Writes the short and its cover to the folder."""
+) -> PlannedShort:
+    """Analyzes the frames of a short, and plans its crops, captions and cover."""
     sandbox = Sandbox()
     info = await probe_header(video.path, sandbox=sandbox)
     timeline = make_timeline(selection, info)
@@ -118,14 +126,20 @@ async def render_short(
     frames = tuple(each for each in analysis.frames if each.seconds < timeline.seconds)
     visuals = VisualAnalysis(frames, tuple(cut for cut in analysis.cuts if cut < timeline.seconds))
     edit = plan_edit(reference_transcript(talk), timeline, info, visuals=visuals, options=OPTIONS, number=number)
+    shot = video.shot_at(timeline.source_seconds(edit.thumbnail_seconds)).name
+    return PlannedShort(selection, edit, timeline, info, shot)
+
+
+async def render_short(video: TalkVideo, planned: PlannedShort, *, folder: Path) -> RenderedShort:
+    """Writes the short and its cover to the folder."""
+    sandbox = Sandbox()
+    edit, info, rate = planned.edit, planned.info, display_frame_rate(planned.info)
     width, height = OUTPUT_SIZES[OPTIONS.aspect_ratio]
-    rate = display_frame_rate(info)
     (folder / CAPTIONS_NAME).write_text(edit.captions, encoding="utf-8")
     filters = framing_filter(edit.crop, width=width, height=height, source="joined")
     filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
-    spec = EncodeSpec(timeline.ranges, filters, rate, edit.crop.source_width, edit.crop.source_height)
+    spec = EncodeSpec(planned.timeline.ranges, filters, rate, edit.crop.source_width, edit.crop.source_height)
     path = await encode_output(video.path, info, spec, audio=None, output=folder, sandbox=sandbox)
-    cover = cover_frame_spec(edit, timeline, rate=rate, aspect=OPTIONS.aspect_ratio)
+    cover = cover_frame_spec(edit, planned.timeline, rate=rate, aspect=OPTIONS.aspect_ratio)
     cover_path = await extract_framed_thumbnail(video.path, info, cover, output=folder, sandbox=sandbox)
-    shot = video.shot_at(timeline.source_seconds(edit.thumbnail_seconds)).name
-    return RenderedShort(selection, edit, timeline, shot, path, cover_path)
+    return RenderedShort(planned, path, cover_path)

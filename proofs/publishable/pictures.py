@@ -15,7 +15,7 @@ from eval.publishable.page import PICTURE_KINDS
 from eval.publishable.pictures import TalkDecisions, TalkPictures, decide, render_pictures
 from eval.publishable.reference import open_engines
 from eval.publishable.sheets import read_image
-from eval.publishable.shorts import RenderedShort, boundary_lines, caption_lines
+from eval.publishable.shorts import PlannedShort, boundary_lines, caption_lines
 from eval.publishable.talk_video import TalkVideo, face_in
 from eval.publishable.verdicts import (
     JudgedPicture,
@@ -85,14 +85,14 @@ def _picture_faults(pictures: TalkPictures) -> Faults:
         lines = [line.text for line in headline_lines(each.headline, read_lines(each.image))]
         faults["orphan_numbers"] += [f"{name}: {pair}" for pair in picture_checks.orphan_numbers(lines)]
     for number, clip in enumerate(pictures.shorts, start=1):
-        cropped = short_checks.subject_cropped(_known_faces(clip, pictures.video), clip.edit.crop)
+        cropped = short_checks.subject_cropped(_known_faces(clip.planned, pictures.video), clip.planned.edit.crop)
         faults["subject_cropped"] += [f"{slug}/short-{number} at {seconds:.1f} s" for seconds in cropped]
     covers = [read_image(each.cover_path) for each in pictures.shorts]
     faults["same_covers"] += [f"{slug}: {one + 1} and {two + 1}" for one, two in picture_checks.same_covers(covers)]
     return faults
 
 
-def _known_faces(clip: RenderedShort, video: TalkVideo) -> list[tuple[float, Box | None]]:
+def _known_faces(clip: PlannedShort, video: TalkVideo) -> list[tuple[float, Box | None]]:
     """The face that the video shows at each sampled time of a short."""
     count = int((clip.timeline.seconds - SAMPLE_SECONDS) / SAMPLE_SECONDS)
     times = [SAMPLE_SECONDS * (number + 1) for number in range(count)]
