@@ -57,7 +57,7 @@ def _has_edge_below(image: "Image", face: PixelBox) -> bool:
     left, top, wide, tall = face
     thickness = max(3, MAX_OUTLINE * width // 1280)
     columns = slice(max(0, left), min(width, left + wide))
-    white = (image[:, columns] >= WHITE).all(axis=2)
+    white = np.asarray((image[:, columns] >= WHITE).all(axis=2))
     covered = _longest_runs(white) >= MIN_EDGE * wide
     start = min(height, top + tall)
     rows = np.flatnonzero(covered[start : height - 2]) + start

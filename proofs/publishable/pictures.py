@@ -16,7 +16,7 @@ from eval.publishable.pictures import TalkDecisions, TalkPictures, decide, rende
 from eval.publishable.reference import open_engines
 from eval.publishable.sheets import read_image
 from eval.publishable.shorts import PlannedShort, boundary_lines, caption_lines
-from eval.publishable.talk_video import TalkVideo, face_in
+from eval.publishable.talk_video import FPS, TalkVideo, face_in
 from eval.publishable.verdicts import (
     JudgedPicture,
     StaleVerdictError,
@@ -93,10 +93,15 @@ def _picture_faults(pictures: TalkPictures) -> Faults:
 
 
 def _known_faces(clip: PlannedShort, video: TalkVideo) -> list[tuple[float, Box | None]]:
-    """The face that the video shows at each sampled time of a short."""
+    """The face that the video shows at each sampled time of a short, except within a frame of a cut."""
     count = int((clip.timeline.seconds - SAMPLE_SECONDS) / SAMPLE_SECONDS)
-    times = [SAMPLE_SECONDS * (number + 1) for number in range(count)]
-    return [(each, face_in(video.shot_at(clip.timeline.source_seconds(each)).name)) for each in times]
+    found = []
+    for seconds in (SAMPLE_SECONDS * (number + 1) for number in range(count)):
+        at = clip.timeline.source_seconds(seconds)
+        before, after = video.shot_at(at - 1 / FPS), video.shot_at(at + 1 / FPS)
+        if before.name == after.name:
+            found.append((seconds, face_in(before.name)))
+    return found
 
 
 def _prove_verdicts(report: Report, judged: Sequence[JudgedPicture]) -> None:
