@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from dev.environment import PROJECT
 from eval.publishable.texts import TalkTexts
-from eval.publishable.verdicts import PictureVerdict, TextVerdict
+from eval.publishable.verdicts import PictureKind, PictureVerdict, TextVerdict
 from eval.talks import Half
 
 PAGE = PROJECT / "docs" / "quality.md"
 KINDS = ("title", "description")
-PICTURE_KINDS = ("thumbnail", "short")
+PICTURE_KINDS: tuple[PictureKind, ...] = ("thumbnail", "short")
 _INTRODUCTION = """# What readers would publish
 
 Titles and YouTube descriptions of the twelve evaluation talks, written without a language model. Two readers judged

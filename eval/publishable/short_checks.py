@@ -75,7 +75,7 @@ def _is_expletive(words: Sequence[str]) -> bool:
 
 
 def ends_before_point(last: SpokenLine, after: SpokenLine | None) -> str | None:
-    """The fault of a last sentence: unfinished, a question whose answer follows, or a clause that goes on."""
+    """The fault of a last sentence: unfinished, a question whose answer follows, or a clause that continues."""
     text = last.text.rstrip()
     following = after or SpokenLine("", "")
     same_speaker = following.speaker == last.speaker
@@ -86,8 +86,8 @@ def ends_before_point(last: SpokenLine, after: SpokenLine | None) -> str | None:
         and text.endswith("?")
         and not same_speaker
         and not following.text.endswith("?"),
-        "a clause that goes on": same_speaker and _words(following.text)[0] in _CONTINUATIONS,
-        "a quoted exchange that goes on": same_speaker
+        "a clause that continues": same_speaker and _words(following.text)[0] in _CONTINUATIONS,
+        "a quoted exchange that continues": same_speaker
         and any(mark in text for mark in _QUOTE)
         and following.text.startswith(_QUOTE),
     }

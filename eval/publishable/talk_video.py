@@ -1,4 +1,4 @@
-"""Renders the pictures of a talk at its estimated times: the photographs that it names, and else whoever speaks.
+"""Renders the pictures of a talk at its estimated times: the photographs that it names, and else the speaker.
 
 There are photographs of two people. They stand in for all speakers: the first fills the frame, as a camera shows a
 speaker; the second is an upright picture over a blurred copy of itself, as a telephone records one.

@@ -88,8 +88,8 @@ def test_start_of_a_short(before: str, first: str, fault: str | None) -> None:
     [
         ("Did they see it coming?", "They say so.", "bob", "a question without its answer"),
         ("I had a plan:", "Run.", "ann", "unfinished"),
-        ("He left that day.", "Because of a radio.", "ann", "a clause that goes on"),
-        ('"You read it," she said.', '"I lost my glasses."', "ann", "a quoted exchange that goes on"),
+        ("He left that day.", "Because of a radio.", "ann", "a clause that continues"),
+        ('"You read it," she said.', '"I lost my glasses."', "ann", "a quoted exchange that continues"),
         ("He left that day.", "The house was quiet.", "ann", None),
         ("He left that day.", "But why?", "bob", None),
     ],
