@@ -17,6 +17,7 @@ ANTECEDENT_WORDS = 3  # between a determiner and its noun
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,.;:!?…–—]")
 _INNER_CAPITAL = re.compile(r"(?<=[^\W\d_] )[^\W\d_a-z][^\W\d_]+|(?<=[^\W\d_], )[^\W\d_a-z][^\W\d_]+")
 _MARKS = frozenset(",.;:!?…–—")
+_REFLEXIVE = ("self", "selves")
 
 
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
@@ -168,11 +169,15 @@ class SentenceDiscourse:
         ends_clause = following in _MARKS
         if token in markers.additions:
             return ends_clause or at < EARLY_WORDS
-        if token in markers.counts and ends_clause:
+        if token in markers.counts and (ends_clause or self._is_stand_in(following)):
             return at > 0
         if token in markers.demonstratives:
             return ends_clause or at < 2 or (token in markers.distal and self._is_object(at))
         return token in markers.pronouns and not self._has_antecedent(self._clause_start(at))
+
+    def _is_stand_in(self, following: str) -> bool:
+        """Whether what follows a count shows that it has no noun: "you missed one yourself", "I bought two also"."""
+        return following.endswith(_REFLEXIVE) or following in self._markers.additions
 
     def _is_object(self, at: int) -> bool:
         """Whether a word such as "that" is not a conjunction: it follows a preposition, or precedes a noun."""

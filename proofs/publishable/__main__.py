@@ -1,4 +1,4 @@
-"""Publishable output: texts about talks that no rule was tuned to, checked as a reader would."""
+"""Publishable output: texts, thumbnails and shorts of the evaluation talks, checked as a reader would."""
 
 import asyncio
 import sys
@@ -14,8 +14,9 @@ from eval.injections import SpokenInjection, load_injections
 from eval.publishable import text_checks
 from eval.publishable.page import PAGE, render_page
 from eval.publishable.texts import TalkTexts, open_writer, spoken, write_texts
-from eval.publishable.verdicts import StaleVerdictError, load_verdicts, verdict_on
+from eval.publishable.verdicts import StaleVerdictError, load_picture_verdicts, load_verdicts, verdict_on
 from eval.talks import EvaluationTalk, Half, load_talks
+from proofs.publishable.pictures import prove_pictures
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 
@@ -27,6 +28,7 @@ GOALS = {"title": 0.7, "description": 0.7}
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     await asyncio.to_thread(_prove_texts, report)
+    await asyncio.to_thread(prove_pictures, report, short=short)
     await asyncio.to_thread(_prove_innocent, report)
     await asyncio.to_thread(_prove_injections, report, step=SHORT_STEP if short else 1)
 
@@ -50,8 +52,8 @@ def _prove_texts(report: Report) -> None:
         report.figures(**{name: len(faults)})
     for half in Half:
         _prove_verdicts(report, [each for each in texts if each.talk.half == half], half=half)
-    current = PAGE.read_text(encoding="utf-8") == render_page(texts, load_verdicts())
-    report.claim(f"docs/{PAGE.name} shows these texts", expected="yes", measured=current, holds=current)
+    current = PAGE.read_text(encoding="utf-8") == render_page(texts, load_verdicts(), load_picture_verdicts())
+    report.claim(f"docs/{PAGE.name} shows what was judged", expected="yes", measured=current, holds=current)
 
 
 def _in_all(
@@ -137,4 +139,4 @@ def _shown(faults: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(prove("Publishable output", proof, within=nullcontext, needs=Needs(model_set="ci")))
+    sys.exit(prove("Publishable output", proof, within=nullcontext, needs=Needs(model_set="ci", programs=("ffmpeg",))))

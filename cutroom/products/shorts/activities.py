@@ -113,7 +113,7 @@ class ShortsActivities:
             timeline = make_timeline(selection, info)
             visuals = await self._analyze(shorts, info, timeline, report_progress=report_progress)
             edit = await asyncio.to_thread(
-                plan_edit, transcript, timeline, info, visuals=visuals, options=shorts.options
+                plan_edit, transcript, timeline, info, visuals=visuals, options=shorts.options, number=number
             )
             await self.storage.put(shorts.path(f"edit-{number}.json"), edit.to_json(selection))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import Box, TimeSpan
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.probe import MediaInfo
 from cutroom.media.shorts import display_frame_rate, display_size
@@ -20,6 +20,8 @@ from cutroom.products.shorts.visual_analysis import VisualAnalysis
 
 NO_CAPTIONS = CaptionTrack("", ())
 THUMBNAIL_MIN_FRACTION = 0.15  # of an output; its first frames are rarely representative
+MIN_COVER_PROMINENCE = 0.2  # of the most prominent face
+SAME_VIEW = 0.5  # intersection over union of two faces
 
 
 def make_timeline(selection: SelectedOutput, info: MediaInfo) -> Timeline:
@@ -28,8 +30,15 @@ def make_timeline(selection: SelectedOutput, info: MediaInfo) -> Timeline:
 
 
 def plan_edit(
-    transcript: TranscriptView, timeline: Timeline, info: MediaInfo, *, visuals: VisualAnalysis, options: ShortsOptions
+    transcript: TranscriptView,
+    timeline: Timeline,
+    info: MediaInfo,
+    *,
+    visuals: VisualAnalysis,
+    options: ShortsOptions,
+    number: int = 0,
 ) -> Edit:
+    """Plans the output with this number of its request."""
     width, height = OUTPUT_SIZES[options.aspect_ratio]
     crop = _crop(transcript, timeline, info, visuals=visuals, aspect=options.aspect_ratio)
     faces = visible_faces(crop, visuals.frames, width=width, height=height)
@@ -54,7 +63,7 @@ def plan_edit(
         captions=captions.ass,
         caption_boxes=tuple(_timed_box(span, box) for span, box in captions.boxes),
         faces=tuple(_timed_box(span, box) for span, box in faces),
-        thumbnail_seconds=_thumbnail_time(visuals.frames, timeline.seconds),
+        thumbnail_seconds=cover_time(visuals.frames, timeline.seconds, number=number),
     )
 
 
@@ -82,12 +91,32 @@ def _timed_box(span: TimeSpan, box: FrameRegion) -> TimedBox:
     return (span.start_seconds, span.end_seconds, box.left, box.top, box.right, box.bottom)
 
 
-def _thumbnail_time(frames: Sequence[FrameAnalysis], seconds: float) -> float:
-    """Time of the most prominent face, or a third into the output."""
-    candidates = [each for each in frames if each.seconds >= THUMBNAIL_MIN_FRACTION * seconds]
-    best = max(candidates, key=_face_prominence, default=None)
-    return best.seconds if best is not None and best.faces else seconds / 3
+def cover_time(frames: Sequence[FrameAnalysis], seconds: float, *, number: int) -> float:
+    """Time of a prominent face, or a third into the output.
+
+    Outputs are planned independently. To make their covers differ, each takes another view by its number, where a
+    view is a place and size at which faces appear.
+    """
+    candidates = [each for each in frames if each.faces and each.seconds >= THUMBNAIL_MIN_FRACTION * seconds]
+    views: list[FrameAnalysis] = []
+    for each in sorted(candidates, key=_face_prominence, reverse=True):
+        is_prominent = _face_prominence(each) >= MIN_COVER_PROMINENCE * _face_prominence((views or [each])[0])
+        if is_prominent and all(_overlap(_main_face(each), _main_face(view)) < SAME_VIEW for view in views):
+            views.append(each)
+    return views[number % len(views)].seconds if views else seconds / 3
 
 
-def _face_prominence(frames: FrameAnalysis) -> float:
-    return max((face.score * face.box.width * face.box.height for face in frames.faces), default=0.0)
+def _main_face(frame: FrameAnalysis) -> Box:
+    return max(frame.faces, key=lambda face: face.score * face.box.width * face.box.height).box
+
+
+def _face_prominence(frame: FrameAnalysis) -> float:
+    return max((face.score * face.box.width * face.box.height for face in frame.faces), default=0.0)
+
+
+def _overlap(one: Box, two: Box) -> float:
+    """Intersection over union."""
+    width = min(one.x + one.width, two.x + two.width) - max(one.x, two.x)
+    height = min(one.y + one.height, two.y + two.height) - max(one.y, two.y)
+    shared = max(0.0, width) * max(0.0, height)
+    return shared / max(1e-9, one.width * one.height + two.width * two.height - shared)

@@ -31,6 +31,7 @@ _CLAUSE_ENDS = re.compile(
 _OPEN, _CLOSE = "(\\[\uff08\u3010\u300c\u300e", ")\\]\uff09\u3011\u300d\u300f"
 _PARENTHESES = re.compile(rf"\s*[{_OPEN}][^{_CLOSE}]*[{_CLOSE}]\s*")
 ORPHAN_WIDTH = 0.45  # of the widest line; a single word that is shorter looks lost as the last line
+ELLIPSIS = "\u2026"  # ends a headline that is cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def shortened_variants(text: str, *, language: str) -> Iterator[str]:
         kept = chunks[:count]
         while len(kept) > 2 and kept[-1].strip().lower() in PROCLITICS:
             kept = kept[:-1]
-        variants.append("".join(kept).strip(_TRAILING) + "\u2026")
+        variants.append("".join(kept).strip(_TRAILING) + ELLIPSIS)
     for each in dict.fromkeys(variants):
         rendered = renderable_text(_upper_cased(each, language), Typeface.BLACK, language=language)
         if any(unicodedata.category(letter)[0] in "LN" for letter in rendered):

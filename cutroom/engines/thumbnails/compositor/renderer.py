@@ -9,7 +9,7 @@ import numpy as np
 from cutroom.engines.errors import EngineError, UnsuitableInputError
 from cutroom.engines.thumbnails.compositor import characters, creative, precision
 from cutroom.engines.thumbnails.compositor.draft import DraftBuilder, is_face_cropped, render_draft
-from cutroom.engines.thumbnails.compositor.headline_layout import MIN_LETTER_HEIGHT, shortened_variants
+from cutroom.engines.thumbnails.compositor.headline_layout import ELLIPSIS, MIN_LETTER_HEIGHT, shortened_variants
 from cutroom.engines.thumbnails.compositor.inputs import CompositorInputs, prepare_inputs
 from cutroom.engines.thumbnails.port import (
     MAX_CHARACTERS,
@@ -118,10 +118,12 @@ def render_best(
 def _varied(rendered: Sequence[RankedThumbnail], *, count: int) -> list[RenderedThumbnail]:
     """Best first: the best one, then those that differ most from it, without near duplicates."""
     # Fewer thumbnails are better than cropped faces.
-    uncropped = [each for each in rendered if not any(map(is_face_cropped, each.thumbnail.faces))]
+    uncropped = [each for each in rendered if not any(map(is_face_cropped, each.thumbnail.faces))] or rendered
+    # ... and better than a headline that is cut off.
+    suitable = [each for each in uncropped if not (each.thumbnail.headline or "").endswith(ELLIPSIS)] or uncropped
     chosen: list[RankedThumbnail] = []
     while len(chosen) < count:
-        rest = [each for each in uncropped or rendered if not any(each.is_near(other) for other in chosen)]
+        rest = [each for each in suitable if not any(each.is_near(other) for other in chosen)]
         if not rest:
             break
         chosen.append(max(rest, key=lambda each: each.thumbnail.score - each.repetition(chosen)))

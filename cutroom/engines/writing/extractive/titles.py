@@ -1,5 +1,8 @@
 """Chooses titles and thumbnail headlines: the announced subject, or a whole clause of a speaker."""
 
+import re
+from collections.abc import Iterator
+
 from cutroom.engines.writing.extractive.analysis import TranscriptAnalysis
 from cutroom.engines.writing.extractive.clauses import (
     as_heading,
@@ -16,8 +19,9 @@ from cutroom.engines.writing.extractive.quotes import (
     without_final_stop,
 )
 from cutroom.engines.writing.extractive.sentences import TranscriptSentence
+from cutroom.engines.writing.extractive.speech_patterns import speech_patterns
 from cutroom.engines.writing.port import HEADLINE_WORDS, TITLE_CHARACTERS
-from cutroom.text.vocabulary import stems
+from cutroom.text.vocabulary import stems, vocabulary
 from cutroom.text.writing_systems import primary_language
 
 QUOTE_WORDS = range(4, 13)
@@ -28,6 +32,9 @@ NUMBER_WEIGHT = 0.1
 MIN_HEADLINE_WORDS = 2
 MAX_HEADLINE_CHARACTERS = 32
 MAX_UNSPACED_HEADLINE = 12
+MODIFIERS = (1, 2)  # words between the article and the noun of a key phrase
+_NO_MODIFIERS = ("ing", "ndo", "ed", "ly", "mente")  # endings of verbs and adverbs
+_PARTICIPLES = ("ing", "ndo")  # their complement follows
 
 
 def title_candidates(analysis: TranscriptAnalysis) -> list[str]:
@@ -75,13 +82,14 @@ def _clause(sentence: TranscriptSentence, *, language: str) -> str:
 
 
 def write_headline(analysis: TranscriptAnalysis) -> str:
-    """The subject if it is short enough, else a short clause, else the start of the subject or of the best clause."""
+    """The subject if it is short enough, else a phrase about the main term, a short clause, or a start of either."""
     subject = analysis.subject.text if analysis.subject else ""
     if primary_language(analysis.language) in {"ja", "zh"}:
         return _unspaced_headline(analysis, subject)
     cut = cut_before_phrase(subject, _characters(subject), language=analysis.language)
     quotes = quotable_clauses(analysis)
-    for text in (subject, cut, *_short_clauses(analysis), *(_cut(text, analysis) for text in quotes)):
+    cuts = (_cut(text, analysis) for text in quotes)
+    for text in (subject, cut, *_key_phrases(analysis), *_short_clauses(analysis), *cuts):
         if text and _fits(text) and analysis.allows(as_heading(text)):
             return as_heading(text)
     text = subject or next(iter(quotes), "") or fallback_title(analysis) or analysis.sentences[0].text
@@ -96,7 +104,27 @@ def _characters(text: str) -> int:
 
 def _cut(text: str, analysis: TranscriptAnalysis) -> str:
     cut = cut_before_phrase(text, _characters(text), language=analysis.language)
-    return cut if is_clause(cut, language=analysis.language) else ""
+    is_whole = is_clause(cut, language=analysis.language) and (cut == text or not cut.endswith(_PARTICIPLES))
+    return cut if is_whole else ""
+
+
+def _key_phrases(analysis: TranscriptAnalysis) -> Iterator[str]:
+    """Phrases of an article, modifiers and the main term: "the wrong coat"."""
+    main = set(stems(analysis.terms[0].text, language=analysis.language)) if analysis.terms else set()
+    articles, function_words = speech_patterns(analysis.language).articles, vocabulary(analysis.language)
+    for sentence in analysis.sentences:
+        words = sentence.text.split()
+        for at, word in enumerate(words):
+            for count in MODIFIERS if word.lower() in articles else ():
+                *modifiers, noun = words[at + 1 : at + 2 + count] or [""]
+                is_plain = len(modifiers) == count and all(
+                    re.fullmatch(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?", each)
+                    and not function_words.is_stop_word(each.lower())
+                    and not each.endswith(_NO_MODIFIERS)
+                    for each in modifiers
+                )
+                if is_plain and main & set(stems(noun, language=analysis.language)):
+                    yield " ".join([word, *modifiers, noun]).rstrip('.,;:!?"\u201d')
 
 
 def _short_clauses(analysis: TranscriptAnalysis) -> list[str]:

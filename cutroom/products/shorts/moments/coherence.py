@@ -16,6 +16,7 @@ MAX_RETORT_WORDS = 6  # of a statement that reacts to another speaker, or that a
 MAX_TURN_SECONDS = 20.0  # a turn this short is not cut apart
 MAX_CLOSING_SENTENCES = 3  # after a goodbye
 NEW_THOUGHT_SECONDS = 2.0  # a pause after which a speaker does not reply
+_QUOTES = ('"', "\u201c", "\u00ab")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,15 @@ class _Conversation:
             return True
         if self._is_answer[following] or (self._is_answer[index] and not self.ends_turn(index)):
             return False
+        if self._quotes_on(index):
+            return False
         return self._is_idle[following] or not (self._is_bound[following] or self._is_in_short_turn(following))
+
+    def _quotes_on(self, index: int) -> bool:
+        """Whether a quoted exchange continues with the next sentence of the same speaker."""
+        text, following = self._sentences[index].text, self._sentences[index + 1].text
+        is_quoted = any(mark in text for mark in _QUOTES) and following.startswith(_QUOTES)
+        return is_quoted and not self.ends_turn(index)
 
     def starts_turn(self, index: int) -> bool:
         """Whether the speaker has said nothing before, other than a reaction."""
@@ -112,12 +121,15 @@ class _Conversation:
         return asked and self.ends_turn(index - 1)
 
     def _is_retort(self, index: int) -> bool:
-        """Whether a speaker reacts to the previous one: briefly, or by taking up a word."""
-        if not index or self._is_question[index] or self._turns[index] == self._turns[index - 1]:
+        """Whether a speaker reacts to the previous one: briefly, or by taking up a word; even after thanks."""
+        previous = index - 1
+        while previous > 0 and self._is_idle[previous] and self._turns[previous] == self._turns[index]:
+            previous -= 1
+        if not index or self._is_question[index] or self._turns[index] == self._turns[previous]:
             return False
         if self._sentences[index].start_seconds - self._sentences[index - 1].end_seconds >= NEW_THOUGHT_SECONDS:
             return False
-        shared = set(self._stems[index]) & set(self._stems[index - 1])
+        shared = set(self._stems[index]) & set(self._stems[previous])
         return self._word_counts[index] <= MAX_RETORT_WORDS or bool(shared)
 
     def _with_closing(self, is_courtesy: Sequence[bool]) -> list[bool]:

@@ -30,6 +30,8 @@ REASON_FEATURES = 2
 _CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[，、；：]")
 _ABBREVIATION = re.compile(r"(?:^|\W)\w\.(?:\w\.)+$")
 _TRIMMED_CHARACTERS = " \t,;:–—-.…\"'“”‘’«»()[]，、；：。"
+_QUOTES = (('"', '"'), ("“", "”"), ("«", "»"))
+_WITHOUT_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’«»"))
 _ELLIPSIS = "…"
 _QUESTIONS = ("?", "？", "؟")
 
@@ -146,8 +148,19 @@ class _TitleWriter:
 
 
 def _trimmed(text: str) -> str:
+    text = text.strip()
+    if _quotes_a_part(text):
+        return text.rstrip(_TRIMMED_CHARACTERS.translate(_WITHOUT_QUOTES))
     text = text.lstrip(_TRIMMED_CHARACTERS + "!?")
     return text if _ABBREVIATION.search(text) else text.rstrip(_TRIMMED_CHARACTERS)
+
+
+def _quotes_a_part(text: str) -> bool:
+    """Whether a quotation at an end of the text needs both of its marks: '"Wait," she said'."""
+    outer = text.strip(_TRIMMED_CHARACTERS + "!?")
+    return any(
+        (outer.count(opening) + outer.count(closing) * (opening != closing)) == 1 for opening, closing in _QUOTES
+    )
 
 
 def _shortened(text: str, limit: int, *, language: str) -> str:

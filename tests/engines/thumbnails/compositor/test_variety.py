@@ -1,5 +1,6 @@
 """Thumbnails of one call differ in layout and image, not only in color."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from cutroom.engines.thumbnails.compositor.draft import LayoutDraft
+from cutroom.engines.thumbnails.compositor.headline_rendering import TextZone
 from cutroom.engines.thumbnails.compositor.palette import candidate_palettes
 from cutroom.engines.thumbnails.compositor.renderer import render_best
 from cutroom.engines.thumbnails.port import Pipeline, ThumbnailSpec
@@ -80,3 +82,14 @@ def test_another_image_is_preferred_among_similar_scores() -> None:
 def test_repeated_layouts_fill_up_the_count_but_near_duplicates_do_not() -> None:
     drafts = draft("cutout-left", 1.0, seed=1), draft("cutout-right", 0.9, seed=2), draft("band", 0.8, seed=1)
     assert [each.layout for each in chosen(*drafts, count=3)] == ["cutout-left", "cutout-right"]
+
+
+def test_whole_headline_is_preferred_to_one_that_is_cut_off() -> None:
+    spec = replace(SPEC, headline="An animal that kept its private life secret")
+    narrow, wide = TextZone(40, 300, 400, 200), TextZone(40, 40, 1200, 640)
+    drafts = [replace(draft("cutout-left", 1.0), zones=(narrow,)), replace(draft("band", 0.1), zones=(wide,))]
+    builders = [partial(lambda each: each, each) for each in drafts]
+    [cut_off] = render_best(builders[:1], spec, NoFaces(), count=2)
+    [whole] = render_best(builders, spec, NoFaces(), count=2)
+    assert cut_off.headline == "AN ANIMAL THAT KEPT\u2026"
+    assert whole.headline == "AN ANIMAL THAT KEPT ITS PRIVATE LIFE SECRET"

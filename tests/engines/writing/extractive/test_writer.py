@@ -283,3 +283,14 @@ def test_titles_from_random_words_are_supported(texts: list[str]) -> None:
     for title in titles:
         assert len(title) <= TITLE_CHARACTERS
         assert unsupported_claims(title, evidence, ignoring=own) == []
+
+
+def test_without_a_subject_the_headline_is_a_phrase_about_the_main_term(writer: ExtractiveWriter) -> None:
+    texts = [
+        "I walked out of the restaurant in somebody's coat.",
+        "The coat was gray, and my coat was gray.",
+        "A letter was in the coat, with a stamp from 1971.",
+        "Weeks later a voice said that I had the wrong coat.",
+        "The lining of the coat had been mended.",
+    ]
+    assert writer.headline(talk(texts=texts)).text == "The wrong coat"

@@ -51,6 +51,7 @@ def monologue(*texts: str) -> list[tuple[str, str]]:
         ("In 1904, he bought a second ship.", "en"),
         ("A small boy had thrown it in.", "en"),
         ("Could you send me a new one?", "en"),
+        ("You missed one yourself in the final.", "en"),
         ("Nobody had paid for that ship.", "en"),
         ("Next, tighten the bolt by hand.", "en"),
         ("The other half moved to the coast.", "en"),
@@ -75,10 +76,32 @@ def test_dependent_sentences(text: str, language: str) -> None:
         "Schmidt knew that he needed a finer net.",
         "There is no shore around the Sargasso Sea.",
         "Who sold the ship to the captain?",
+        "A woman took one look at the ship.",
+        "The captain kept one of the old ships.",
     ],
 )
 def test_independent_sentences(text: str) -> None:
     assert not SentenceDiscourse(text, language="en", names=frozenset({"schmidt"})).depends_on_previous
+
+
+def test_short_sentence_after_thanks_is_a_retort() -> None:
+    lines = [
+        ("a", "The captain sank a ship in the great harbor."),
+        ("b", "Thanks for bringing that up."),
+        ("b", "I'd almost stopped crying."),
+        ("b", "The tide has turned, and the boats are coming home for the night."),
+    ]
+    assert coherence(lines).can_start[2:] == [False, False]
+    assert coherence([lines[0], lines[3]]).can_start == [True, True]
+
+
+def test_quoted_exchange_is_not_cut() -> None:
+    lines = monologue(
+        'The captain put the letter on the table, and "you read it," the captain told the cook.',
+        '"My glasses are at home," said the cook to the captain of the ship.',
+        "The harbor was quiet for the rest of the winter.",
+    )
+    assert coherence(lines).can_end == [False, True, True]
 
 
 def test_articles_are_not_pronouns() -> None:

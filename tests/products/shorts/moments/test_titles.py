@@ -49,6 +49,11 @@ def test_title_is_a_whole_clause(texts: list[str], expected: str) -> None:
     assert len(expected) <= TITLE_CHARACTERS
 
 
+def test_quotation_keeps_both_marks() -> None:
+    assert title('"I have the wrong coat," said a voice.') == '"I have the wrong coat," said a voice'
+    assert title('"We take turns with the radio now."') == "We take turns with the radio now"
+
+
 def test_range_of_numbers_is_not_cut() -> None:
     text = "The courier usually comes between 9 and 11 a.m. in the old part of our little town."
     assert "between 9…" not in title(text)
