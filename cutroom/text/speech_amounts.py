@@ -188,6 +188,7 @@ def spell_ordinals(text: str, lexicon: SpeechLexicon) -> str:
         return _ENGLISH_ORDINAL.sub(lambda match: mark_number(ordinal(int(match[1].replace(",", "")), language)), text)
     if lexicon.primary_language == "fr":
         return _FRENCH_ORDINAL.sub(french, text)
+    text = _ENGLISH_ORDINAL.sub(r"\1", text)  # in a street's name that a translation kept: `42nd Street`
     if lexicon.primary_language == "es":
         text = _SPANISH_ORDINAL.sub(lambda match: mark_number({"1": "primer", "3": "tercer"}[match[1]]), text)
     return _ORDINAL_SIGN.sub(

@@ -12,6 +12,8 @@ _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DATE = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?![\d/])")
 _TIME = re.compile(r"(?<![\d:.,])([01]?\d|2[0-3])(?::([0-5]\d)|\s?h\s?([0-5]\d)?)(?![\d:\w])", re.IGNORECASE)
 _ENGLISH_HOUR = re.compile(r"(?<![\d:.,])(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?(?!\w)", re.IGNORECASE)
+# English hours that a translation left: `4,45pm`.
+_TWELVE_HOUR = re.compile(r"(?<![\d:.,])(1[0-2]|0?[1-9])(?:[:.,h]([0-5]\d))?\s?([ap])\.?m\b\.?(?!\w)", re.IGNORECASE)
 _DECADE = re.compile(r"(?<!\d)(?:(1[1-9]|20)|')?(\d0)s\b")
 _YEAR_AFTER = r"in|since|of|from|by|until|till|before|after|year|around|and|to"
 _YEAR = re.compile(rf"\b((?:{_YEAR_AFTER})\s)(1[1-9]\d\d|20\d\d)\b(?![.,]?\d|\s?[%$€£°])", re.IGNORECASE)
@@ -129,7 +131,7 @@ def spell_times(text: str, lexicon: SpeechLexicon) -> str:
         read_minutes = _english_minutes(minutes, lexicon) if is_english else cardinal(minutes, lexicon.language)
         return mark_number(lexicon.hour_and_minutes[hour != 1].format(hour=spelled, minutes=read_minutes))
 
-    text = _english_hours(text, lexicon) if is_english else text
+    text = _english_hours(text, lexicon) if is_english else _TWELVE_HOUR.sub(_on_24_hours, text)
     text = _GERMAN_CLOCK.sub(r"\1:\2", text) if lexicon.primary_language == "de" else text
     return _TIME.sub(read, text)
 
@@ -145,6 +147,12 @@ def _english_hours(text: str, lexicon: SpeechLexicon) -> str:
         return mark_number(f"{spelled} {half}") + stop
 
     return _ENGLISH_HOUR.sub(read, text)
+
+
+def _on_24_hours(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
+    stop = "." if match[0].endswith(".") and _ends_sentence(match) else ""
+    return f"{hour}:{match[2] or '00'}{stop}"
 
 
 def _ends_sentence(match: re.Match[str]) -> bool:

@@ -51,6 +51,10 @@ ENGLISH = [
     ("Nothing to change, here: at all!", "Nothing to change, here: at all!"),
 ]
 PORTUGUESE = [
+    (
+        "Fica pronto às 4,45pm. Na 42nd Street.",
+        "Fica pronto às dezesseis e quarenta e cinco. Na quarenta e dois Street.",
+    ),
     ("O Brewbird 2 custa US$ 149.", "O Brewbird dois, custa cento e quarenta e nove dólares."),
     ("Brewbird 2 $149", "Brewbird dois, cento e quarenta e nove dólares"),
     ("R$ 10,50 e R$ 1.234,00", "dez reais e cinquenta centavos e mil duzentos e trinta e quatro reais"),
@@ -85,6 +89,7 @@ PORTUGUESE = [
     ("iPhone 15 e Windows 11", "iPhone quinze e Windows onze"),
 ]
 SPANISH = [
+    ("a las 9:05 a.m. de hoy", "a las nueve y cinco de hoy"),
     ("El Brewbird 2 cuesta $149.", "El Brewbird dos, cuesta ciento cuarenta y nueve dólares."),
     ("Brewbird 2 $149", "Brewbird dos, ciento cuarenta y nueve dólares"),
     ("10,50 € o $5", "diez euros con cincuenta céntimos o cinco dólares"),

@@ -12,7 +12,7 @@ from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.output_checks import OutputChecker
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle, WritingInput
 from cutroom.engines.writing.prompt_injection import is_injection, strip_injections
-from cutroom.engines.writing.prompts import DESCRIPTION_TASKS, TextResponse, TitleResponse, title_task
+from cutroom.engines.writing.prompts import DESCRIPTION_TASKS, TextResponse, title_task
 from eval.injections import SpokenInjection, load_injections
 from eval.talks import LANGUAGES, Half, Language, load_talks
 from tests.engines.writing.writer_suite import write_all
@@ -90,7 +90,7 @@ def test_model_output_that_follows_or_quotes_an_injection_is_rejected(half: Half
         checker = OutputChecker(analysis.evidence, analysis.guidelines, analysis.key_stems, None)
         followed, only, quoted = _following_texts(each, language)
         for text in (followed, only):
-            assert checker.find_fault(TitleResponse(text=text), title), each.text
+            assert checker.find_fault(TextResponse(text=text), title), each.text
         assert checker.find_fault(TextResponse(text=quoted), summary), each.text
 
 
@@ -163,4 +163,4 @@ def _following_texts(injection: SpokenInjection, language: Language) -> tuple[st
 
 
 def _answering(text: str) -> chat_server.Model:
-    return lambda _body, _what: json.dumps({"text": text}, ensure_ascii=False)
+    return lambda _body, _what: json.dumps({"candidates": [text]}, ensure_ascii=False)
