@@ -31,6 +31,9 @@ _CLAUSE_ENDS = re.compile(
 _OPEN, _CLOSE = "(\\[\uff08\u3010\u300c\u300e", ")\\]\uff09\u3011\u300d\u300f"
 _PARENTHESES = re.compile(rf"\s*[{_OPEN}][^{_CLOSE}]*[{_CLOSE}]\s*")
 ORPHAN_WIDTH = 0.45  # of the widest line; a single word that is shorter looks lost as the last line
+ORPHAN_WEIGHT = 0.75
+SHORT_ORPHAN_WEIGHT = 0.92  # of three words or fewer: large letters count more than even lines
+SHORT_WORDS = 3
 ELLIPSIS = "\u2026"  # ends a headline that is cut off
 
 
@@ -140,7 +143,9 @@ def _fit(
             tiny = sum(len(each) <= 2 and not any(map(str.isdigit, each)) for each in texts) if count > 1 else 0
             lone = sum(each.lower() in PROCLITICS for each in texts)
             orphan = count > 1 and " " not in texts[-1] and " " in texts[-2] and widths[-1] < ORPHAN_WIDTH * max(widths)
-            rank = layout.letter_height * (0.8 + 0.2 * even) * 0.82**bad_ends * 0.75 ** (tiny + orphan) * 0.5**lone
+            orphan_weight = SHORT_ORPHAN_WEIGHT if len(text.split()) <= SHORT_WORDS else ORPHAN_WEIGHT
+            rank = layout.letter_height * (0.8 + 0.2 * even) * orphan_weight**orphan
+            rank *= 0.82**bad_ends * 0.75**tiny * 0.5**lone
             if best is None or rank > best[0]:
                 best = rank, layout
     return best[1] if best else None
