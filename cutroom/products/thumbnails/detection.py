@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import Box
 from cutroom.engines.vision.frame_selection import select_frames
+from cutroom.engines.vision.pillarbox import upright_picture
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.media.frames import extract_stills
 from cutroom.media.probe import MediaInfo
@@ -48,7 +49,7 @@ async def select_best_frames(
     extracted = portion(report_progress, 0.0, EXTRACTION_FRACTION)
     assessed = portion(report_progress, EXTRACTION_FRACTION, 1.0)
     stills = await extract_stills(path, info, output=output, sandbox=sandbox, on_fraction=extracted)
-    images = await asyncio.to_thread(lambda: [stills.image(number) for number in range(len(stills.paths))])
+    images = await asyncio.to_thread(lambda: [upright_picture(stills.image(at)) for at in range(len(stills.paths))])
     detector = await asyncio.to_thread(engines.face_detector)
     selected = await asyncio.to_thread(select_frames, images, detector, count=MAX_FRAMES, on_progress=assessed)
     return [VideoFrame(stills.seconds[each.index], images[each.index], each.score) for each in selected]
