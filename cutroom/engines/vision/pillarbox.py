@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 ANALYSIS_WIDTH = 640  # pixels
 MAX_FILL_DETAIL = 2.0  # mean Laplacian of a column, of 255; sharp pictures have five and more
-SEAM_STEP, MIN_SEAM_ROWS = 4.0, 0.3  # of 255, and the share of the rows that differ by it on both sides of the seam
+SEAM_STEP, MIN_SEAM_ROWS = 4.0, 0.5  # of 255, and the share of the rows that differ by it on both sides of the seam
 SEAM_WIDTH = 2  # columns
 MIN_SIDE, MIN_PICTURE = 0.04, 0.25  # of the frame width
+MAX_ASPECT_RATIO = 0.95  # of an upright picture; wider ones fill most of the frame and stay as they are
 
 
 def upright_picture(image: "Image") -> "Image":
@@ -29,7 +30,7 @@ def upright_picture(image: "Image") -> "Image":
     seams = (np.abs(np.diff(gray.astype(np.float32), axis=1)) >= SEAM_STEP).mean(axis=0)
     columns = gray.shape[1]
     left, right = _fill_width(detail, seams), columns - _fill_width(detail[::-1], seams[::-1])
-    if (left, right) == (0, columns) or right - left < MIN_PICTURE * columns:
+    if not MIN_PICTURE * columns <= right - left <= MAX_ASPECT_RATIO * gray.shape[0]:
         return image
     start, end = (round(each * width / columns) for each in (left, right))
     return np.ascontiguousarray(image[:, start:end])

@@ -39,7 +39,9 @@ def test_fill_beside_an_upright_picture_is_removed(fill: "Image", left: int) -> 
 
 
 def test_wide_pictures_and_plain_frames_stay_whole() -> None:
-    for image in (noisy(WIDTH), blurred_fill(), black_fill()):
+    wide = blurred_fill()
+    wide[:, 100 : WIDTH - 100] = noisy(WIDTH - 200)
+    for image in (noisy(WIDTH), blurred_fill(), black_fill(), wide):
         assert upright_picture(image) is image
 
 
