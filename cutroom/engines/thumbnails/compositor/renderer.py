@@ -119,14 +119,14 @@ def _varied(rendered: Sequence[RankedThumbnail], *, count: int) -> list[Rendered
     """Best first: the best one, then those that differ most from it, without near duplicates."""
     # Fewer thumbnails are better than cropped faces.
     uncropped = [each for each in rendered if not any(map(is_face_cropped, each.thumbnail.faces))] or rendered
-    complete = [each for each in uncropped if not (each.thumbnail.headline or "").endswith(ELLIPSIS)]
+    # ... and better than a headline that is cut off.
+    suitable = [each for each in uncropped if not (each.thumbnail.headline or "").endswith(ELLIPSIS)] or uncropped
     chosen: list[RankedThumbnail] = []
-    for group in (complete, uncropped):  # a headline is cut off only if there are too few others
-        while len(chosen) < count:
-            rest = [each for each in group if not any(each.is_near(other) for other in chosen)]
-            if not rest:
-                break
-            chosen.append(max(rest, key=lambda each: each.thumbnail.score - each.repetition(chosen)))
+    while len(chosen) < count:
+        rest = [each for each in suitable if not any(each.is_near(other) for other in chosen)]
+        if not rest:
+            break
+        chosen.append(max(rest, key=lambda each: each.thumbnail.score - each.repetition(chosen)))
     return sorted((each.thumbnail for each in chosen), key=lambda each: -each.score)
 
 
