@@ -12,8 +12,10 @@ _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DATE = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?![\d/])")
 _TIME = re.compile(r"(?<![\d:.,])([01]?\d|2[0-3])(?::([0-5]\d)|\s?h\s?([0-5]\d)?)(?![\d:\w])", re.IGNORECASE)
 _ENGLISH_HOUR = re.compile(r"(?<![\d:.,])(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?(?!\w)", re.IGNORECASE)
-# English hours that a translation left: `4,45pm`.
-_TWELVE_HOUR = re.compile(r"(?<![\d:.,])(1[0-2]|0?[1-9])(?:[:.,h]([0-5]\d))?\s?([ap])\.?m\b\.?(?!\w)", re.IGNORECASE)
+# English hours that a translation left: `4,45pm`. After a space, `am` may be a word of the language.
+_TWELVE_HOUR = re.compile(
+    r"(?<![\d:.,])(1[0-2]|0?[1-9])(?:[:.,h]([0-5]\d))?(?:\s?(p)\.?m|am|\s?a\.m)\b\.?(?!\w)", re.IGNORECASE
+)
 _DECADE = re.compile(r"(?<!\d)(?:(1[1-9]|20)|')?(\d0)s\b")
 _YEAR_AFTER = r"in|since|of|from|by|until|till|before|after|year|around|and|to"
 _YEAR = re.compile(rf"\b((?:{_YEAR_AFTER})\s)(1[1-9]\d\d|20\d\d)\b(?![.,]?\d|\s?[%$€£°])", re.IGNORECASE)
@@ -150,7 +152,7 @@ def _english_hours(text: str, lexicon: SpeechLexicon) -> str:
 
 
 def _on_24_hours(match: re.Match[str]) -> str:
-    hour = int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
+    hour = int(match[1]) % 12 + (12 if match[3] else 0)
     stop = "." if match[0].endswith(".") and _ends_sentence(match) else ""
     return f"{hour}:{match[2] or '00'}{stop}"
 

@@ -29,7 +29,7 @@ class TalkThumbnail:
 
     headline: str
     layout: str
-    shot: str  # of the frame that comes first
+    shot: str  # of the frame that comes first; a layout may show another one
     rendered: RenderedThumbnail
 
     @property
@@ -39,7 +39,7 @@ class TalkThumbnail:
     @property
     def decisions(self) -> str:
         """What only the rendering decides."""
-        return f"{self.layout}, {self.shot}, “{self.rendered.headline}”"
+        return f"{self.layout}, best frame {self.shot}, “{self.rendered.headline}”"
 
 
 def write_headline(talk: EvaluationTalk, writer: Writer) -> str:

@@ -103,9 +103,7 @@ def write_verdicts(verdicts: Sequence[TextVerdict], *, file: Path = FILE) -> Non
 
 
 def load_picture_verdicts(*, file: Path = PICTURES_FILE) -> dict[str, PictureVerdict]:
-    """Verdicts by id; none before the first reading."""
-    if not file.exists():
-        return {}
+    """Verdicts by id."""
     table = _PICTURES.validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
     return {each.judged.id: each for each in table["pictures"]}
 

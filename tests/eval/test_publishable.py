@@ -123,10 +123,6 @@ def test_verdict_on_other_decisions_is_stale(pictures: Mapping[str, PictureVerdi
         picture_verdict_on(replace(PICTURE, **change), pictures)
 
 
-def test_pictures_have_no_verdict_before_the_first_reading(tmp_path: Path) -> None:
-    assert load_picture_verdicts(file=tmp_path / "missing.toml") == {}
-
-
 def test_page_shows_pictures_and_their_verdicts(file: Path, pictures: Mapping[str, PictureVerdict]) -> None:
     page = render_page([TEXTS], load_verdicts(file=file), pictures)
     assert "have not been judged" not in page

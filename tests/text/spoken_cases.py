@@ -187,6 +187,7 @@ HINDI = [
     ("डॉ. राव, 2.5 kg", "डॉक्टर राव, 2.5 किलोग्राम"),
 ]
 GERMAN = [
+    ("um 5 am Bahnhof", "um fünf am Bahnhof"),
     ("Brewbird 2 kostet 149 €.", "Brewbird zwei, kostet einhundertneunundvierzig Euro."),
     ("Brewbird 2 149 $", "Brewbird zwei, einhundertneunundvierzig Dollar"),
     ("Das kostet 5,20 €.", "Das kostet fünf Euro und zwanzig Cent."),

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from cutroom.engines.types import Box, TimeSpan
+from cutroom.engines.types import TimeSpan
+from cutroom.engines.vision.port import Face
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.probe import MediaInfo
 from cutroom.media.shorts import display_frame_rate, display_size
@@ -12,7 +13,7 @@ from cutroom.products.shorts.captions.screens import group_into_screens
 from cutroom.products.shorts.edit import Edit, SelectedOutput, TimedBox
 from cutroom.products.shorts.face_boxes import visible_faces
 from cutroom.products.shorts.framing.planner import CropSource, plan_crops
-from cutroom.products.shorts.framing.tracks import FrameAnalysis
+from cutroom.products.shorts.framing.tracks import FrameAnalysis, iou
 from cutroom.products.shorts.rules import OUTPUT_SIZES, AspectRatio, ShortsKind, ShortsOptions
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.shorts.transcript_view import TranscriptView
@@ -99,24 +100,17 @@ def cover_time(frames: Sequence[FrameAnalysis], seconds: float, *, number: int) 
     """
     candidates = [each for each in frames if each.faces and each.seconds >= THUMBNAIL_MIN_FRACTION * seconds]
     views: list[FrameAnalysis] = []
-    for each in sorted(candidates, key=_face_prominence, reverse=True):
-        is_prominent = _face_prominence(each) >= MIN_COVER_PROMINENCE * _face_prominence((views or [each])[0])
-        if is_prominent and all(_overlap(_main_face(each), _main_face(view)) < SAME_VIEW for view in views):
+    for each in sorted(candidates, key=lambda frame: _prominence(_main_face(frame)), reverse=True):
+        face, others = _main_face(each), [_main_face(view) for view in views]
+        is_prominent = not others or _prominence(face) >= MIN_COVER_PROMINENCE * _prominence(others[0])
+        if is_prominent and all(iou(face.box, other.box) < SAME_VIEW for other in others):
             views.append(each)
     return views[number % len(views)].seconds if views else seconds / 3
 
 
-def _main_face(frame: FrameAnalysis) -> Box:
-    return max(frame.faces, key=lambda face: face.score * face.box.width * face.box.height).box
+def _main_face(frame: FrameAnalysis) -> Face:
+    return max(frame.faces, key=_prominence)
 
 
-def _face_prominence(frame: FrameAnalysis) -> float:
-    return max((face.score * face.box.width * face.box.height for face in frame.faces), default=0.0)
-
-
-def _overlap(one: Box, two: Box) -> float:
-    """Intersection over union."""
-    width = min(one.x + one.width, two.x + two.width) - max(one.x, two.x)
-    height = min(one.y + one.height, two.y + two.height) - max(one.y, two.y)
-    shared = max(0.0, width) * max(0.0, height)
-    return shared / max(1e-9, one.width * one.height + two.width * two.height - shared)
+def _prominence(face: Face) -> float:
+    return face.score * face.box.width * face.box.height

@@ -122,6 +122,6 @@ def _name(text: str, analysis: TranscriptAnalysis, *, needs_statement: bool = Tr
     """The text as a chapter title if it fits and needs no context."""
     language = analysis.language
     whole = is_clause(text, language=language) if needs_statement else stands_alone(text, language=language)
-    fits = len(text) <= TITLE_CHARACTERS and bool(stems(text, language=language)) and not is_personal(text)
+    is_topic = bool(stems(text, language=language)) and not is_personal(text, language=language)
     is_open = has_pronoun(text, language=language) or SentenceDiscourse(text, language=language).depends_on_previous
-    return as_heading(text) if whole and fits and not is_open else ""
+    return as_heading(text) if whole and is_topic and not is_open and len(text) <= TITLE_CHARACTERS else ""

@@ -14,14 +14,6 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _CLAUSE_END = re.compile(r"(?P<mark>[,;:])\s+(?=(?P<next>\S+)\s)|\s+[\u2013\u2014]\s+|[。、]")
 _STAND_INS = frozenset({"one", "ones"})  # for a noun that was said before
 _QUANTIFIERS = frozenset({"no", "any", "some", "every", "each"})
-# Words of all languages by which speakers speak of themselves or to others.
-_FIRST_PERSON = frozenset(
-    {"i", "i'm", "i've", "i'll", "my", "me", "eu", "meu", "minha", "yo", "mi", "je", "mon", "ma", "ich", "mein"}
-    | {"meine", "io", "mio", "mia", "our", "nosso", "nossa", "nuestro", "nuestra", "notre", "unser", "unsere", "nostro"}
-)
-_SECOND_PERSON = frozenset(
-    {"you", "your", "you're", "você", "vocês", "tu", "usted", "ustedes", "vous", "votre", "du", "ihr", "voi", "vostro"}
-)
 _UNSPACED = frozenset({"ja", "zh", "yue"})
 
 
@@ -55,13 +47,14 @@ def has_pronoun(text: str, *, language: str) -> bool:
     return bool(words & speech_patterns(language).pronouns)
 
 
-def is_personal(text: str) -> bool:
+def is_personal(text: str, *, language: str) -> bool:
     """Whether the text speaks of its speaker or to another person, and so names no topic."""
-    return speaks_to_person(text) or not _FIRST_PERSON.isdisjoint(words_of(text))
+    first_person = speech_patterns(language).first_person
+    return speaks_to_person(text, language=language) or not first_person.isdisjoint(words_of(text))
 
 
-def speaks_to_person(text: str) -> bool:
-    return not _SECOND_PERSON.isdisjoint(words_of(text))
+def speaks_to_person(text: str, *, language: str) -> bool:
+    return not speech_patterns(language).second_person.isdisjoint(words_of(text))
 
 
 def _opening_phrase(text: str, *, language: str) -> int:

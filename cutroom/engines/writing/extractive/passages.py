@@ -59,7 +59,7 @@ def first_statement(analysis: TranscriptAnalysis) -> Passage | None:
         sentence = analysis.sentences[at]
         if _is_aside(analysis, at) or sentence.is_question or sentence.word_count < MIN_LAST_WORDS:
             continue
-        is_said_to_all = not (is_dialogue and speaks_to_person(sentence.text))
+        is_said_to_all = not (is_dialogue and speaks_to_person(sentence.text, language=analysis.language))
         passage = _opening(analysis, at)
         is_long = len(words_of(passage.text)) >= MIN_WORDS
         if is_said_to_all and is_long and (is_first or sentence.stands_alone):
@@ -109,7 +109,7 @@ def _opening(analysis: TranscriptAnalysis, first: int) -> Passage:
     while end < len(analysis.sentences) and end - first < MAX_SENTENCES:
         each = analysis.sentences[end]
         is_over = _answers(analysis, end) or _is_aside(analysis, end)
-        is_asked = each.is_question and speaks_to_person(each.text)
+        is_asked = each.is_question and speaks_to_person(each.text, language=analysis.language)
         if is_over or is_asked or len(_joined(analysis, first, end + 1)) > MAX_CHARACTERS:
             break
         end += 1

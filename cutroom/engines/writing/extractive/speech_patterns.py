@@ -30,6 +30,8 @@ class SpeechPatterns:
     before_noun: frozenset[str] = frozenset()
     before_verb: frozenset[str] = frozenset()
     pronouns: frozenset[str] = frozenset()
+    first_person: frozenset[str] = frozenset()
+    second_person: frozenset[str] = frozenset()
     phrase_starts: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
     measures: frozenset[str] = frozenset()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cutroom.engines.writing.extractive.clauses import cut_before_phrase, main_clause, stands_alone
+from cutroom.engines.writing.extractive.clauses import cut_before_phrase, is_personal, main_clause, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,21 @@ from cutroom.engines.writing.extractive.clauses import cut_before_phrase, main_c
 )
 def test_pronoun_needs_a_noun_before_it(language: str, text: str, expected: bool) -> None:  # noqa: FBT001
     assert stands_alone(text, language=language) is expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "The Hub sends your photos", True),
+        ("en", "The Hub sends all photos", False),
+        ("fr", "Le prix du pain", False),  # "du" is German for "you"
+        ("de", "Du kennst den Preis", True),
+        ("it", "Il ponte è stretto ma sicuro", False),  # "ma" is French for "my"
+        ("fr", "Ma maison est petite", True),
+    ],
+)
+def test_text_about_a_speaker_or_to_a_person_is_personal(language: str, text: str, expected: bool) -> None:  # noqa: FBT001
+    assert is_personal(text, language=language) is expected
 
 
 @pytest.mark.parametrize(
