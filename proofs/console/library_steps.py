@@ -66,7 +66,7 @@ async def create_brand_voice(console: ConsoleStage) -> None:
     await page.click("article .edit summary")
     await page.fill("article [name=colors]", "#e8a33d #1e1f22 #3f6b8c")
     await page.click("article .edit button.main")
-    await browser.until("document.querySelectorAll('.colors li').length === 3")
+    await browser.wait_for(".colors li:nth-child(3)")
     await browser.capture("brand-voices")
 
 
@@ -86,6 +86,6 @@ async def arrange_library(console: ConsoleStage) -> None:
     await page.check(".tile input[name=video]", force=True)  # visible on hover only
     await page.select_option("#move [name=to]", index=1)
     await page.click("#move button.main")
+    await page.wait_for_url("**folder=*")
     await browser.wait_for(".tile")
-    assert "folder=" in page.url
     await browser.capture("folder")

@@ -123,6 +123,7 @@ async def play(console: ConsoleStage) -> None:
     """Play, and open the transcript without stopping: its lines seek, and captions are shown."""
     page, browser = console.browser.page, console.browser
     await page.click(".tile > a")
+    await browser.wait_for("#player")
     # The page attaches the stream while it opens, which rejects this call: playback must begin all the same.
     await page.evaluate("document.getElementById('player').play().catch(() => {})")
     await browser.until("document.getElementById('player').currentTime > 0.5")
