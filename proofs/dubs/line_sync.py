@@ -54,7 +54,7 @@ async def prove_sync(report: Report, dubs: Sequence[FinishedDub], *, short: bool
 
 def natural_fits(finished: FinishedDub) -> list[bool]:
     """For each line, whether its speech before the tempo changed was 10 % shorter to 20 % longer than the source."""
-    tempos = {line["line"]: line["stretch"] for line in finished.sync["segments"]}
+    tempos = {line["line"]: line["stretch"] * line["speakingRate"] for line in finished.sync["segments"]}
     ratios = [
         tempos[at] * (line["end"] - line["start"]) / (source["end"] - source["start"])
         for at, (source, line) in enumerate(_match_lines(finished))

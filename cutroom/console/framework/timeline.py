@@ -48,7 +48,12 @@ def dub_timeline(sync: Mapping[str, Any] | None) -> DubTimeline:
 def is_weak(line: Mapping[str, Any]) -> bool:
     score = line.get("score")
     is_unclear = score is not None and score < WEAK_SCORE
-    return is_unclear or is_quiet(line) or not line["withinSlot"] or not MIN_TEMPO <= line["stretch"] <= MAX_TEMPO
+    return is_unclear or is_quiet(line) or not line["withinSlot"] or not MIN_TEMPO <= speed_of(line) <= MAX_TEMPO
+
+
+def speed_of(line: Mapping[str, Any]) -> float:
+    """Relative to the voice's natural speed: its speaking rate, and the tempo that was changed afterwards."""
+    return float(line["stretch"] * line.get("speakingRate", 1.0))
 
 
 def is_quiet(line: Mapping[str, Any]) -> bool:
@@ -58,7 +63,7 @@ def is_quiet(line: Mapping[str, Any]) -> bool:
 def describe_line(line: Mapping[str, Any]) -> str:
     """One line of the sync report in words."""
     details = [f"line {line['line']}: {line['spokenSeconds']:.1f} s in a slot of {line['slotSeconds']:.1f} s"]
-    if tempo := describe_tempo(line["stretch"]):
+    if tempo := describe_tempo(speed_of(line)):
         details.append(tempo)
     if line["startErrorMs"]:
         details.append(f"starts {abs(line['startErrorMs'])} ms {'late' if line['startErrorMs'] > 0 else 'early'}")

@@ -145,6 +145,7 @@ class DubActivities:
                     shortened=each.text_index > 0,
                     gain=gain,
                     level=round(level.level, 6),
+                    speaking_rate=each.speaking_rate,
                 )
                 for each, start, level, gain in zip(lines, starts, levels, lift_quiet_lines(levels), strict=True)
             ]
@@ -270,6 +271,7 @@ def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str
         start_seconds=line.start_seconds,
         seconds=line.seconds,
         tempo=line.tempo,
+        speaking_rate=line.speaking_rate,
         text=line.text,
         recognized=recognized.get(str(line.number)),
         shortened=line.shortened,

@@ -2,7 +2,8 @@
 
 A line keeps its source start. If it would be much longer than the source line, a shorter wording is used. Then its
 tempo is adjusted between MIN_TEMPO and MAX_TEMPO to match the duration of the source line. If that is not enough, the
-line extends into the silence that follows, but never into the next line.
+voice speaks it faster or slower. If that is not enough either, the line extends into the silence that follows, but
+never into the next line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from cutroom.text.speech_normalization import normalize_for_speech
 
 MIN_NATURAL, MAX_NATURAL = 0.9, 1.2  # duration relative to the slot, before the tempo is changed
 MIN_TEMPO, MAX_TEMPO = 0.85, 1.25
+MIN_SPEAKING_RATE, MAX_SPEAKING_RATE = 0.9, 1.2  # of the voice, relative to its natural speed
 GAP_SECONDS = 0.06  # kept free before the next line
 MAX_DELAY_SECONDS = 0.1  # a line may start this much late if the previous line overruns
 MAX_ADVANCE_SECONDS = 0.1  # a line may start this much early if it overruns itself
@@ -92,6 +94,15 @@ def fit_line(natural_seconds: float, slot: Slot) -> LineFit:
     if natural_seconds / tempo > slot.max_seconds:
         tempo = min(max(natural_seconds / slot.max_seconds, MIN_TEMPO), MAX_TEMPO)
     return LineFit(round(tempo, 4), natural_seconds / tempo)
+
+
+def speaking_rate(natural_seconds: float, slot: Slot) -> float:
+    """How fast the voice has to speak so that the tempo does the rest; 1 if the tempo is enough."""
+    ratio = natural_seconds / slot.seconds
+    if MIN_TEMPO * (1 - SLOT_TOLERANCE) <= ratio <= MAX_TEMPO * (1 + SLOT_TOLERANCE):
+        return 1.0
+    rate = ratio / (MAX_TEMPO if ratio > 1 else MIN_TEMPO)
+    return round(min(max(rate, MIN_SPEAKING_RATE), MAX_SPEAKING_RATE), 2)
 
 
 def next_wording(texts: Sequence[str], spoken_seconds: Mapping[int, float], slot: Slot, *, language: str) -> int | None:

@@ -23,6 +23,7 @@ class LineSync:
     start_seconds: float
     seconds: float
     tempo: float
+    speaking_rate: float
     text: str
     recognized: str | None  # None if ASR did not cover this line
     shortened: bool
@@ -30,8 +31,8 @@ class LineSync:
 
     @property
     def natural_seconds(self) -> float:
-        """The duration before the tempo was changed."""
-        return self.seconds * self.tempo
+        """The duration at natural speed: before the tempo was changed, with the voice at its own rate."""
+        return self.seconds * self.tempo * self.speaking_rate
 
     @property
     def is_natural_fit(self) -> bool:
@@ -68,6 +69,7 @@ def line_report(line: LineSync, *, level_db: float | None) -> dict[str, Any]:
         "spokenSeconds": round(line.seconds, 3),
         "naturalSeconds": round(line.natural_seconds, 3),
         "stretch": round(line.tempo, 3),
+        "speakingRate": line.speaking_rate,
         "startErrorMs": round(1000 * (line.start_seconds - line.source_start_seconds)),
         "withinSlot": fits_slot(line),
         "fitsNaturally": line.is_natural_fit,

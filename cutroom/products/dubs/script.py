@@ -109,13 +109,14 @@ class AssignedVoice:
 
 @dataclass(frozen=True, slots=True)
 class SynthesizedLine:
-    """A synthesized line: the key of its audio, its duration and tempo, and which candidate text it uses."""
+    """A synthesized line: the key of its audio, its duration, tempo and text, and the speaking rate of the voice."""
 
     number: int
     key: str
     seconds: float
     tempo: float
     text_index: int
+    speaking_rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ class PlacedLine:
     shortened: bool
     gain: float
     level: float = 0.0  # RMS before the gain; 0 if it is not known
+    speaking_rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

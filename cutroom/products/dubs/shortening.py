@@ -102,7 +102,7 @@ _SYNONYMS = {
 }
 # In pro-drop languages, many verb forms identify their subject: "eu falo", but not "eu falava" or "você fala".
 _CLEAR_PRONOUNS = {
-    "pt": r"eu (?=(?:não )?(?!(?:não|o)\b)\w*(?:o|ei|i|ou)\b)|nós (?=(?:não )?\w*mos\b)",
+    "pt": r"eu (?=(?:(?:não|só|já) )?(?!(?:não|só|já|o)\b)\w*(?:o|ei|i|ou|tive)\b)|nós (?=(?:(?:não|só|já) )?\w*mos\b)",
     "es": r"yo (?=(?:no )?(?!(?:no|lo)\b)\w*(?:o|é|í|oy)\b)|(?:nosotros|nosotras) (?=(?:no )?\w*mos\b)"
     r"|tú (?=(?:no )?\w*(?:s|ste)\b)",
     "it": r"io (?=(?:non )?(?!lo\b)\w*o\b)|noi (?=(?:non )?\w*mo\b)",
@@ -153,7 +153,8 @@ def _without_pronouns(text: str, pronouns: str | None) -> str:
     """Drop subject pronouns at the start of a clause."""
     if pronouns is None:
         return text
-    return _tidy(re.sub(rf"(^|[,;] |\be |\by |\bque )(?:{pronouns})", r"\1", text, flags=re.IGNORECASE))
+    clause_start = re.compile(rf"(^|[,;.!?] |\be |\by |\bque )(?:{pronouns})(\w)", re.IGNORECASE)
+    return _tidy(clause_start.sub(lambda at: at[1] + (at[2].upper() if at[1][:1] in ".!?" else at[2]), text))
 
 
 def _without_questioned(text: str, language: str) -> str:

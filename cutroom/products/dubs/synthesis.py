@@ -19,7 +19,7 @@ from cutroom.media.dubbing import AudioRange, change_tempo
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
-from cutroom.products.dubs.line_sync import best_wording, fit_line, next_wording
+from cutroom.products.dubs.line_sync import best_wording, fit_line, next_wording, speaking_rate
 from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, trim_silence
 from cutroom.products.dubs.script import CHUNK_SECONDS, AssignedVoice, DubLine, DubScript, SynthesizedLine
 from cutroom.products.speech.encoding import from_pcm, resample_speech, to_pcm
@@ -133,30 +133,41 @@ def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
 async def synthesize_line(
     artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, line: DubLine, voice: AssignedVoice
 ) -> SynthesizedLine:
-    """Synthesize the candidate text that needs the least change of tempo, and adjust its tempo to the slot."""
+    """Synthesize the candidate text that needs the least change of tempo, and adjust its tempo to the slot.
+
+    If the tempo is not enough, the text is synthesized again at another speaking rate.
+    """
     spoken: dict[int, bytes] = {}
     while True:
-        seconds = {index: len(pcm) / 2 / LINE_RATE for index, pcm in spoken.items()}
+        seconds = {index: _seconds(pcm) for index, pcm in spoken.items()}
         index = next_wording(line.texts, seconds, line.slot, language=dub.language)
         if index is None:
             break
         spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=line.texts[index])
     chosen = best_wording(seconds, line.slot)
-    pcm, tempo = spoken[chosen], fit_line(seconds[chosen], line.slot).tempo
+    pcm, rate = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
+    if rate != 1:
+        text = line.texts[chosen]
+        pcm = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=text, rate=rate)
+    tempo = fit_line(_seconds(pcm), line.slot).tempo
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
         pcm = await _change_tempo(artifacts, pcm, tempo)
     else:
         tempo = 1.0
     key = line_key(dub, line, voice)
     await artifacts.put(dub.line_path(key), pcm)
-    return SynthesizedLine(line.number, key, len(pcm) / 2 / LINE_RATE, tempo, chosen)
+    return SynthesizedLine(line.number, key, _seconds(pcm), tempo, chosen, rate)
+
+
+def _seconds(pcm: bytes) -> float:
+    return len(pcm) / 2 / LINE_RATE
 
 
 async def _synthesize_text(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, voice: AssignedVoice, text: str
+    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, voice: AssignedVoice, text: str, rate: float = 1.0
 ) -> bytes:
-    """A text at natural speed, without surrounding silence."""
-    key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language})
+    """A text at a speaking rate, without surrounding silence."""
+    key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language, "rate": rate})
     path = dub.shared_path(f"synthesized/{key}.pcm")
     if await artifacts.exists(path):
         return await artifacts.read(path)
@@ -167,10 +178,10 @@ async def _synthesize_text(
 
     def synthesize() -> bytes:
         if reference is not None:
-            speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language)
+            speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language, speed=rate)
         else:
             synthesizer = engines.synthesizer_named(voice.engine)
-            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language)
+            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language, speed=rate)
         return to_pcm(trim_silence(resample_speech(speech, LINE_RATE)))
 
     pcm = await asyncio.to_thread(synthesize)

@@ -28,6 +28,7 @@ FINE = {
         ({"score": None}, False),
         ({"stretch": 1.25}, True),
         ({"stretch": 0.75}, True),
+        ({"stretch": 1.15, "speakingRate": 1.1}, True),
         ({"levelDb": -6.0}, False),
         ({"levelDb": -9.3}, True),
     ],

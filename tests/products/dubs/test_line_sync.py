@@ -11,9 +11,11 @@ from cutroom.products.dubs.line_sync import (
     MAX_BORROWED_SECONDS,
     MAX_DELAY_SECONDS,
     MAX_NATURAL,
+    MAX_SPEAKING_RATE,
     MAX_TEMPO,
     MAX_WORDINGS,
     MIN_NATURAL,
+    MIN_SPEAKING_RATE,
     MIN_TEMPO,
     Slot,
     best_wording,
@@ -25,6 +27,7 @@ from cutroom.products.dubs.line_sync import (
     max_characters,
     natural_seconds,
     next_wording,
+    speaking_rate,
 )
 
 SLOT = Slot(0.0, 4.0, 4.0)
@@ -58,6 +61,22 @@ def test_slots_of_overlapping_lines_are_shortened() -> None:
 def test_tempo_matches_the_slot_within_limits(natural: float, tempo: float, seconds: float) -> None:
     fitted = fit_line(natural, Slot(10.0, 14.0, 15.0))
     assert (fitted.tempo, round(fitted.seconds, 4)) == (tempo, round(seconds, 4))
+
+
+@pytest.mark.parametrize(
+    ("natural", "rate"),
+    [
+        (3.2, 1.0),  # the tempo is enough
+        (5.4, 1.0),  # 8 % longer than its slot at the highest tempo: within the tolerance
+        (5.6, 1.12),
+        (6.0, 1.2),
+        (9.0, MAX_SPEAKING_RATE),
+        (3.0, MIN_SPEAKING_RATE),
+        (2.0, MIN_SPEAKING_RATE),
+    ],
+)
+def test_voice_speaks_faster_or_slower_only_where_the_tempo_is_not_enough(natural: float, rate: float) -> None:
+    assert speaking_rate(natural, Slot(10.0, 14.0, 15.0)) == rate
 
 
 def test_text_is_too_long_when_it_exceeds_the_slot_at_a_tempo() -> None:

@@ -15,6 +15,7 @@ def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes
         "start_seconds": start,
         "seconds": seconds,
         "tempo": 1.1,
+        "speaking_rate": 1.0,
         "text": "uma linha de texto",
         "recognized": "uma linha de texto",
         "shortened": False,
@@ -55,6 +56,7 @@ def test_worst_lines_come_first_and_totals_are_correct() -> None:
         "spokenSeconds": 2.0,
         "naturalSeconds": 2.2,
         "stretch": 1.1,
+        "speakingRate": 1.0,
         "startErrorMs": 0,
         "withinSlot": True,
         "fitsNaturally": True,
@@ -80,12 +82,14 @@ def test_natural_fit_is_measured_before_the_tempo_changes() -> None:
         line(1, 3.0, 2.0, tempo=1.25),
         line(2, 6.0, 2.0, tempo=0.9),
         line(3, 9.0, 2.0, tempo=0.85),
+        line(4, 12.0, 2.0, tempo=1.1, speaking_rate=1.2),
+        line(5, 15.0, 2.0, tempo=1.0, speaking_rate=1.1),
     ]
     report = sync_report(lines)
     assert report["naturalFit"] == 0.5
     by_number = sorted(report["segments"], key=lambda each: each["line"])
-    assert [each["fitsNaturally"] for each in by_number] == [True, False, True, False]
-    assert [each["naturalSeconds"] for each in by_number] == [2.4, 2.5, 1.8, 1.7]
+    assert [each["fitsNaturally"] for each in by_number] == [True, False, True, False, False, True]
+    assert [each["naturalSeconds"] for each in by_number] == [2.4, 2.5, 1.8, 1.7, 2.64, 2.2]
 
 
 def test_overlap_is_computed_in_time_order() -> None:
@@ -152,6 +156,8 @@ def test_shorter_variants(text: str, language: str, expected: list[str]) -> None
         ("Eu não sabia o que era.", "pt", []),
         ("Eu não posso prometer isso.", "pt", ["Não posso prometer isso."]),
         ("Nosotros no podemos salir.", "es", ["No podemos salir."]),
+        ("Para com isso. Eu só estive aqui hoje.", "pt", ["Para com isso. Só estive aqui hoje."]),
+        ("São dez a.m. e eu já voltei.", "pt", ["São dez a.m. e já voltei."]),
         ("Ela tem que sair neste momento.", "pt", ["Ela tem que sair agora."]),
         ("The barn (which was old) burned down.", "en", []),
     ],

@@ -37,7 +37,7 @@ class SteadySynthesizer:
 
     def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:  # noqa: ARG002 - the port's signature
         self.texts.append(text)
-        count = round(natural_seconds(text, language=language) / self.speed * LINE_RATE)
+        count = round(natural_seconds(text, language=language) / (self.speed * speed) * LINE_RATE)
         return SynthesizedSpeech(np.full(count, 0.1, np.float32), LINE_RATE)
 
 
@@ -87,3 +87,13 @@ async def test_slow_voice_gets_the_shortest_wording(runtime: Runtime, tmp_path: 
     synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
     assert synthesizer.texts == [LONG, SHORTEST]
     assert (synthesized.text_index, synthesized.tempo) == (2, 1.0)
+
+
+async def test_voice_speaks_faster_when_the_tempo_is_not_enough(runtime: Runtime, tmp_path: Path) -> None:
+    synthesizer = SteadySynthesizer()
+    seconds = natural_seconds(SHORTEST, language="pt") / 1.45
+    synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
+    assert synthesizer.texts == [LONG, SHORTEST, SHORTEST]
+    assert (synthesized.text_index, synthesized.speaking_rate) == (2, 1.16)
+    assert synthesized.tempo == pytest.approx(1.25, abs=0.02)
+    assert synthesized.seconds == pytest.approx(seconds, rel=0.03)
