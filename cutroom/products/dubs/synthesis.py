@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 PROFILE_SECONDS = 30.0  # audio analyzed per speaker
+# A voice that is asked to speak faster does so by less than it is asked, since its pauses stay: it is asked twice.
+MAX_SPEEDS = 2
+MIN_SPEED, MAX_SPEED = 0.8, 1.4
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped
 
 _log = logging.getLogger(__name__)
@@ -145,10 +148,15 @@ async def synthesize_line(
             break
         spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=line.texts[index])
     chosen = best_wording(seconds, line.slot)
-    pcm, rate = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
-    if rate != 1:
+    pcm, wanted = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
+    speed = rate = 1.0
+    for _ in range(MAX_SPEEDS):
+        if abs(rate - wanted) <= MIN_TEMPO_CHANGE:
+            break
+        speed = round(min(max(speed * wanted / rate, MIN_SPEED), MAX_SPEED), 2)
         text = line.texts[chosen]
-        pcm = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=text, rate=rate)
+        pcm = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=text, speed=speed)
+        rate = round(seconds[chosen] / _seconds(pcm), 3)
     tempo = fit_line(_seconds(pcm), line.slot).tempo
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
         pcm = await _change_tempo(artifacts, pcm, tempo)
@@ -164,10 +172,10 @@ def _seconds(pcm: bytes) -> float:
 
 
 async def _synthesize_text(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, voice: AssignedVoice, text: str, rate: float = 1.0
+    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, voice: AssignedVoice, text: str, speed: float = 1.0
 ) -> bytes:
-    """A text at a speaking rate, without surrounding silence."""
-    key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language, "rate": rate})
+    """A text at a speed of the voice, without surrounding silence."""
+    key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language, "speed": speed})
     path = dub.shared_path(f"synthesized/{key}.pcm")
     if await artifacts.exists(path):
         return await artifacts.read(path)
@@ -178,10 +186,10 @@ async def _synthesize_text(
 
     def synthesize() -> bytes:
         if reference is not None:
-            speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language, speed=rate)
+            speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language, speed=speed)
         else:
             synthesizer = engines.synthesizer_named(voice.engine)
-            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language, speed=rate)
+            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language, speed=speed)
         return to_pcm(trim_silence(resample_speech(speech, LINE_RATE)))
 
     pcm = await asyncio.to_thread(synthesize)

@@ -29,6 +29,7 @@ class SteadySynthesizer:
     """Speaks each text as a tone of its estimated duration, in a voice of the given speed."""
 
     speed: float = 1.0
+    pause_share: float = 0.0  # of its natural duration, which no speed changes
     name: str = "steady"
     texts: list[str] = field(default_factory=list)
 
@@ -37,7 +38,8 @@ class SteadySynthesizer:
 
     def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:  # noqa: ARG002 - the port's signature
         self.texts.append(text)
-        count = round(natural_seconds(text, language=language) / (self.speed * speed) * LINE_RATE)
+        natural = natural_seconds(text, language=language) / self.speed
+        count = round(natural * (self.pause_share + (1 - self.pause_share) / speed) * LINE_RATE)
         return SynthesizedSpeech(np.full(count, 0.1, np.float32), LINE_RATE)
 
 
@@ -89,11 +91,15 @@ async def test_slow_voice_gets_the_shortest_wording(runtime: Runtime, tmp_path: 
     assert (synthesized.text_index, synthesized.tempo) == (2, 1.0)
 
 
-async def test_voice_speaks_faster_when_the_tempo_is_not_enough(runtime: Runtime, tmp_path: Path) -> None:
-    synthesizer = SteadySynthesizer()
+@pytest.mark.parametrize(("pause_share", "tries"), [(0.0, 1), (0.25, 2)])
+async def test_voice_speaks_faster_when_the_tempo_is_not_enough(
+    runtime: Runtime, tmp_path: Path, pause_share: float, tries: int
+) -> None:
+    synthesizer = SteadySynthesizer(pause_share=pause_share)
     seconds = natural_seconds(SHORTEST, language="pt") / 1.45
     synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
-    assert synthesizer.texts == [LONG, SHORTEST, SHORTEST]
-    assert (synthesized.text_index, synthesized.speaking_rate) == (2, 1.16)
+    assert synthesizer.texts == [LONG, SHORTEST, *[SHORTEST] * tries]
+    assert synthesized.text_index == 2
+    assert synthesized.speaking_rate == pytest.approx(1.16, abs=0.02)
     assert synthesized.tempo == pytest.approx(1.25, abs=0.02)
     assert synthesized.seconds == pytest.approx(seconds, rel=0.03)
