@@ -21,7 +21,7 @@ from cutroom.media.shorts import (
 )
 from cutroom.products.shorts.activities import CAPTIONS_NAME
 from cutroom.products.shorts.captions.screens import group_into_screens
-from cutroom.products.shorts.cover import cover_frame_spec
+from cutroom.products.shorts.cover import TITLE_NAME, cover_frame_spec, cover_title
 from cutroom.products.shorts.edit import Edit, SelectedOutput
 from cutroom.products.shorts.moment_selection import select_outputs
 from cutroom.products.shorts.planning import make_timeline, plan_edit
@@ -45,6 +45,7 @@ class PlannedShort:
     edit: Edit
     timeline: Timeline
     info: MediaInfo  # of the talk's video
+    language: str
     cover_shot: str
 
     @property
@@ -52,7 +53,7 @@ class PlannedShort:
         """What only the pictures decide: the layouts of its scenes, and what the cover shows."""
         fits = [scene.fit for scene in self.edit.crop.scenes]
         used = "/".join(fit for fit in SceneFit if fit in fits)
-        return f"{used}, cover {self.cover_shot}"
+        return f"{used}, titled cover {self.cover_shot}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ async def plan_short(
     visuals = VisualAnalysis(frames, tuple(cut for cut in analysis.cuts if cut < timeline.seconds))
     edit = plan_edit(reference_transcript(talk), timeline, info, visuals=visuals, options=OPTIONS, number=number)
     shot = video.shot_at(timeline.source_seconds(edit.thumbnail_seconds)).name
-    return PlannedShort(selection, edit, timeline, info, shot)
+    return PlannedShort(selection, edit, timeline, info, talk.language, shot)
 
 
 async def render_short(video: TalkVideo, planned: PlannedShort, *, folder: Path) -> RenderedShort:
@@ -140,6 +141,8 @@ async def render_short(video: TalkVideo, planned: PlannedShort, *, folder: Path)
     filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
     spec = EncodeSpec(planned.timeline.ranges, filters, rate, edit.crop.source_width, edit.crop.source_height)
     path = await encode_output(video.path, info, spec, audio=None, output=folder, sandbox=sandbox)
+    title = cover_title(edit, planned.selection.title, language=planned.language, aspect=OPTIONS.aspect_ratio)
+    (folder / TITLE_NAME).write_text(title, encoding="utf-8")
     cover = cover_frame_spec(edit, planned.timeline, rate=rate, aspect=OPTIONS.aspect_ratio)
     cover_path = await extract_framed_thumbnail(video.path, info, cover, output=folder, sandbox=sandbox)
     return RenderedShort(planned, path, cover_path)

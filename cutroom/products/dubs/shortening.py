@@ -112,6 +112,8 @@ _PRONOUNS = {
     "es": r"(?:yo|nosotros|nosotras|tú|ustedes|usted) (?=\w)",
     "it": r"(?:io|noi|tu) (?=\w)",
 }
+# Words before the subject of a clause; after "mas" and "pero" a pronoun is a contrast, and stays.
+_CLAUSE_WORDS = r"\b(?:e|y|que|se|si|quando|cuando|porque|então|entonces) "
 # Subject pronouns in questions follow the question word. After a verb or "para" the pronoun is an object and stays.
 _QUESTIONS = {
     "pt": r"^((?:e |mas )?(?:quant[oa]s?|qua(?:l|is)|o que|onde|quando|como|por que)(?: \w+){0,2}) vocês? (?=\w)",
@@ -153,7 +155,7 @@ def _without_pronouns(text: str, pronouns: str | None) -> str:
     """Drop subject pronouns at the start of a clause."""
     if pronouns is None:
         return text
-    clause_start = re.compile(rf"(^|[,;.!?] |\be |\by |\bque )(?:{pronouns})(\w)", re.IGNORECASE)
+    clause_start = re.compile(rf"(^|[,;.!?] |{_CLAUSE_WORDS})(?:{pronouns})(\w)", re.IGNORECASE)
     return _tidy(clause_start.sub(lambda at: at[1] + (at[2].upper() if at[1][:1] in ".!?" else at[2]), text))
 
 

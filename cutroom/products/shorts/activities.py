@@ -36,7 +36,7 @@ from cutroom.products.shorts import service
 from cutroom.products.shorts.audio import mix_normalized_audio
 from cutroom.products.shorts.captions.safe_zones import FrameRegion
 from cutroom.products.shorts.captions.watermark import write_watermark
-from cutroom.products.shorts.cover import cover_frame_spec, render_cover
+from cutroom.products.shorts.cover import TITLE_NAME, cover_frame_spec, cover_title, render_generated_cover
 from cutroom.products.shorts.edit import Edit, SelectedOutput, read_selection, write_selection
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
 from cutroom.products.shorts.moment_selection import select_outputs
@@ -163,29 +163,27 @@ class ShortsActivities:
         *,
         encoded: Path,
     ) -> Path | bytes:
-        """The thumbnail: a frame of the output without its captions, or a generated one."""
-        temp_dir = encoded.parent
-        if not shorts.options.generated_thumbnail:
-            if edit.captions and info.media_type == "video":
-                spec = cover_frame_spec(
-                    edit, timeline, rate=display_frame_rate(info), aspect=shorts.options.aspect_ratio
-                )
-                async with self.media_cache.fetch(shorts.media_path("source")) as source:
-                    return await extract_framed_thumbnail(
-                        source.path, info, spec, output=temp_dir, sandbox=self.sandbox
-                    )
+        """The thumbnail: a frame of the output with its title instead of captions, or a generated one."""
+        temp_dir, language = encoded.parent, (await self._transcript(shorts)).language
+        if shorts.options.generated_thumbnail:
+            return await render_generated_cover(
+                encoded,
+                title=selection.title,
+                language=language,
+                output=temp_dir,
+                sandbox=self.sandbox,
+                engines=self.engines,
+            )
+        if info.media_type == "audio":
             return await extract_thumbnail(
                 encoded, at_seconds=edit.thumbnail_seconds, output=temp_dir, sandbox=self.sandbox
             )
-        transcript = await self._transcript(shorts)
-        return await render_cover(
-            encoded,
-            title=selection.title,
-            language=transcript.language,
-            output=temp_dir,
-            sandbox=self.sandbox,
-            engines=self.engines,
-        )
+        aspect = shorts.options.aspect_ratio
+        title = cover_title(edit, selection.title, language=language, aspect=aspect)
+        (temp_dir / TITLE_NAME).write_text(title, encoding="utf-8")
+        spec = cover_frame_spec(edit, timeline, rate=display_frame_rate(info), aspect=aspect)
+        async with self.media_cache.fetch(shorts.media_path("source")) as source:
+            return await extract_framed_thumbnail(source.path, info, spec, output=temp_dir, sandbox=self.sandbox)
 
     async def _encode(
         self,

@@ -1,4 +1,4 @@
-"""Makes the cover of an output: a frame without captions, or a thumbnail of its best frames and title."""
+"""Makes the cover of an output: its title on a frame without captions, or a thumbnail of its best frames and title."""
 
 import asyncio
 from dataclasses import replace
@@ -8,6 +8,7 @@ from pathlib import Path
 from cutroom.engines.registry import Engines
 from cutroom.engines.thumbnails.port import Pipeline, ThumbnailSpec
 from cutroom.engines.vision.frame_selection import select_frames
+from cutroom.media.captions import captions_filter
 from cutroom.media.crop_plan import CropPlan, Keyframe
 from cutroom.media.frames import extract_stills
 from cutroom.media.framing import framing_filter
@@ -15,20 +16,33 @@ from cutroom.media.images import encode_jpeg
 from cutroom.media.probe import probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.shorts import EncodeSpec, SourceRange
+from cutroom.products.shorts.captions.cover_title import write_cover_title
+from cutroom.products.shorts.captions.safe_zones import FrameRegion
 from cutroom.products.shorts.edit import Edit
 from cutroom.products.shorts.rules import OUTPUT_SIZES, AspectRatio
 from cutroom.products.shorts.timeline import Timeline
 
 FRAMES = 4
+TITLE_NAME = "title.ass"
 
 
 def cover_frame_spec(edit: Edit, timeline: Timeline, *, rate: Fraction, aspect: AspectRatio) -> EncodeSpec:
-    """One frame of the output at its thumbnail time, cropped like the output but without captions."""
+    """One frame of the output at its thumbnail time, cropped like the output, with the title of TITLE_NAME."""
     width, height = OUTPUT_SIZES[aspect]
     plan = _still_plan(edit.crop, edit.thumbnail_seconds)
     frame = SourceRange(timeline.source_seconds(edit.thumbnail_seconds), float(1 / rate))
-    filters = framing_filter(plan, width=width, height=height, source="joined") + ";[framed]null[shown]"
+    filters = framing_filter(plan, width=width, height=height, source="joined")
+    filters += f";[framed]{captions_filter(TITLE_NAME)}[shown]"
     return EncodeSpec((frame,), filters, rate, plan.source_width, plan.source_height)
+
+
+def cover_title(edit: Edit, title: str, *, language: str, aspect: AspectRatio) -> str:
+    """The title as an ASS file, away from the faces of the cover's frame where possible."""
+    width, height = OUTPUT_SIZES[aspect]
+    seconds = edit.thumbnail_seconds
+    faces = [FrameRegion(*box) for start, end, *box in edit.faces if start <= seconds <= end]
+    track = write_cover_title(title, width=width, height=height, language=language, seconds=1.0, faces=faces)
+    return track.ass
 
 
 def _still_plan(plan: CropPlan, seconds: float) -> CropPlan:
@@ -38,7 +52,7 @@ def _still_plan(plan: CropPlan, seconds: float) -> CropPlan:
     return replace(plan, scenes=(replace(scene, start_seconds=0.0, end_seconds=1 / plan.fps, panes=panes),))
 
 
-async def render_cover(
+async def render_generated_cover(
     clip: Path, *, title: str, language: str, output: Path, sandbox: Sandbox, engines: Engines
 ) -> bytes:
     """Renders a 1280 x 720 JPEG."""

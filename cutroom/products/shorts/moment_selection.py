@@ -6,7 +6,7 @@ from dataclasses import replace
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import TimeSpan
 from cutroom.products.shorts.edit import SelectedOutput
-from cutroom.products.shorts.moments.ranking import SHORTLIST_FACTOR, rank_moments
+from cutroom.products.shorts.moments.ranking import SHORTLIST_FACTOR, rank_moments, title_moments
 from cutroom.products.shorts.moments.selection import choose_clips, choose_promo, choose_shorts
 from cutroom.products.shorts.moments.talk import Moment, SelectionPrompt, Talk, to_sentences
 from cutroom.products.shorts.rules import ShortsKind, ShortsOptions
@@ -32,9 +32,11 @@ def select_outputs(
             selection_prompt = replace(selection_prompt, vector=embedder.embed([selection_prompt.text])[0])
     if options.kind is ShortsKind.PROMO:
         clips = choose_promo(talk, prompt=selection_prompt)
-        return [_to_output(clips)] if clips else []
+        hook = title_moments(talk, clips[:1], writer=engines.writer())
+        return [_to_output([*hook, *clips[1:]])] if clips else []
     if options.kind is ShortsKind.CLIPS:
-        return [_to_output([moment]) for moment in choose_clips(talk, count=options.count, prompt=selection_prompt)]
+        moments = choose_clips(talk, count=options.count, prompt=selection_prompt)
+        return [_to_output([moment]) for moment in title_moments(talk, moments, writer=engines.writer())]
     ranker = engines.ranker()
     result = choose_shorts(
         talk,
@@ -44,7 +46,8 @@ def select_outputs(
         prompt=selection_prompt,
     )
     ranked = rank_moments(talk, result, ranker=ranker, prompt=options.prompt)
-    return [_to_output([moment]) for moment in ranked[: options.count]]
+    titled = title_moments(talk, ranked[: options.count], writer=engines.writer())
+    return [_to_output([moment]) for moment in titled]
 
 
 def _to_output(moments: Sequence[Moment]) -> SelectedOutput:

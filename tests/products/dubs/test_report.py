@@ -131,6 +131,8 @@ def test_report_without_lines() -> None:
             ],
         ),
         ("Quero ver você hoje.", "pt", []),
+        ("O preço dobra se você ainda estiver aqui.", "pt", ["O preço dobra se ainda estiver aqui."]),
+        ("Era tarde, cuando usted estaba allí.", "es", ["Era tarde, cuando estaba allí."]),
         ("Es algo bueno para usted también.", "es", []),
         ("Y cuántos barcos usted construye?", "es", ["Y cuántos barcos construye?", "Cuántos barcos construye?"]),
         ("We go.", "en", []),

@@ -1,12 +1,13 @@
 """Tests for the covers of outputs."""
 
+import re
 from fractions import Fraction
 from itertools import pairwise
 
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.framing import framing_filter
-from cutroom.products.shorts.cover import cover_frame_spec
-from cutroom.products.shorts.edit import Edit
+from cutroom.products.shorts.cover import cover_frame_spec, cover_title
+from cutroom.products.shorts.edit import Edit, TimedBox
 from cutroom.products.shorts.rules import AspectRatio
 from cutroom.products.shorts.timeline import Timeline
 
@@ -21,18 +22,18 @@ CROP = CropPlan(
 )
 
 
-def edit(thumbnail_seconds: float) -> Edit:
-    return Edit(CROP, "[Events]", caption_boxes=(), faces=(), thumbnail_seconds=thumbnail_seconds)
+def edit(thumbnail_seconds: float, *, faces: tuple[TimedBox, ...] = ()) -> Edit:
+    return Edit(CROP, "[Events]", caption_boxes=(), faces=faces, thumbnail_seconds=thumbnail_seconds)
 
 
-def test_cover_is_a_frame_of_the_source_without_captions() -> None:
+def test_cover_is_a_frame_of_the_source_with_its_title_instead_of_captions() -> None:
     timeline = Timeline.of([(50.0, 53.0), (80.0, 97.0)], rate=RATE)
     spec = cover_frame_spec(edit(3.0), timeline, rate=RATE, aspect=AspectRatio.PORTRAIT)
     assert [(each.start_seconds, each.seconds) for each in spec.ranges] == [(80.0, 0.04)]
     pane = CropPane(606, 1080, (Keyframe(0.0, 400.0, 0.0),))
     still = CropPlan(1920, 1080, 25.0, (CropScene(0.0, 0.04, SceneFit.CROP, (pane,)),))
     framed = framing_filter(still, width=1080, height=1920, source="joined")
-    assert spec.filters == f"{framed};[framed]null[shown]"
+    assert spec.filters == f"{framed};[framed]ass=filename=title.ass[shown]"
 
 
 def test_covers_of_one_request_show_different_times() -> None:
@@ -43,3 +44,18 @@ def test_covers_of_one_request_show_different_times() -> None:
     ]
     times = [spec.ranges[0].start_seconds for spec in specs]
     assert all(later - earlier >= 10 for earlier, later in pairwise(times))
+
+
+def test_title_avoids_the_face_of_the_frame_only() -> None:
+    low_face = (0.2, 0.6, 0.8, 0.8)
+
+    def top(at_seconds: float) -> float:
+        shown = cover_title(
+            edit(at_seconds, faces=((2.0, 3.0, *low_face),)),
+            "A slow drip can waste 5 gallons a day",
+            language="en",
+            aspect=AspectRatio.PORTRAIT,
+        )
+        return min(float(y) for y in re.findall(r"\\pos\([\d.]+,([\d.]+)\)", shown))
+
+    assert top(2.5) < 0.6 * 1920 < top(5.0)

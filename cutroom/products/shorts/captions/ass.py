@@ -70,6 +70,19 @@ def write_captions(
     if not words:
         return CaptionTrack(ass_document(width, height), ())
     setter = make_typesetter(words, style, width=width, height=height, language=language)
+    return write_screens(screens, setter, position=position, width=width, height=height, faces=faces)
+
+
+def write_screens(
+    screens: Sequence[CaptionScreen],
+    setter: Typesetter,
+    *,
+    position: CaptionPosition,
+    width: int,
+    height: int,
+    faces: Sequence[tuple[TimeSpan, FrameRegion]] = (),
+) -> CaptionTrack:
+    """The screens in the style of the typesetter."""
     writer = _Writer(setter)
     boxes: list[tuple[TimeSpan, FrameRegion]] = []
     for screen in screens:

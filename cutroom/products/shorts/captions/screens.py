@@ -25,7 +25,7 @@ FLICKER_SECONDS = 0.25  # shorter gaps between two screens are closed
 MIN_WORD_SECONDS = 0.01  # some ASR engines return words without duration
 MIN_SCREEN_SECONDS = 0.5  # shorter screens are hard to read
 
-_BREAK_COSTS = {
+BREAK_COSTS = {
     BreakPoint.SENTENCE: 0.0,
     BreakPoint.CLAUSE: 1.0,
     BreakPoint.PHRASE: 4.0,
@@ -195,7 +195,7 @@ class _ScreenSplitter:
     def _line_cost(self, start: int, index: int, end: int) -> float:
         first, second = self._width(start, index), self._width(index, end)
         uneven = abs(first - second) / (first + second)
-        cost = _UNEVEN_COST * uneven + _LINE_BREAK_FACTOR * _BREAK_COSTS[self._breaks[index - 1]]
+        cost = _UNEVEN_COST * uneven + _LINE_BREAK_FACTOR * BREAK_COSTS[self._breaks[index - 1]]
         return cost + (_SPLIT_UNIT_COST if self._splits_unit(index) else 0.0)
 
     def _splits_unit(self, index: int) -> bool:
@@ -206,7 +206,7 @@ class _ScreenSplitter:
     def _cost(self, start: int, end: int, split: tuple[int, ...]) -> float:
         seconds = self._words[end - 1].end_seconds - self._words[start].start_seconds
         empty = max(0.0, 1 - sum(self._columns[start:end]) / self._max_columns)
-        cost = _SCREEN_COST + _BREAK_COSTS[self._breaks[end - 1]] + _EMPTY_COST * empty**2
+        cost = _SCREEN_COST + BREAK_COSTS[self._breaks[end - 1]] + _EMPTY_COST * empty**2
         cost += sum(self._line_cost(start, index, end) for index in split)
         if end - start == 1 and self._columns[start] <= 4:
             cost += _ORPHAN_COST

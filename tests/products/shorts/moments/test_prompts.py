@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
-from cutroom.engines.writing.port import Candidate
+from cutroom.engines.writing.port import Candidate, TitleStyle, WritingInput, WrittenText
 from cutroom.products.shorts.moments.analysis import analyze_talk
-from cutroom.products.shorts.moments.ranking import rank_moments
+from cutroom.products.shorts.moments.ranking import rank_moments, title_moments
 from cutroom.products.shorts.moments.selection import choose_shorts
 from cutroom.products.shorts.moments.talk import Moment, SelectionPrompt, Talk
 from cutroom.text.vocabulary import stems
@@ -82,3 +83,31 @@ def test_ranker_only_reorders() -> None:
     assert rank_moments(TALK, moments, ranker=ReversingRanker(), prompt="boats") == moments[::-1]
     assert rank_moments(TALK, moments, ranker=UnavailableRanker(), prompt="boats") == moments
     assert rank_moments(TALK, moments, ranker=None, prompt="boats") == moments
+
+
+class FakeChatWriter(ExtractiveWriter):
+    """Titles by the first word, as a language model; from the second call on it falls back, then is unavailable."""
+
+    name = "chat"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def title(self, source: WritingInput, *, style: TitleStyle) -> WrittenText:  # noqa: ARG002 (a port's)
+        self.calls += 1
+        if self.calls == 3:
+            raise EngineUnavailableError("gone")
+        engine = self.name if self.calls == 1 else ExtractiveWriter.name
+        return WrittenText(f"About {source.segments[0].text.split()[0]}", engine)
+
+
+def test_language_model_titles_moments_and_others_keep_their_title() -> None:
+    moments: list[Moment] = choose_shorts(TALK, count=3, min_seconds=15, max_seconds=30)
+    first = min(
+        (each for each in TALK.sentences if each.start_seconds >= moments[0].start_seconds),
+        key=lambda each: each.start_seconds,
+    )
+    titled = title_moments(TALK, moments, writer=FakeChatWriter())
+    assert titled == [replace(moments[0], title=f"About {first.text.split()[0]}"), *moments[1:]]
+    assert title_moments(TALK, moments, writer=ExtractiveWriter()) == moments
