@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_WER = 0.08
 MAX_SHORT_WER = 0.12  # of about 60 words, with four foreign names that a recognizer spells in its own way
-MIN_NATURAL_FIT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +98,8 @@ async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedT
         measured=f"{held_out:.1%}" + (f" (dev {dev:.1%})" if heard[Half.DEV] else ""),
         holds=held_out <= limit,
     )
-    report.claim(
-        "... lines that fit at natural speed",
-        expected=">= 50 %",
-        measured=f"{natural:.0%}" + (f" (dev {_natural_fit(heard[Half.DEV]):.0%})" if heard[Half.DEV] else ""),
-        holds=natural >= MIN_NATURAL_FIT,
-    )
+    natural_dev = f" (dev {_natural_fit(heard[Half.DEV]):.0%})" if heard[Half.DEV] else ""
+    report.note(f"held-out talks: {natural:.0%} of lines fit at natural speed{natural_dev}; published without a limit")
     measured = f"{wrong_numbers} of {numbers}"
     report.claim("... numbers heard as another number", expected="0", measured=measured, holds=wrong_numbers == 0)
     report.claim(

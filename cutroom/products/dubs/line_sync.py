@@ -19,6 +19,7 @@ MAX_DELAY_SECONDS = 0.1  # a line may start this much late if the previous line 
 MAX_ADVANCE_SECONDS = 0.1  # a line may start this much early if it overruns itself
 MAX_BORROWED_SECONDS = 3.0
 SLOT_TOLERANCE = 0.1  # relative duration difference within which a line counts as fitting
+FITTED_EXCESS = 0.07  # by which a line that the voice speaks faster may still exceed its slot
 MIN_SLOT_SECONDS = 0.25
 MAX_WORDINGS = 4  # candidate texts that are synthesized for one line
 
@@ -97,11 +98,14 @@ def fit_line(natural_seconds: float, slot: Slot) -> LineFit:
 
 
 def speaking_rate(natural_seconds: float, slot: Slot) -> float:
-    """How fast the voice has to speak so that the tempo does the rest; 1 if the tempo is enough."""
+    """How fast the voice has to speak so that the tempo does the rest; 1 if the tempo is enough.
+
+    Speech is the clearer the less it is sped up, so that the line is made to fit just within the tolerance.
+    """
     ratio = natural_seconds / slot.seconds
     if MIN_TEMPO * (1 - SLOT_TOLERANCE) <= ratio <= MAX_TEMPO * (1 + SLOT_TOLERANCE):
         return 1.0
-    rate = ratio / (MAX_TEMPO if ratio > 1 else MIN_TEMPO)
+    rate = ratio / (MAX_TEMPO * (1 + FITTED_EXCESS) if ratio > 1 else MIN_TEMPO * (1 - FITTED_EXCESS))
     return round(min(max(rate, MIN_SPEAKING_RATE), MAX_SPEAKING_RATE), 2)
 
 

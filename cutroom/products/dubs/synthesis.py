@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PROFILE_SECONDS = 30.0  # audio analyzed per speaker
 # A voice that is asked to speak faster does so by less than it is asked, since its pauses stay: it is asked twice.
 MAX_SPEEDS = 2
-MIN_SPEED, MAX_SPEED = 0.8, 1.4
+MIN_SPEED, MAX_SPEED = 0.8, 1.3
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped
 
 _log = logging.getLogger(__name__)
