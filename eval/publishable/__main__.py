@@ -1,6 +1,6 @@
 """Commands of the reading: `sheet` and `draw` write what to judge, `merge` and `merge-pictures` join two readers.
 
-A text that has not changed keeps its verdict.
+A text or picture that has not changed keeps its verdict.
 """
 
 import argparse
@@ -105,8 +105,11 @@ def _merge_texts(first_path: Path, second_path: Path) -> None:
 
 def _merge_pictures(folder: Path, first_path: Path, second_path: Path) -> None:
     first, second = (tomllib.loads(path.read_text(encoding="utf-8")) for path in (first_path, second_path))
-    judged, verdicts = read_judged(folder), []
+    judged, verdicts, kept = read_judged(folder), [], load_picture_verdicts()
     for each in judged:
+        if each.id in kept and kept[each.id].judged == each:
+            verdicts.append(kept[each.id])
+            continue
         one, other = first[each.id], second[each.id]
         verdicts.append(
             PictureVerdict(

@@ -11,7 +11,13 @@ from itertools import pairwise
 from cutroom.engines.types import TimeSpan
 from cutroom.media.fonts import Font
 from cutroom.products.shorts.captions.layout import CaptionBlock, PlacedWord, Typesetter, layout_block, make_typesetter
-from cutroom.products.shorts.captions.safe_zones import CaptionPosition, FrameRegion, place_block, safe_zone_for
+from cutroom.products.shorts.captions.safe_zones import (
+    CaptionPosition,
+    FrameRegion,
+    SafeZone,
+    place_block,
+    safe_zone_for,
+)
 from cutroom.products.shorts.captions.screens import FLICKER_SECONDS, PAUSE_SECONDS, CaptionScreen
 from cutroom.products.shorts.captions.styles import BLACK, STYLES, BackgroundBox, CaptionStyle, Highlighting, StyleSpec
 from cutroom.products.shorts.captions.text import escape_ass
@@ -70,19 +76,21 @@ def write_captions(
     if not words:
         return CaptionTrack(ass_document(width, height), ())
     setter = make_typesetter(words, style, width=width, height=height, language=language)
-    return write_screens(screens, setter, position=position, width=width, height=height, faces=faces)
+    zone = safe_zone_for(width, height)
+    return write_screens(screens, setter, zone, position=position, width=width, height=height, faces=faces)
 
 
 def write_screens(
     screens: Sequence[CaptionScreen],
     setter: Typesetter,
+    zone: SafeZone,
     *,
     position: CaptionPosition,
     width: int,
     height: int,
     faces: Sequence[tuple[TimeSpan, FrameRegion]] = (),
 ) -> CaptionTrack:
-    """The screens in the style of the typesetter."""
+    """The screens in the style of the typesetter, inside the zone."""
     writer = _Writer(setter)
     boxes: list[tuple[TimeSpan, FrameRegion]] = []
     for screen in screens:
@@ -90,7 +98,7 @@ def write_screens(
         span = TimeSpan(screen.start_seconds, screen.end_seconds)
         box = place_block(
             position,
-            safe_zone_for(width, height),
+            zone,
             width=block.width / width,
             height=block.height / height,
             faces=[face for seen, face in faces if _overlap(seen, span)],

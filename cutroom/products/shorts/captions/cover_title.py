@@ -1,6 +1,6 @@
 """Sets the title of an output in large, balanced lines, for its cover."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from cutroom.engines.types import TimeSpan
 from cutroom.media.fonts import Typeface
 from cutroom.products.shorts.captions.ass import CaptionTrack, ass_document, write_screens
 from cutroom.products.shorts.captions.layout import Typesetter, make_typesetter
-from cutroom.products.shorts.captions.safe_zones import CaptionPosition, FrameRegion
+from cutroom.products.shorts.captions.safe_zones import CaptionPosition, FrameRegion, cover_zone_for, covered_area
 from cutroom.products.shorts.captions.screens import BREAK_COSTS, CaptionScreen
 from cutroom.products.shorts.captions.styles import StyleSpec, TextShadow
 from cutroom.products.transcripts.line_breaking import break_points
@@ -36,38 +36,49 @@ Line = tuple[Word, ...]
 def write_cover_title(
     title: str, *, width: int, height: int, language: str, seconds: float, faces: Sequence[FrameRegion] = ()
 ) -> CaptionTrack:
-    """The title as an ASS file for a frame of this size, in its lower part and away from faces where possible."""
+    """The title as an ASS file for a frame of this size, in its lower part.
+
+    It has the largest size that covers no face, else the one that covers the faces least.
+    """
     units = [unit for word in title.split() for unit in split_word(word, max_columns=MAX_COLUMNS)]
     if not units:
         return CaptionTrack(ass_document(width, height), ())
     words = [Word(unit, 0.0, seconds, 1.0) for unit in units]
-    setter, lines = _set_lines(words, width=width, height=height, language=language)
-    span = TimeSpan(0.0, seconds)
-    return write_screens(
-        [CaptionScreen(lines, 0.0, seconds)],
-        setter,
-        position=CaptionPosition.BOTTOM,
-        width=width,
-        height=height,
-        faces=[(span, face) for face in faces],
-    )
+    zone = cover_zone_for(width, height)
+    seen = [(TimeSpan(0.0, seconds), face) for face in faces]
+
+    def write(setter: Typesetter, lines: tuple[Line, ...]) -> CaptionTrack:
+        screen = CaptionScreen(lines, 0.0, seconds)
+        position = CaptionPosition.BOTTOM
+        return write_screens([screen], setter, zone, position=position, width=width, height=height, faces=seen)
+
+    tracks = [write(*each) for each in _settings(words, width=width, height=height, language=language)]
+    return min(tracks, key=lambda track: round(covered_area(track.boxes[0][1], faces), 4))
 
 
-def _set_lines(words: Sequence[Word], *, width: int, height: int, language: str) -> tuple[Typesetter, tuple[Line, ...]]:
-    """Lines in the largest size that fits; if none does, the smallest is reduced to fit."""
+def _settings(
+    words: Sequence[Word], *, width: int, height: int, language: str
+) -> Iterator[tuple[Typesetter, tuple[Line, ...]]]:
+    """Lines in each size that fits, the largest first; if none does, the smallest is reduced to fit."""
+    fits = False
     for size in SIZES:
         setter = make_typesetter(words, replace(_STYLE, size=size), width=width, height=height, language=language)
-        for count in range(1, MAX_LINES + 1):
-            lines = break_lines(words, setter, count=count, max_width=setter.max_width)
-            if lines is not None:
-                return setter, lines
-    lines = break_lines(words, setter, count=min(MAX_LINES, len(words)), max_width=float("inf"))
-    assert lines is not None
-    return setter, lines
+        counts = range(1, MAX_LINES + 1)
+        lines = next(filter(None, (break_lines(words, setter, count=count) for count in counts)), None)
+        if lines is not None:
+            fits = True
+            yield setter, lines
+    if not fits:
+        lines = break_lines(words, setter, count=min(MAX_LINES, len(words)), max_width=float("inf"))
+        assert lines is not None
+        yield setter, lines
 
 
-def break_lines(words: Sequence[Word], setter: Typesetter, *, count: int, max_width: float) -> tuple[Line, ...] | None:
+def break_lines(
+    words: Sequence[Word], setter: Typesetter, *, count: int, max_width: float | None = None
+) -> tuple[Line, ...] | None:
     """The words in this many lines of similar width, broken between phrases; None if they do not fit."""
+    max_width = setter.max_width if max_width is None else max_width
     texts = [word.text for word in words]
     glued = [False, *(setter.gap(left, right) == 0 for left, right in pairwise(words))]
     costs = [BREAK_COSTS[each] for each in break_points(texts, glued=glued, language=setter.language)] + [0.0]

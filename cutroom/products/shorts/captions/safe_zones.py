@@ -70,6 +70,16 @@ SQUARE = SafeZone(FrameRegion(0.06, 0.07, 0.94, 0.90), text_width=0.84, scale=0.
 WIDE = SafeZone(FrameRegion(0.06, 0.07, 0.94, 0.89), text_width=0.7, scale=0.78)
 
 
+# A list of covers shows nothing over them, and crops 9:16 to 3:4.
+PORTRAIT_COVER = SafeZone(FrameRegion(0.06, 0.13, 0.94, 0.87), text_width=0.84)
+
+
+def cover_zone_for(width: int, height: int) -> SafeZone:
+    """Where the title of a cover of this size may lie."""
+    zone = safe_zone_for(width, height)
+    return PORTRAIT_COVER if zone is PORTRAIT else zone
+
+
 def safe_zone_for(width: int, height: int) -> SafeZone:
     """The zone of the closest supported aspect ratio."""
     if width < 0.8 * height:
@@ -94,15 +104,15 @@ def place_block(
     preferred = _preferred_box(position, zone, width=width, height=height)
     if previous is not None:
         unmoved = preferred.moved_to(_clamp_top(_aligned_top(position, previous, height=height), zone, height=height))
-        if _covered_area(unmoved, faces) == 0:
+        if covered_area(unmoved, faces) == 0:
             return unmoved
-    if _covered_area(preferred, faces) == 0:
+    if covered_area(preferred, faces) == 0:
         return preferred
     edges = [face.top - FACE_MARGIN * 1.01 - height for face in faces]
     edges += [face.bottom + FACE_MARGIN * 1.01 for face in faces]
     edges += [zone.safe.top, zone.safe.bottom - height]
     boxes = [preferred, *(preferred.moved_to(_clamp_top(edge, zone, height=height)) for edge in edges)]
-    return min(boxes, key=lambda box: (round(_covered_area(box, faces), 6), abs(box.top - preferred.top)))
+    return min(boxes, key=lambda box: (round(covered_area(box, faces), 6), abs(box.top - preferred.top)))
 
 
 def _preferred_box(position: CaptionPosition, zone: SafeZone, *, width: float, height: float) -> FrameRegion:
@@ -128,7 +138,7 @@ def _clamp_top(top: float, zone: SafeZone, *, height: float) -> float:
     return max(zone.safe.top, min(top, zone.safe.bottom - height))
 
 
-def _covered_area(box: FrameRegion, faces: Sequence[FrameRegion]) -> float:
+def covered_area(box: FrameRegion, faces: Sequence[FrameRegion]) -> float:
     """Area of the faces, with a margin, that a block covers."""
     padded = FrameRegion(box.left, box.top - FACE_MARGIN, box.right, box.bottom + FACE_MARGIN)
     return sum(padded.common_area(face) for face in faces)

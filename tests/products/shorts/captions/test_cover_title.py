@@ -7,7 +7,7 @@ import pytest
 from cutroom.engines.recognition.port import Word
 from cutroom.products.shorts.captions.cover_title import MAX_LINES, SIZES, break_lines, write_cover_title
 from cutroom.products.shorts.captions.layout import make_typesetter
-from cutroom.products.shorts.captions.safe_zones import PORTRAIT
+from cutroom.products.shorts.captions.safe_zones import PORTRAIT_COVER, FrameRegion, covered_area
 from cutroom.products.shorts.captions.styles import STYLES, CaptionStyle
 
 WIDTH, HEIGHT = 1080, 1920
@@ -48,7 +48,7 @@ def test_lines_that_do_not_fit() -> None:
 def test_title_lies_in_the_safe_zone(title: str, language: str) -> None:
     track = write_cover_title(title, width=WIDTH, height=HEIGHT, language=language, seconds=1.0)
     [(_, box)] = track.boxes
-    assert box.is_inside(PORTRAIT.safe, tolerance=0.01)
+    assert box.is_inside(PORTRAIT_COVER.safe, tolerance=0.01)
     drawn = {round(float(y)) for y in re.findall(r"\\pos\([\d.]+,([\d.]+)\)", track.ass)}
     assert 1 <= len(drawn) <= 2 * MAX_LINES  # of letters and their shadows
 
@@ -60,6 +60,16 @@ def test_short_titles_are_larger() -> None:
 
     assert size("Go home") > size("Nora Pembrey has been mending shoes here since 1998 and never stopped")
     assert len(SIZES) == len(set(SIZES))
+
+
+def test_title_is_smaller_where_a_large_one_would_cover_a_face() -> None:
+    title = "I know what some of you are thinking"
+    face = FrameRegion(0.2, 0.2, 0.8, 0.68)
+    below = write_cover_title(title, width=WIDTH, height=HEIGHT, language="en", seconds=1.0, faces=[face])
+    alone = write_cover_title(title, width=WIDTH, height=HEIGHT, language="en", seconds=1.0)
+    [(_, box)], [(_, larger)] = below.boxes, alone.boxes
+    assert covered_area(box, [face]) == 0
+    assert box.height < larger.height
 
 
 def test_empty_title_shows_nothing() -> None:
