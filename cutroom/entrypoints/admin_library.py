@@ -7,14 +7,9 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from cutroom.entrypoints.operator import Email, library_id_of, run, show
-from cutroom.library.branding import (
-    BrandVoiceInput,
-    CharacterImageStore,
-    CharacterInput,
-    add_brand_voice,
-    add_character,
-)
+from cutroom.library.branding import CharacterImageStore, add_brand_voice, add_character
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
+from cutroom.library.schemas import BrandVoiceInput, CharacterInput
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox, SandboxMode
 from cutroom.platform.clock import system_clock

@@ -1,4 +1,4 @@
-"""Creates, updates and deletes characters and brand voices, for the console and the admin CLI."""
+"""Creates, updates and deletes characters and brand voices, and reads them for products."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,52 +6,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
-
-from cutroom.errors import invalid_field, not_found
-from cutroom.library.rules import (
-    MAX_CHARACTER_IMAGES,
-    MAX_COLORS,
-    MAX_GUIDELINES,
-    MAX_NAME,
-    character_path,
-    is_color,
-)
-from cutroom.library.service import MAX_BRAND_VOICES, MAX_CHARACTERS
+from cutroom.errors import Code, CutroomError, invalid_field, not_found
+from cutroom.library.rules import MAX_CHARACTER_IMAGES, character_path
+from cutroom.library.schemas import BrandVoiceInput, BrandVoicePatch, CharacterPatch
+from cutroom.library.service import MAX_BRAND_VOICES, MAX_CHARACTERS, lock_revision
 from cutroom.media.images import decode_image, encode_png
 from cutroom.media.sandbox import Sandbox
-from cutroom.platform.db import Connection, insert
+from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
-from cutroom.web.schema import ApiModel
+from cutroom.web.schema import changes_of
 
-
-def _validate_color(code: str) -> str:
-    if not is_color(code):
-        raise ValueError(f"{code} is not a hex color such as #12ab9f.")
-    return code.lower()
-
-
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
-Guidelines = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GUIDELINES)]
-
-
-class CharacterInput(ApiModel):
-    """The editable fields of a character."""
-
-    name: Name
-
-
-class BrandVoiceInput(ApiModel):
-    """The editable fields of a brand voice."""
-
-    name: Name
-    guidelines: Guidelines
-    colors: Annotated[list[Annotated[str, AfterValidator(_validate_color)]], Field(max_length=MAX_COLORS)] = Field(
-        default_factory=list
-    )
+# Unfinished jobs that name one of these ids anywhere in their plan; images that are being processed may be discarded.
+_USING_JOBS = """SELECT id FROM jobs
+    WHERE library_id = $1 AND status IN ('queued', 'processing') AND type <> 'character'
+      AND jsonb_path_exists(plan, '$.** ? (@ == $ids[*])', jsonb_build_object('ids', $2::text[]))
+    ORDER BY id LIMIT $3"""
+MAX_USING_JOBS = 20  # named in the error
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +83,17 @@ async def remaining_image_slots(connection: Connection, library_id: str, charact
     return max(0, MAX_CHARACTER_IMAGES - count)
 
 
-async def rename_character(connection: Connection, library_id: str, character_id: str, *, name: str) -> None:
-    updated = await connection.fetchval(
-        "UPDATE characters SET name = $3 WHERE library_id = $1 AND id = $2 RETURNING true",
-        library_id,
-        character_id,
-        name,
-    )
-    _require(updated)
+async def update_character(
+    connection: Connection, library_id: str, character_id: str, patch: CharacterPatch, *, if_match: str | None = None
+) -> None:
+    await lock_revision(connection, "characters", library_id, character_id, if_match=if_match)
+    await update(connection, "characters", library_id, character_id, columns=changes_of(patch))
 
 
 async def remove_image(connection: Connection, library_id: str, character_id: str, *, image_id: str) -> str:
     """Remove an image and return its storage path."""
+    await lock_revision(connection, "characters", library_id, character_id, if_match=None)
+    await _require_unused(connection, library_id, [character_id, image_id])
     path: str | None = await connection.fetchval(
         """DELETE FROM character_images WHERE library_id = $1 AND character_id = $2 AND id = $3
            RETURNING storage_path""",
@@ -135,17 +106,18 @@ async def remove_image(connection: Connection, library_id: str, character_id: st
     return path
 
 
-async def delete_character(connection: Connection, library_id: str, character_id: str) -> list[str]:
+async def delete_character(
+    connection: Connection, library_id: str, character_id: str, *, if_match: str | None = None
+) -> list[str]:
     """Delete a character and its images; return their storage paths."""
+    await lock_revision(connection, "characters", library_id, character_id, if_match=if_match)
     rows = await connection.fetch(
-        "SELECT storage_path FROM character_images WHERE library_id = $1 AND character_id = $2",
+        "SELECT id, storage_path FROM character_images WHERE library_id = $1 AND character_id = $2",
         library_id,
         character_id,
     )
-    deleted = await connection.fetchval(
-        "DELETE FROM characters WHERE library_id = $1 AND id = $2 RETURNING true", library_id, character_id
-    )
-    _require(deleted)
+    await _require_unused(connection, library_id, [character_id, *(row["id"] for row in rows)])
+    await connection.execute("DELETE FROM characters WHERE library_id = $1 AND id = $2", library_id, character_id)
     return [row["storage_path"] for row in rows]
 
 
@@ -166,35 +138,40 @@ async def add_brand_voice(connection: Connection, library_id: str, brand: BrandV
 
 
 async def update_brand_voice(
-    connection: Connection, library_id: str, brand_voice_id: str, *, brand: BrandVoiceInput
+    connection: Connection,
+    library_id: str,
+    brand_voice_id: str,
+    patch: BrandVoicePatch,
+    *,
+    if_match: str | None = None,
 ) -> None:
-    updated = await connection.fetchval(
-        """UPDATE brand_voices SET name = $3, guidelines = $4, colors = $5 WHERE library_id = $1 AND id = $2
-           RETURNING true""",
-        library_id,
-        brand_voice_id,
-        brand.name,
-        brand.guidelines,
-        brand.colors or None,
-    )
-    _require(updated)
+    changes = changes_of(patch)
+    if "colors" in changes:
+        changes["colors"] = changes["colors"] or None
+    await lock_revision(connection, "brand_voices", library_id, brand_voice_id, if_match=if_match)
+    await update(connection, "brand_voices", library_id, brand_voice_id, columns=changes)
 
 
-async def delete_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
-    deleted = await connection.fetchval(
-        "DELETE FROM brand_voices WHERE library_id = $1 AND id = $2 RETURNING true", library_id, brand_voice_id
-    )
-    _require(deleted)
+async def delete_brand_voice(
+    connection: Connection, library_id: str, brand_voice_id: str, *, if_match: str | None = None
+) -> None:
+    await lock_revision(connection, "brand_voices", library_id, brand_voice_id, if_match=if_match)
+    await _require_unused(connection, library_id, [brand_voice_id])
+    await connection.execute("DELETE FROM brand_voices WHERE library_id = $1 AND id = $2", library_id, brand_voice_id)
+
+
+async def _require_unused(connection: Connection, library_id: str, ids: Sequence[str]) -> None:
+    """Raise CONFLICT while an unfinished job needs what is about to be deleted."""
+    rows = await connection.fetch(_USING_JOBS, library_id, list(ids), MAX_USING_JOBS)
+    if rows:
+        details = {"reason": "in_use", "jobIds": [row["id"] for row in rows]}
+        message = "An unfinished job uses this. Delete it when the job has finished."
+        raise CutroomError(Code.CONFLICT, message=message, details=details)
 
 
 async def _count(connection: Connection, table: str, library_id: str) -> int:
     count: int = await connection.fetchval(f"SELECT count(*) FROM {table} WHERE library_id = $1", library_id)  # noqa: S608 (a constant)
     return count
-
-
-def _require(found: bool | None) -> None:  # noqa: FBT001 (a query result)
-    if not found:
-        raise not_found()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,17 +190,17 @@ async def load_brand(connection: Connection, library_id: str, brand_voice_id: st
 
 
 async def require_brand_voice(connection: Connection, library_id: str, brand_voice_id: str) -> None:
-    """Raises NOT_FOUND unless the library has this brand voice."""
+    """Raises NOT_FOUND unless the library has this brand voice, which cannot be deleted until the transaction ends."""
     if not await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM brand_voices WHERE library_id = $1 AND id = $2)", library_id, brand_voice_id
+        "SELECT true FROM brand_voices WHERE library_id = $1 AND id = $2 FOR KEY SHARE", library_id, brand_voice_id
     ):
         raise not_found()
 
 
 async def require_character(connection: Connection, library_id: str, character_id: str) -> None:
-    """Raises NOT_FOUND unless the library has this character."""
+    """Raises NOT_FOUND unless the library has this character, which cannot be deleted until the transaction ends."""
     if not await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM characters WHERE library_id = $1 AND id = $2)", library_id, character_id
+        "SELECT true FROM characters WHERE library_id = $1 AND id = $2 FOR KEY SHARE", library_id, character_id
     ):
         raise not_found()
 
@@ -231,15 +208,20 @@ async def require_character(connection: Connection, library_id: str, character_i
 async def require_character_images(
     connection: Connection, library_id: str, image_ids: Sequence[str], *, character_id: str | None
 ) -> None:
-    """Raises NOT_FOUND unless all images belong to the library, and to the character if one is given."""
-    found = await connection.fetchval(
-        """SELECT count(*) FROM character_images
-           WHERE library_id = $1 AND id = ANY($2) AND ($3::text IS NULL OR character_id = $3)""",
+    """Raises NOT_FOUND unless all images belong to the library, and to the character if one is given.
+
+    Neither they nor their characters can be deleted until the transaction ends.
+    """
+    rows = await connection.fetch(
+        """SELECT i.id FROM character_images i
+           JOIN characters c ON c.library_id = i.library_id AND c.id = i.character_id
+           WHERE i.library_id = $1 AND i.id = ANY($2) AND ($3::text IS NULL OR i.character_id = $3)
+           ORDER BY i.id FOR KEY SHARE""",
         library_id,
         list(image_ids),
         character_id,
     )
-    if found != len(set(image_ids)):
+    if len(rows) != len(set(image_ids)):
         raise not_found()
 
 

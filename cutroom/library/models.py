@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, CheckConstraint, Double, ForeignKeyConstraint
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from cutroom.platform.tables import Id, Instant, Table
+from cutroom.platform.tables import Id, Instant, Revision, Table
 
 STATES = "'queued', 'processing', 'ready', 'failed'"
 
@@ -44,6 +44,8 @@ class VideoRow(Table):
         ARRAY(Text)
     )  # languages with playable audio, once packaged
     hosted_url: Mapped[str | None] = mapped_column(Text)  # playback URL of an external host
+    labels: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    revision: Mapped[Revision]
 
 
 class FolderRow(Table):
@@ -65,6 +67,7 @@ class FolderRow(Table):
     name: Mapped[str] = mapped_column(Text)
     depth: Mapped[int] = mapped_column(SmallInteger)
     created_at: Mapped[Instant]
+    revision: Mapped[Revision]
 
 
 class CharacterRow(Table):
@@ -76,6 +79,7 @@ class CharacterRow(Table):
     id: Mapped[Id] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text)
     created_at: Mapped[Instant]
+    revision: Mapped[Revision]
 
 
 class CharacterImage(Table):
@@ -109,6 +113,7 @@ class BrandVoiceRow(Table):
     guidelines: Mapped[str] = mapped_column(Text)
     colors: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
     created_at: Mapped[Instant]
+    revision: Mapped[Revision]
 
 
 class LibraryUsageRow(Table):

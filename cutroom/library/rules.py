@@ -10,6 +10,11 @@ MAX_NAME = 120  # of a character or a brand voice
 MAX_CHARACTER_IMAGES = 10
 MAX_GUIDELINES = 4_000
 MAX_COLORS = 8
+MAX_TITLE = 500
+MAX_DESCRIPTION = 20_000
+MAX_VIDEO_FOLDERS = 20  # that one video is in
+MAX_LABELS = 20  # of one video
+MAX_LABEL = 50
 
 
 def is_reserved(name: str) -> bool:

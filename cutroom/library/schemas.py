@@ -6,10 +6,31 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from cutroom.accounts.plans import PlanName
-from cutroom.library.rules import folder_name_error
-from cutroom.web.schema import ApiModel, LanguageCode, Omittable, RequestModel, Uri
+from cutroom.library.rules import (
+    MAX_COLORS,
+    MAX_DESCRIPTION,
+    MAX_FOLDER_NAME,
+    MAX_GUIDELINES,
+    MAX_LABEL,
+    MAX_LABELS,
+    MAX_NAME,
+    MAX_TITLE,
+    MAX_VIDEO_FOLDERS,
+    folder_name_error,
+    is_color,
+)
+from cutroom.web.schema import (
+    ApiModel,
+    LanguageCode,
+    Omittable,
+    PatchRequest,
+    RequestModel,
+    Unique,
+    Uri,
+)
 
 State = Literal["queued", "processing", "ready", "failed"]
+FolderId = Annotated[str, Field(min_length=1)]
 
 _ID = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 
@@ -57,9 +78,35 @@ class Video(ApiModel):
     url_multi: Annotated[Omittable[dict[str, Uri]], Field(description="Playback URLs by language code.")] = None
     workspace_id: Annotated[Omittable[str], Field(description="The workspace that owns the video, if any.")] = None
     folder_ids: Omittable[list[str]] = None
+    labels: Omittable[list[str]] = None
     created_at: Omittable[datetime] = None
     import_: Annotated[Omittable[Progress], Field(alias="import")] = None
     transcript: Omittable[Progress] = None
+
+
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_LABEL)]
+
+
+class VideoPatch(PatchRequest):
+    """Changes to a video."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"title": "How a lens sees", "labels": ["optics", "season 2"]}]},
+    )
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)] | None = None
+    description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)] | None = None
+    default_language_code: Annotated[
+        LanguageCode | None, Field(description="null selects the detected language again.")
+    ] = None
+    folder_ids: Annotated[
+        Annotated[list[FolderId], Field(max_length=MAX_VIDEO_FOLDERS), Unique()] | None,
+        Field(description="Replaces all folders of the video."),
+    ] = None
+    labels: Annotated[
+        Annotated[list[Label], Field(max_length=MAX_LABELS), Unique()] | None,
+        Field(description="Replaces all labels of the video."),
+    ] = None
 
 
 class VideoPage(ApiModel):
@@ -77,6 +124,14 @@ def _validate_name(name: str) -> str:
     return name
 
 
+FolderName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    AfterValidator(_validate_name),
+    Field(description="`All Videos` is reserved.", json_schema_extra={"minLength": 1, "maxLength": MAX_FOLDER_NAME}),
+]
+
+
 class NewFolder(RequestModel):
     """A folder to create."""
 
@@ -84,15 +139,21 @@ class NewFolder(RequestModel):
         json_schema_extra={"examples": [{"name": "Interviews"}]},
     )
 
-    name: Annotated[
-        str,
-        StringConstraints(strip_whitespace=True),
-        AfterValidator(_validate_name),
-        Field(description="`All Videos` is reserved.", json_schema_extra={"minLength": 1, "maxLength": 120}),
-    ]
-    parent_id: Annotated[
-        Omittable[Annotated[str, Field(min_length=1)]], Field(description="The parent folder; omit for the root.")
-    ] = None
+    name: FolderName
+    parent_id: Annotated[Omittable[FolderId], Field(description="The parent folder; omit for the root.")] = None
+
+
+class FolderPatch(PatchRequest):
+    """Changes to a folder."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "Interviews"}]},
+    )
+
+    name: FolderName = ""
+    parent_id: Annotated[FolderId | None, Field(description="The new parent; null moves the folder to the root.")] = (
+        None
+    )
 
 
 class Folder(ApiModel):
@@ -118,6 +179,9 @@ class ReferenceImage(ApiModel):
     url: Uri = Field(description="Signed URL, valid for one hour.")
 
 
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
+
+
 class Character(ApiModel):
     """A saved character that thumbnails can show."""
 
@@ -128,10 +192,57 @@ class Character(ApiModel):
     workspace_id: Omittable[str] = None
 
 
+class CharacterInput(ApiModel):
+    """The editable fields of a character."""
+
+    name: Name
+
+
+class CharacterPatch(PatchRequest):
+    """Changes to a character."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "Ada"}]},
+    )
+
+    name: Name = ""
+
+
 class CharacterList(ApiModel):
     """All characters of the library."""
 
     characters: list[Character]
+
+
+def _validate_color(code: str) -> str:
+    if not is_color(code):
+        raise ValueError(f"{code} is not a hex color such as #12ab9f.")
+    return code.lower()
+
+
+Guidelines = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GUIDELINES)]
+Color = Annotated[str, AfterValidator(_validate_color), Field(json_schema_extra={"pattern": "^#[0-9a-fA-F]{6}$"})]
+Colors = Annotated[list[Color], Field(max_length=MAX_COLORS)]
+
+
+class BrandVoiceInput(ApiModel):
+    """The editable fields of a brand voice."""
+
+    name: Name
+    guidelines: Guidelines
+    colors: Colors = Field(default_factory=list)
+
+
+class BrandVoicePatch(PatchRequest):
+    """Changes to a brand voice."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"guidelines": "Short sentences, no slang.", "colors": ["#12ab9f"]}]},
+    )
+
+    name: Name = ""
+    guidelines: Guidelines = ""
+    colors: Colors | None = None
 
 
 class BrandVoice(ApiModel):

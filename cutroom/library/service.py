@@ -1,44 +1,45 @@
-"""Reads videos, folders, characters and brand voices, and creates folders."""
+"""Reads videos, characters and brand voices, and locks rows for a change."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.errors import invalid_field, not_found
+from cutroom.errors import not_found
 from cutroom.library.playback import PlaybackLinks, master_playlist_name
-from cutroom.library.rules import MAX_FOLDER_DEPTH, MAX_FOLDERS, is_reserved
 from cutroom.library.schemas import (
     BrandVoice,
     Character,
-    Folder,
-    NewFolder,
     Progress,
     ReferenceImage,
     State,
     Video,
 )
-from cutroom.platform.db import Connection, insert
-from cutroom.platform.ids import is_id, new_id
+from cutroom.platform.db import Connection
+from cutroom.platform.ids import is_id
 from cutroom.platform.storage.objects import Storage
+from cutroom.web.revisions import Revised, require_match
 
 MAX_CHARACTERS = 500  # listed at most, newest first
 MAX_BRAND_VOICES = 500
 
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
     folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path,
-    playback_languages, hosted_url"""
+    playback_languages, hosted_url, labels, revision"""
 GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
     ORDER BY id DESC LIMIT $3"""  # noqa: S608
-GET_FOLDER_AND_PARENTS = """WITH RECURSIVE up AS (
-        SELECT id, parent_id, name, depth FROM folders WHERE library_id = $1 AND id = $2
-        UNION ALL
-        SELECT f.id, f.parent_id, f.name, f.depth FROM up JOIN folders f ON f.library_id = $1 AND f.id = up.parent_id
-    ) SELECT id, parent_id, name FROM up ORDER BY depth"""
-LIST_FOLDERS = "SELECT id, parent_id, name FROM folders WHERE library_id = $1 ORDER BY depth, id LIMIT $2"
+LIST_LABELED_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
+    AND labels @> ARRAY[$4] ORDER BY id DESC LIMIT $3"""  # noqa: S608
+LIST_CHARACTERS = """SELECT c.id, c.name, c.created_at, c.revision,
+        coalesce(array_agg(i.id ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS image_ids,
+        coalesce(array_agg(i.storage_path ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS paths
+    FROM characters c
+    LEFT JOIN character_images i ON i.library_id = c.library_id AND i.character_id = c.id
+    WHERE c.library_id = $1 AND ($2::text IS NULL OR c.id = $2)
+    GROUP BY c.library_id, c.id ORDER BY c.id DESC LIMIT $3"""
 NEWEST = "~"  # sorts after every id
 
 
@@ -52,6 +53,20 @@ async def get_video(
     now: datetime | None = None,
 ) -> Video:
     """Get a video; with `storage` and `links`, including its signed URLs."""
+    found = await get_revised_video(connection, principal, video_id, storage=storage, links=links, now=now)
+    return found.resource
+
+
+async def get_revised_video(
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    *,
+    storage: Storage | None = None,
+    links: PlaybackLinks | None = None,
+    now: datetime | None = None,
+) -> Revised[Video]:
+    """Get a video with its revision."""
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
@@ -59,11 +74,9 @@ async def get_video(
     if storage is not None and poster_path is not None:
         poster_url = await storage.read_url(poster_path)
     video = video_from_row(row, workspace_id=principal.workspace_id, poster_url=poster_url)
-    return (
-        video
-        if links is None or now is None
-        else with_playback_urls(video, row, principal.library_id, links=links, now=now)
-    )
+    if links is not None and now is not None:
+        video = with_playback_urls(video, row, principal.library_id, links=links, now=now)
+    return Revised(video, row["revision"])
 
 
 def with_playback_urls(
@@ -94,18 +107,30 @@ async def get_title(connection: Connection, library_id: str, video_id: str) -> s
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class VideoListing:
+    """A page of the list of videos: those older than `before`, if it is given, and with the label, if one is given."""
+
+    limit: int
+    before: str | None = None
+    label: str | None = None
+
+
 async def list_videos(
     connection: Connection,
     principal: Principal,
+    page: VideoListing,
     *,
-    before: str | None,
-    limit: int,
     storage: Storage,
     links: PlaybackLinks,
     now: datetime,
 ) -> tuple[list[Video], bool]:
-    """Return videos older than `before`, newest first, and whether there are more."""
-    found = await connection.fetch(LIST_VIDEOS, principal.library_id, before or NEWEST, limit + 1)
+    """Return a page of videos, newest first, and whether there are more."""
+    limit, arguments = page.limit, (principal.library_id, page.before or NEWEST, page.limit + 1)
+    if page.label is None:
+        found = await connection.fetch(LIST_VIDEOS, *arguments)
+    else:
+        found = await connection.fetch(LIST_LABELED_VIDEOS, *arguments, page.label)
     rows, posters = found[:limit], await _poster_urls(found[:limit], storage)
     workspace_id, library_id = principal.workspace_id, principal.library_id
     videos = [video_from_row(row, workspace_id=workspace_id, poster_url=posters.get(row["id"])) for row in rows]
@@ -135,6 +160,7 @@ def video_from_row(row: asyncpg.Record, *, workspace_id: str | None, poster_url:
         default_language_code=row["default_language_code"],
         workspace_id=workspace_id,
         folder_ids=row["folder_ids"] or None,
+        labels=row["labels"] or None,
         created_at=row["created_at"],
         import_=_progress(row["import_status"], row["import_language"]),
         transcript=_progress(row["transcript_status"], row["transcript_language"]),
@@ -171,83 +197,46 @@ async def load_video(connection: Connection, library_id: str, video_id: str) -> 
     return video_from_row(row, workspace_id=library_id if kind == "workspace" else None)
 
 
-async def create_folder(connection: Connection, principal: Principal, folder: NewFolder, *, now: datetime) -> Folder:
-    """Create a folder at the root or in another folder of the library."""
-    count = await connection.fetchval("SELECT count(*) FROM folders WHERE library_id = $1", principal.library_id)
-    if count >= MAX_FOLDERS:
-        raise invalid_field("name", f"A library holds at most {MAX_FOLDERS} folders.")
-    parents: list[str] = []
-    if folder.parent_id is not None:
-        if is_reserved(folder.parent_id):
-            raise invalid_field("parentId", "This folder cannot be a parent; omit parentId.")
-        parents = (await get_folder(connection, principal, folder.parent_id)).path
-    if len(parents) >= MAX_FOLDER_DEPTH:
-        raise invalid_field("parentId", f"Folders nest at most {MAX_FOLDER_DEPTH} levels deep.")
-    folder_id = new_id()
-    row = {
-        "library_id": principal.library_id,
-        "id": folder_id,
-        "parent_id": folder.parent_id,
-        "name": folder.name,
-        "depth": len(parents) + 1,
-        "created_at": now,
-    }
-    await insert(connection, "folders", row)
-    return _folder(row, parents, principal)
-
-
-async def get_folder(connection: Connection, principal: Principal, folder_id: str) -> Folder:
-    rows = await connection.fetch(GET_FOLDER_AND_PARENTS, principal.library_id, folder_id)
-    if not rows:
-        raise not_found()
-    *parents, row = rows
-    return _folder(row, [each["name"] for each in parents], principal)
-
-
-async def list_folders(connection: Connection, principal: Principal) -> list[Folder]:
-    """Return all folders, parents before children."""
-    rows = await connection.fetch(LIST_FOLDERS, principal.library_id, MAX_FOLDERS)
-    folders: dict[str, Folder] = {}
-    for row in rows:
-        parents = folders[row["parent_id"]].path if row["parent_id"] else []
-        folders[row["id"]] = _folder(row, parents, principal)
-    return list(folders.values())
-
-
-def _folder(row: Mapping[str, Any] | asyncpg.Record, parents: list[str], principal: Principal) -> Folder:
-    return Folder(
-        id=row["id"],
-        name=row["name"],
-        parent_id=row["parent_id"],
-        path=[*parents, row["name"]],
-        workspace_id=principal.workspace_id,
+async def lock_revision(
+    connection: Connection, table: str, library_id: str, row_id: str, *, if_match: str | None
+) -> None:
+    """Lock a row for a change; raise NOT_FOUND without one, and CONFLICT unless `If-Match` names its revision."""
+    revision = await connection.fetchval(
+        f"SELECT revision FROM {table} WHERE library_id = $1 AND id = $2 FOR UPDATE",  # noqa: S608 (a constant)
+        library_id,
+        row_id,
     )
+    if revision is None:
+        raise not_found()
+    require_match(if_match, revision)
 
 
 async def list_characters(connection: Connection, principal: Principal, storage: Storage) -> list[Character]:
-    rows = await connection.fetch(
-        """SELECT c.id, c.name, c.created_at,
-               coalesce(array_agg(i.id ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS image_ids,
-               coalesce(array_agg(i.storage_path ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS paths
-           FROM characters c
-           LEFT JOIN character_images i ON i.library_id = c.library_id AND i.character_id = c.id
-           WHERE c.library_id = $1 GROUP BY c.library_id, c.id ORDER BY c.id DESC LIMIT $2""",
-        principal.library_id,
-        MAX_CHARACTERS,
-    )
-    return [
-        Character(
-            id=row["id"],
-            name=row["name"],
-            reference_images=[
-                ReferenceImage(id=image_id, url=await storage.read_url(path))
-                for image_id, path in zip(row["image_ids"], row["paths"], strict=True)
-            ],
-            created_at=row["created_at"],
-            workspace_id=principal.workspace_id,
-        )
-        for row in rows
+    rows = await connection.fetch(LIST_CHARACTERS, principal.library_id, None, MAX_CHARACTERS)
+    return [await _character(row, principal, storage) for row in rows]
+
+
+async def get_character(
+    connection: Connection, principal: Principal, character_id: str, *, storage: Storage
+) -> Revised[Character]:
+    row = await connection.fetchrow(LIST_CHARACTERS, principal.library_id, character_id, 1)
+    if row is None:
+        raise not_found()
+    return Revised(await _character(row, principal, storage), row["revision"])
+
+
+async def _character(row: asyncpg.Record, principal: Principal, storage: Storage) -> Character:
+    images = [
+        ReferenceImage(id=image_id, url=await storage.read_url(path))
+        for image_id, path in zip(row["image_ids"], row["paths"], strict=True)
     ]
+    return Character(
+        id=row["id"],
+        name=row["name"],
+        reference_images=images,
+        created_at=row["created_at"],
+        workspace_id=principal.workspace_id,
+    )
 
 
 async def list_brand_voices(connection: Connection, principal: Principal) -> list[BrandVoice]:
@@ -258,3 +247,17 @@ async def list_brand_voices(connection: Connection, principal: Principal) -> lis
         MAX_BRAND_VOICES,
     )
     return [BrandVoice(**dict(row), workspace_id=principal.workspace_id) for row in rows]
+
+
+async def get_brand_voice(connection: Connection, principal: Principal, brand_voice_id: str) -> Revised[BrandVoice]:
+    row = await connection.fetchrow(
+        """SELECT id, name, guidelines, colors, created_at, revision FROM brand_voices
+           WHERE library_id = $1 AND id = $2""",
+        principal.library_id,
+        brand_voice_id,
+    )
+    if row is None:
+        raise not_found()
+    columns = dict(row)
+    revision: int = columns.pop("revision")
+    return Revised(BrandVoice(**columns, workspace_id=principal.workspace_id), revision)

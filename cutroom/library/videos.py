@@ -1,11 +1,38 @@
-"""Updates to videos that products request: what an import found, and what was made for the video."""
+"""Updates to videos: the changes of callers, what an import found, and what products made."""
 
 from typing import Literal
 
+from cutroom.accounts.principals import Principal
+from cutroom.library.folders import require_folders
+from cutroom.library.schemas import VideoPatch
+from cutroom.library.service import lock_revision
 from cutroom.library.usage import Usage, add_usage
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, update
+from cutroom.web.schema import changes_of
 
 TextField = Literal["title", "description"]
+
+
+async def update_video(
+    connection: Connection, principal: Principal, video_id: str, patch: VideoPatch, *, if_match: str | None = None
+) -> None:
+    """Changes the fields that the caller sent."""
+    library_id, changes = principal.library_id, changes_of(patch)
+    for name in ("folder_ids", "labels"):
+        if name in changes:
+            changes[name] = changes[name] or []
+    await require_folders(connection, library_id, changes.get("folder_ids", []))  # locks folders before the video
+    await lock_revision(connection, "videos", library_id, video_id, if_match=if_match)
+    if "default_language_code" in changes and patch.default_language_code is None:
+        changes["default_language_code"] = await _detected_language(connection, library_id, video_id)
+    await update(connection, "videos", library_id, video_id, columns=changes)
+
+
+async def _detected_language(connection: Connection, library_id: str, video_id: str) -> str | None:
+    found: str | None = await connection.fetchval(
+        "SELECT transcript_language FROM videos WHERE library_id = $1 AND id = $2", library_id, video_id
+    )
+    return found
 
 
 async def set_missing_title(connection: Connection, library_id: str, video_id: str, *, title: str | None) -> None:

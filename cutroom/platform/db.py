@@ -76,6 +76,19 @@ async def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> 
     await connection.execute(_insert_sql(table, tuple(row)), *row.values())
 
 
+async def update(
+    connection: Connection, table: str, library_id: str, row_id: str, *, columns: Mapping[str, Any]
+) -> None:
+    """Sets columns of one row; table and column names must come from code, never from callers."""
+    assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 3))
+    await connection.execute(
+        f"UPDATE {table} SET {assignments} WHERE library_id = $1 AND id = $2",  # noqa: S608
+        library_id,
+        row_id,
+        *columns.values(),
+    )
+
+
 @cache
 def _insert_sql(table: str, columns: tuple[str, ...]) -> str:
     placeholders = ", ".join(f"${n}" for n in range(1, len(columns) + 1))

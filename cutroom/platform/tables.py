@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from sqlalchemy import BigInteger, DateTime, MetaData, Text
+from sqlalchemy import BigInteger, DateTime, Integer, MetaData, Text, text
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
 SCHEMA_REVISION = "0001"  # the migration that this version of the code needs
@@ -12,6 +12,8 @@ SCHEMA_REVISION = "0001"  # the migration that this version of the code needs
 Id = Annotated[str, mapped_column(Text(collation="C"))]
 Instant = Annotated[datetime, mapped_column(DateTime(timezone=True))]
 Millicredits = Annotated[int, mapped_column(BigInteger)]
+# Incremented by a trigger when an editable column changes.
+Revision = Annotated[int, mapped_column(Integer, server_default=text("1"))]
 
 
 class Table(DeclarativeBase):

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
@@ -25,6 +25,7 @@ from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.idempotency import REPLAYED, IdempotentRequest, canonical_path, idempotency_key, is_replayable
 from cutroom.web.openapi import describe
 from cutroom.web.operation import Operation, operation_of
+from cutroom.web.revisions import ETAG, Revised
 from cutroom.web.runtime import Runtime
 
 DUPLICATE_WAIT_SECONDS = 5.0  # how long a concurrent duplicate waits for the first request
@@ -32,6 +33,8 @@ DUPLICATE_POLL_SECONDS = 0.05
 CALL = "cutroom.call"
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Resource = TypeVar("Resource")
+METHODS_WITH_BODY = frozenset({"POST", "PATCH"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,12 @@ class RequestCall:
     connection: Connection
     runtime: Runtime
     now: datetime
+    response_headers: dict[str, str] = field(default_factory=dict)  # added to the handler's response
+
+    def with_etag(self, revised: Revised[Resource]) -> Resource:
+        """Send the revision of a resource as the response's ETag; return the resource."""
+        self.response_headers[ETAG] = revised.etag
+        return revised.resource
 
 
 async def _current_call(request: Request) -> RequestCall:
@@ -179,12 +188,13 @@ class OperationPipeline:
         return await self._run(self.request, principal, connection)
 
     async def _write(self, principal: Principal) -> Response:
-        if self.request.method != "POST":
+        if self.request.method not in METHODS_WITH_BODY:
             async with self.runtime.database.transaction(principal.library_id) as connection:
                 return await self._run(self.request, principal, connection)
         if self.operation.accepts_form and is_form(self.request):
             return await self._run_form(principal)
-        key = idempotency_key(self.request) if not self.operation.speech else None
+        is_idempotent = self.request.method == "POST" and not self.operation.speech
+        key = idempotency_key(self.request) if is_idempotent else None
         body = await read_body(self.request)
         if key is None:
             async with self.runtime.database.transaction(principal.library_id) as connection:
@@ -236,10 +246,11 @@ class OperationPipeline:
     async def _run(self, request: Request, principal: Principal, connection: Connection) -> Response:
         if any("\x00" in value for value in request.path_params.values()):  # PostgreSQL text cannot store NUL
             raise not_found()
-        request.scope[CALL] = RequestCall(
-            principal=principal, connection=connection, runtime=self.runtime, now=self.now
-        )
-        return await self.handler(request)
+        call = RequestCall(principal=principal, connection=connection, runtime=self.runtime, now=self.now)
+        request.scope[CALL] = call
+        response = await self.handler(request)
+        response.headers.update(call.response_headers)
+        return response
 
 
 def credential_of(headers: Headers, *, speech: bool) -> str:

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from cutroom.errors import ERROR_SPECS, Code
 from cutroom.web.links import add_links
 from cutroom.web.operation import Operation
+from cutroom.web.revisions import ETAG
 from cutroom.web.schema import ErrorEnvelope
 
 API_VERSION = "1.0.0"
@@ -20,6 +21,7 @@ EVERY_OPERATION = (
     Code.INTERNAL,
 )
 EVERY_POST = (Code.INVALID_ARGUMENT, Code.CONFLICT, Code.IDEMPOTENCY_REPLAY)
+EVERY_PATCH = (Code.INVALID_ARGUMENT,)
 
 _EXAMPLE_DETAILS: dict[Code, dict[str, Any]] = {
     Code.INVALID_ARGUMENT: {"fields": [{"path": "name", "message": "This field is required."}]},
@@ -45,6 +47,10 @@ _IDEMPOTENCY_HEADER = {
     "description": "Makes the request idempotent: within 24 hours, the same key returns the first response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
+_ETAG_HEADER = {
+    "description": "The revision of the editable fields, for `If-Match`. It does not cover status, progress and URLs.",
+    "schema": {"type": "string"},
+}
 _SECURITY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An API key (`cr_…`)."},
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "An API key (`cr_…`)."},
@@ -59,15 +65,25 @@ _SECURITY_SCHEMES = {
 
 def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
     """Add the errors, scope, credentials and idempotency header implied by an operation to its route options."""
-    posts = "POST" in (options.get("methods") or ())
+    methods = set(options.get("methods") or ())
+    posts = "POST" in methods
     codes = [*EVERY_OPERATION, *operation.errors]
     if operation.access != "read":
         codes.append(Code.ROLE_CANNOT_PRODUCE if operation.access == "produce" else Code.PERMISSION_DENIED)
     if posts:
         codes.extend(EVERY_POST)
+    if "PATCH" in methods:
+        codes.extend(EVERY_PATCH)
+    if operation.has_revisions and methods & {"PATCH", "DELETE"}:
+        codes.append(Code.CONFLICT)
     if "{" in path:
         codes.append(Code.NOT_FOUND)
-    options["responses"] = {**_error_responses(dict.fromkeys(codes)), **(options.get("responses") or {})}
+    success = {200: {"headers": {ETAG: _ETAG_HEADER}}} if operation.has_revisions and "DELETE" not in methods else {}
+    options["responses"] = {
+        **success,
+        **_error_responses(dict.fromkeys(codes)),
+        **(options.get("responses") or {}),
+    }
     credentials: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
     extra: dict[str, Any] = {
         "x-required-scope": operation.scope.value,

@@ -29,6 +29,7 @@ class Operation:
     access: Access
     errors: tuple[Code, ...] = ()  # in addition to those implied by its method and path
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
+    has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
 
     @property
     def speech(self) -> bool:
@@ -47,12 +48,19 @@ class Operation:
 
 
 def operation(
-    *, scope: Scope, access: Access, errors: tuple[Code, ...] = (), accepts_form: bool = False
+    *,
+    scope: Scope,
+    access: Access,
+    errors: tuple[Code, ...] = (),
+    accepts_form: bool = False,
+    has_revisions: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        declared = Operation(scope=scope, access=access, errors=errors, accepts_form=accepts_form)
+        declared = Operation(
+            scope=scope, access=access, errors=errors, accepts_form=accepts_form, has_revisions=has_revisions
+        )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint
 

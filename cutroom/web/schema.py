@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
+from typing import Annotated, Any, ClassVar, NoReturn, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -133,8 +133,11 @@ class RequestModel(ApiModel):
         return schema
 
 
-class PricedRequest(RequestModel):
-    """Base class of bodies that spend credits: unknown fields are refused, because a typo would buy something else."""
+class ClosedModel(ApiModel):
+    """Base class of bodies whose unknown fields are refused."""
+
+    # Fields of other variants of the same body: accepted, and dropped.
+    sibling_fields: ClassVar[frozenset[str]] = frozenset()
 
     # Extra fields reach `_refuse_field`, whose error names the closest field; `forbid` has no such hook.
     model_config = ConfigDict(extra="allow")
@@ -164,6 +167,46 @@ class PricedRequest(RequestModel):
         closest = get_close_matches(name.lower().replace("_", ""), by_lower, n=1)
         hint = f" Did you mean `{by_lower[closest[0]]}`?" if closest else ""
         raise PydanticCustomError("unknown_field", "Unknown field.{hint}", {"hint": hint})
+
+
+class PricedRequest(ClosedModel, RequestModel):
+    """Base class of bodies that spend credits: unknown fields are refused, because a typo would buy something else."""
+
+
+def require_change(patch: BaseModel) -> None:
+    """Refuses a PATCH body that changes nothing, which is most often a misspelled field."""
+    if not patch.model_fields_set:
+        raise ValueError("Send at least one field to change.")
+
+
+def changes_of(patch: BaseModel) -> dict[str, Any]:
+    """The sent fields of a PATCH body by their Python names; None clears."""
+    return {name: getattr(patch, name) for name in type(patch).model_fields if name in patch.model_fields_set}
+
+
+def describe_patch(model: type[BaseModel], document: dict[str, Any]) -> None:
+    """Document that at least one field must be sent, that none has a default, and which may be null."""
+    document["minProperties"] = 1
+    for name, field in model.model_fields.items():
+        described = document["properties"][field.alias or name]
+        described.pop("default", None)
+        if field.default is None and {"type": "null"} not in described.get("anyOf", ()):
+            allow_null(described)
+
+
+class PatchRequest(ClosedModel):
+    """Base class of PATCH bodies: an absent field stays, null clears a field whose default is None."""
+
+    @model_validator(mode="after")
+    def _require_change(self) -> Self:
+        require_change(self)
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        describe_patch(cls, handler.resolve_ref_schema(schema))
+        return schema
 
 
 # A field that is omitted instead of null: `title: Omittable[str] = None`.

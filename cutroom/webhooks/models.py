@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, Index, LargeBinary, SmallInteger, Text, 
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from cutroom.platform.tables import Id, Instant, Table
+from cutroom.platform.tables import Id, Instant, Revision, Table
 
 
 class WebhookEndpointRow(Table):
@@ -32,8 +32,9 @@ class WebhookEndpointRow(Table):
     sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
-    disabled_at: Mapped[Instant | None]  # set after a 410 response; the endpoint stays listed
+    disabled_at: Mapped[Instant | None]  # set by the user or after a 410 response; the endpoint stays listed
     disabled_reason: Mapped[str | None] = mapped_column(Text)
+    revision: Mapped[Revision]
 
 
 class Event(Table):

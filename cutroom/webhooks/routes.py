@@ -8,8 +8,15 @@ from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
+from cutroom.web.revisions import IfMatch
 from cutroom.webhooks import service
-from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpointList
+from cutroom.webhooks.schemas import (
+    CreatedWebhookEndpoint,
+    NewWebhookEndpoint,
+    WebhookEndpoint,
+    WebhookEndpointList,
+    WebhookEndpointPatch,
+)
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Webhooks"])
 
@@ -32,8 +39,28 @@ async def create_webhook_endpoint(call: CurrentCall, endpoint: NewWebhookEndpoin
     )
 
 
+@router.get("/webhook-endpoints/{endpointId}", summary="Get a webhook endpoint")
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ, has_revisions=True)
+async def get_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId) -> WebhookEndpoint:
+    """Retrieves a webhook endpoint, without its signing secret."""
+    return call.with_etag(await service.get_endpoint(call.connection, call.principal, endpoint_id))
+
+
+@router.patch("/webhook-endpoints/{endpointId}", summary="Update a webhook endpoint")
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE, errors=(Code.ALREADY_EXISTS,), has_revisions=True)
+async def update_webhook_endpoint(
+    call: CurrentCall, endpoint_id: EndpointId, patch: WebhookEndpointPatch, if_match: IfMatch = None
+) -> WebhookEndpoint:
+    """Changes the URL or event types, or enables or disables the endpoint. The signing secret stays the same."""
+    return call.with_etag(
+        await service.update_endpoint(
+            call.connection, call.principal, endpoint_id, patch, if_match=if_match, now=call.now
+        )
+    )
+
+
 @router.delete("/webhook-endpoints/{endpointId}", status_code=204, summary="Delete a webhook endpoint")
-@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE)
-async def delete_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId) -> None:
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE, has_revisions=True)
+async def delete_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId, if_match: IfMatch = None) -> None:
     """Deletes a webhook endpoint. No further events are sent to it."""
-    await service.delete_endpoint(call.connection, call.principal, endpoint_id, now=call.now)
+    await service.delete_endpoint(call.connection, call.principal, endpoint_id, if_match=if_match, now=call.now)

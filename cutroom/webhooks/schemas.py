@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from cutroom.web.schema import ApiModel, RequestModel, Uri
+from cutroom.web.schema import ApiModel, Omittable, PatchRequest, RequestModel, Unique, Uri
 from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, url_error
 
 
@@ -34,12 +34,28 @@ class NewWebhookEndpoint(RequestModel):
     url: Destination
 
 
+class WebhookEndpointPatch(PatchRequest):
+    """Changes to an endpoint."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"events": ["job.ready", "job.failed"], "enabled": True}]},
+    )
+
+    url: Destination = ""
+    events: Annotated[
+        list[Event], Field(min_length=1, description="The event types to send to this endpoint."), Unique()
+    ] = Field(default_factory=list)
+    enabled: Annotated[bool, Field(description="false stops deliveries, true resumes them with later events.")] = True
+
+
 class WebhookEndpoint(ApiModel):
     """A registered webhook endpoint."""
 
     id: str
     url: Uri
     events: list[Event] = Field(description="The event types sent to this endpoint.")
+    enabled: bool = Field(description="Whether events are sent. A 410 response disables an endpoint.")
+    disabled_reason: Annotated[Omittable[str], Field(description="Why the endpoint is disabled.")] = None
 
 
 class CreatedWebhookEndpoint(WebhookEndpoint):

@@ -12,18 +12,28 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.platform.db import Connection, insert
+from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.task_queues import TaskQueue
+from cutroom.web.revisions import Revised, require_match
+from cutroom.web.schema import changes_of
 from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
-from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpoint
+from cutroom.webhooks.schemas import (
+    CreatedWebhookEndpoint,
+    NewWebhookEndpoint,
+    WebhookEndpoint,
+    WebhookEndpointPatch,
+)
 from cutroom.webhooks.signing import SECRET_PREFIX
 
 SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (a purpose name, not a secret)
 DELIVERY_WORKFLOW = "deliver-webhook"
+DISABLED_BY_USER = "Disabled by its owner."
 _SECRET_BYTES = 32
+_ENDPOINT = """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason, user_id, revision
+    FROM webhook_endpoints WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL"""
 
 
 async def create_endpoint(
@@ -51,13 +61,17 @@ async def create_endpoint(
     try:
         await insert(connection, "webhook_endpoints", row)
     except asyncpg.UniqueViolationError as error:
-        raise CutroomError(Code.ALREADY_EXISTS, message="This URL is already registered.") from error
-    return CreatedWebhookEndpoint(id=endpoint_id, url=endpoint.url, events=list(EVENTS), secret=secret)
+        raise _already_registered() from error
+    return CreatedWebhookEndpoint(id=endpoint_id, url=endpoint.url, events=list(EVENTS), enabled=True, secret=secret)
+
+
+def _already_registered() -> CutroomError:
+    return CutroomError(Code.ALREADY_EXISTS, message="This URL is already registered.")
 
 
 async def list_endpoints(connection: Connection, principal: Principal) -> list[WebhookEndpoint]:
     rows = await connection.fetch(
-        """SELECT id, url, events FROM webhook_endpoints
+        """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason FROM webhook_endpoints
            WHERE library_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2""",
         principal.library_id,
         MAX_ENDPOINTS,
@@ -65,21 +79,58 @@ async def list_endpoints(connection: Connection, principal: Principal) -> list[W
     return [WebhookEndpoint(**dict(row)) for row in rows]
 
 
-async def delete_endpoint(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> None:
-    """Delete an endpoint created by the caller; raise PERMISSION_DENIED for one of any other user."""
-    done = await connection.execute(
-        """UPDATE webhook_endpoints SET deleted_at = $4
-           WHERE library_id = $1 AND id = $2 AND user_id = $3 AND deleted_at IS NULL""",
-        principal.library_id,
-        endpoint_id,
-        principal.user_id,
-        now,
-    )
-    if done == "UPDATE 1":
-        return
-    if await connection.fetchval("SELECT webhook_endpoint_exists($1)", endpoint_id):
+async def get_endpoint(connection: Connection, principal: Principal, endpoint_id: str) -> Revised[WebhookEndpoint]:
+    row = await connection.fetchrow(_ENDPOINT, principal.library_id, endpoint_id)
+    if row is None:
+        raise not_found()
+    columns = {name: value for name, value in row.items() if name in WebhookEndpoint.model_fields}
+    return Revised(WebhookEndpoint(**columns), row["revision"])
+
+
+async def update_endpoint(
+    connection: Connection,
+    principal: Principal,
+    endpoint_id: str,
+    patch: WebhookEndpointPatch,
+    *,
+    if_match: str | None,
+    now: datetime,
+) -> Revised[WebhookEndpoint]:
+    """Change an endpoint created by the caller."""
+    row = await _lock(connection, principal, endpoint_id)
+    if row is None:
+        raise not_found()
+    require_match(if_match, row["revision"])
+    changes = changes_of(patch)
+    if (enabled := changes.pop("enabled", row["enabled"])) != row["enabled"]:
+        changes["disabled_at"] = None if enabled else now
+        changes["disabled_reason"] = None if enabled else DISABLED_BY_USER
+    try:
+        if changes:
+            await update(connection, "webhook_endpoints", principal.library_id, endpoint_id, columns=changes)
+    except asyncpg.UniqueViolationError as error:
+        raise _already_registered() from error
+    return await get_endpoint(connection, principal, endpoint_id)
+
+
+async def delete_endpoint(
+    connection: Connection, principal: Principal, endpoint_id: str, *, if_match: str | None = None, now: datetime
+) -> None:
+    """Delete an endpoint created by the caller; raise PERMISSION_DENIED for one of any other user, of any library."""
+    row = await _lock(connection, principal, endpoint_id)
+    if row is None:
+        exists = await connection.fetchval("SELECT webhook_endpoint_exists($1)", endpoint_id)
+        raise CutroomError(Code.PERMISSION_DENIED) if exists else not_found()
+    require_match(if_match, row["revision"])
+    await update(connection, "webhook_endpoints", principal.library_id, endpoint_id, columns={"deleted_at": now})
+
+
+async def _lock(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:
+    """Lock an endpoint for a change; raise PERMISSION_DENIED if another user of the library created it."""
+    row = await connection.fetchrow(f"{_ENDPOINT} FOR UPDATE", principal.library_id, endpoint_id)
+    if row is not None and row["user_id"] != principal.user_id:
         raise CutroomError(Code.PERMISSION_DENIED)
-    raise not_found()
+    return row
 
 
 @dataclass(frozen=True, slots=True)

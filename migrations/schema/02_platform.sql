@@ -9,3 +9,10 @@ CREATE TABLE outbox (
     trace_context jsonb,
     created_at timestamptz NOT NULL DEFAULT now()
 );
+
+-- Counts the changes of a row's editable columns; the triggers of each table say which these are.
+CREATE FUNCTION next_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.revision := OLD.revision + 1;
+    RETURN NEW;
+END $$;

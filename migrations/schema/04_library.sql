@@ -20,6 +20,8 @@ CREATE TABLE videos (
     poster_path text,
     playback_languages text[],
     hosted_url text,
+    labels text[] NOT NULL DEFAULT '{}',
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT videos_pkey PRIMARY KEY (library_id, id)
 );
 
@@ -30,6 +32,7 @@ CREATE TABLE folders (
     name text NOT NULL CONSTRAINT folders_name_check CHECK (char_length(name) BETWEEN 1 AND 120),
     depth smallint NOT NULL CONSTRAINT folders_depth_check CHECK (depth BETWEEN 1 AND 3),
     created_at timestamptz NOT NULL,
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT folders_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT folders_parent_fkey FOREIGN KEY (library_id, parent_id) REFERENCES folders (library_id, id),
     CONSTRAINT folders_root_check CHECK ((parent_id IS NULL) = (depth = 1))
@@ -40,6 +43,7 @@ CREATE TABLE characters (
     id text COLLATE "C" NOT NULL,
     name text NOT NULL,
     created_at timestamptz NOT NULL,
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT characters_pkey PRIMARY KEY (library_id, id)
 );
 
@@ -62,6 +66,7 @@ CREATE TABLE brand_voices (
     guidelines text NOT NULL,
     colors text[],
     created_at timestamptz NOT NULL,
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT brand_voices_pkey PRIMARY KEY (library_id, id)
 );
 
@@ -71,3 +76,20 @@ CREATE TABLE library_usage (
     imported_milliseconds bigint NOT NULL DEFAULT 0,
     processed_milliseconds bigint NOT NULL DEFAULT 0
 );
+
+CREATE TRIGGER videos_revision BEFORE UPDATE ON videos FOR EACH ROW
+WHEN ((OLD.title, OLD.description, OLD.default_language_code, OLD.folder_ids, OLD.labels)
+    IS DISTINCT FROM (NEW.title, NEW.description, NEW.default_language_code, NEW.folder_ids, NEW.labels))
+EXECUTE FUNCTION next_revision();
+
+CREATE TRIGGER folders_revision BEFORE UPDATE ON folders FOR EACH ROW
+WHEN ((OLD.name, OLD.parent_id) IS DISTINCT FROM (NEW.name, NEW.parent_id))
+EXECUTE FUNCTION next_revision();
+
+CREATE TRIGGER characters_revision BEFORE UPDATE ON characters FOR EACH ROW
+WHEN (OLD.name IS DISTINCT FROM NEW.name)
+EXECUTE FUNCTION next_revision();
+
+CREATE TRIGGER brand_voices_revision BEFORE UPDATE ON brand_voices FOR EACH ROW
+WHEN ((OLD.name, OLD.guidelines, OLD.colors) IS DISTINCT FROM (NEW.name, NEW.guidelines, NEW.colors))
+EXECUTE FUNCTION next_revision();

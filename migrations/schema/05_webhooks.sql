@@ -9,12 +9,17 @@ CREATE TABLE webhook_endpoints (
     deleted_at timestamptz,
     disabled_at timestamptz,
     disabled_reason text,
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (library_id, id)
 );
 
 CREATE UNIQUE INDEX webhook_endpoints_url_key ON webhook_endpoints (library_id, url) WHERE deleted_at IS NULL;
 
 CREATE INDEX webhook_endpoints_id_idx ON webhook_endpoints (id);
+
+CREATE TRIGGER webhook_endpoints_revision BEFORE UPDATE ON webhook_endpoints FOR EACH ROW
+WHEN ((OLD.url, OLD.events, OLD.disabled_at) IS DISTINCT FROM (NEW.url, NEW.events, NEW.disabled_at))
+EXECUTE FUNCTION next_revision();
 
 CREATE TABLE events (
     library_id text COLLATE "C" NOT NULL,

@@ -19,10 +19,15 @@ CREATE TABLE voices (
     created_at timestamptz NOT NULL,
     deleted_at timestamptz,
     samples_deleted_at timestamptz,
+    revision integer NOT NULL DEFAULT 1,
     CONSTRAINT voices_pkey PRIMARY KEY (library_id, id)
 );
 
 CREATE INDEX voices_newest_idx ON voices (library_id, created_at DESC, id DESC);
+
+CREATE TRIGGER voices_revision BEFORE UPDATE ON voices FOR EACH ROW
+WHEN ((OLD.name, OLD.description, OLD.labels) IS DISTINCT FROM (NEW.name, NEW.description, NEW.labels))
+EXECUTE FUNCTION next_revision();
 
 CREATE TABLE voice_consents (
     library_id text COLLATE "C" NOT NULL,

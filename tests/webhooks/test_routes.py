@@ -39,14 +39,14 @@ def check_error(response: httpx.Response, status: int, code: str) -> None:
 async def test_new_endpoint_has_secret_and_four_events(api: httpx.AsyncClient) -> None:
     endpoint = await register(api)
     secret = endpoint["secret"]
-    assert endpoint == {"id": endpoint["id"], "url": URL, "events": EVENTS, "secret": secret}
+    assert endpoint == {"id": endpoint["id"], "url": URL, "events": EVENTS, "enabled": True, "secret": secret}
     assert secret.startswith("whsec_")
     assert len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) == 32
 
 
 async def test_secret_is_returned_only_on_creation(api: httpx.AsyncClient) -> None:
     endpoint = await register(api)
-    assert await listed(api) == [{"id": endpoint["id"], "url": URL, "events": EVENTS}]
+    assert await listed(api) == [{"id": endpoint["id"], "url": URL, "events": EVENTS, "enabled": True}]
     again = await api.post(PATH, json={"url": URL})
     assert endpoint["secret"] not in again.text
 

@@ -1,11 +1,14 @@
 """The brand voices page: guidelines and colors for thumbnails and descriptions."""
 
+from typing import Any
+
 from starlette.responses import Response
 
 from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.library import branding, routes
 from cutroom.library.rules import MAX_COLORS, MAX_GUIDELINES
+from cutroom.library.schemas import BrandVoiceInput, BrandVoicePatch
 from cutroom.web.operation import operation_of
 
 
@@ -20,39 +23,26 @@ async def show_brand_voices(context: PageContext) -> Response:
 
 
 async def create(context: PageContext) -> Response:
-    _authorize(context)
-    call = context.call
-    await branding.add_brand_voice(call.connection, call.principal.library_id, _brand(context.form), now=call.now)
+    operation_of(routes.update_brand_voice).authorize(context.me.principal)
+    call, brand = context.call, parse(BrandVoiceInput, _fields(context.form))
+    await branding.add_brand_voice(call.connection, call.principal.library_id, brand, now=call.now)
     return redirect("/brand-voices", notice="created")
 
 
 async def change(context: PageContext) -> Response:
-    _authorize(context)
-    await branding.update_brand_voice(
-        context.call.connection,
-        context.me.principal.library_id,
-        context.request.path_params["brand_voice_id"],
-        brand=_brand(context.form),
-    )
+    patch = parse(BrandVoicePatch, _fields(context.form))
+    await context.call_operation(routes.update_brand_voice, context.request.path_params["brand_voice_id"], patch)
     return redirect("/brand-voices", notice="changed")
 
 
 async def delete(context: PageContext) -> Response:
-    _authorize(context)
-    await branding.delete_brand_voice(
-        context.call.connection, context.me.principal.library_id, context.request.path_params["brand_voice_id"]
-    )
+    await context.call_operation(routes.delete_brand_voice, context.request.path_params["brand_voice_id"])
     return redirect("/brand-voices", notice="deleted")
 
 
-def _brand(form: Form) -> branding.BrandVoiceInput:
+def _fields(form: Form) -> dict[str, Any]:
     colors = list(dict.fromkeys(form.text("colors").replace(",", " ").split()))
-    document = {"name": form.text("name"), "guidelines": form.text("guidelines"), "colors": colors}
-    return parse(branding.BrandVoiceInput, document)
-
-
-def _authorize(context: PageContext) -> None:
-    operation_of(routes.create_folder).authorize(context.me.principal)
+    return {"name": form.text("name"), "guidelines": form.text("guidelines"), "colors": colors}
 
 
 ROUTES = [

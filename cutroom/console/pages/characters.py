@@ -3,7 +3,6 @@
 from collections import defaultdict
 from typing import Any
 
-from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
@@ -11,8 +10,15 @@ from cutroom.credits.pricing import load_prices
 from cutroom.errors import invalid_field
 from cutroom.library import branding, routes
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
-from cutroom.platform.storage.objects import Storage
-from cutroom.products.characters.service import CharacterUpload, PendingCharacterImage, pending_images, upload_images
+from cutroom.library.schemas import CharacterInput, CharacterPatch
+from cutroom.products.characters.routes import delete_character
+from cutroom.products.characters.service import (
+    CharacterUpload,
+    PendingCharacterImage,
+    delete_image,
+    pending_images,
+    upload_images,
+)
 from cutroom.web.operation import operation_of
 
 
@@ -37,7 +43,7 @@ async def create(context: PageContext) -> Response:
     _authorize(context)
     images, character = (
         await _uploaded_images(context),
-        parse(branding.CharacterInput, {"name": context.form.text("name")}),
+        parse(CharacterInput, {"name": context.form.text("name")}),
     )
     character_id = await branding.add_character(
         context.call.connection, context.me.principal.library_id, name=character.name, images=[], now=context.call.now
@@ -72,51 +78,26 @@ async def _upload(context: PageContext, character_id: str, images: list[Characte
 
 
 async def rename(context: PageContext) -> Response:
-    _authorize(context)
-    character = parse(branding.CharacterInput, {"name": context.form.text("name")})
-    await branding.rename_character(
-        context.call.connection,
-        context.me.principal.library_id,
-        context.request.path_params["character_id"],
-        name=character.name,
-    )
+    patch = parse(CharacterPatch, {"name": context.form.text("name")})
+    await context.call_operation(routes.update_character, context.request.path_params["character_id"], patch)
     return redirect("/characters", notice="changed")
 
 
 async def remove_image(context: PageContext) -> Response:
     _authorize(context)
-    params = context.request.path_params
-    path = await branding.remove_image(
-        context.call.connection,
-        context.me.principal.library_id,
-        params["character_id"],
-        image_id=params["image_id"],
-    )
-    return _with_cleanup(redirect("/characters", notice="changed"), context.runtime.storage, [path])
+    character_id, image_id = (context.request.path_params[name] for name in ("character_id", "image_id"))
+    await delete_image(context.call.connection, context.me.principal, character_id, image_id=image_id)
+    return redirect("/characters", notice="changed")
 
 
 async def delete(context: PageContext) -> Response:
-    _authorize(context)
-    paths = await branding.delete_character(
-        context.call.connection, context.me.principal.library_id, context.request.path_params["character_id"]
-    )
-    return _with_cleanup(redirect("/characters", notice="deleted"), context.runtime.storage, paths)
-
-
-def _with_cleanup(response: Response, storage: Storage, paths: list[str]) -> Response:
-    """Deletes the files after the response is sent, when the transaction has been committed."""
-
-    async def delete_files() -> None:
-        for path in paths:
-            await storage.delete(path)
-
-    response.background = BackgroundTask(delete_files)
-    return response
+    await context.call_operation(delete_character, context.request.path_params["character_id"])
+    return redirect("/characters", notice="deleted")
 
 
 def _authorize(context: PageContext) -> None:
-    """Requires the scope for editing folders, which also covers characters."""
-    operation_of(routes.create_folder).authorize(context.me.principal)
+    """Requires the scope for editing characters."""
+    operation_of(routes.update_character).authorize(context.me.principal)
 
 
 ROUTES = [

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.errors import invalid_field
 from cutroom.library import folders, routes
-from cutroom.library.schemas import NewFolder
+from cutroom.library.schemas import FolderPatch, NewFolder
 from cutroom.web.operation import operation_of
 
 MAX_MOVED = 100
@@ -20,22 +20,20 @@ async def create(context: PageContext) -> Response:
 
 
 async def rename(context: PageContext) -> Response:
-    _authorize(context)
     folder_id = context.request.path_params["folder_id"]
-    folder = parse(NewFolder, {"name": context.form.text("name")})
-    await folders.rename_folder(context.call.connection, context.me.principal, folder_id, name=folder.name)
+    patch = parse(FolderPatch, {"name": context.form.text("name")})
+    await context.call_operation(routes.update_folder, folder_id, patch)
     return redirect("/library", folder=folder_id, notice="renamed")
 
 
 async def delete(context: PageContext) -> Response:
-    _authorize(context)
-    await folders.delete_folder(context.call.connection, context.me.principal, context.request.path_params["folder_id"])
+    await context.call_operation(routes.delete_folder, context.request.path_params["folder_id"])
     return redirect("/library", notice="folder-deleted")
 
 
 async def move(context: PageContext) -> Response:
     """Moves the videos selected in the grid, or the one video of a video page."""
-    _authorize(context)
+    operation_of(routes.update_video).authorize(context.me.principal)  # all videos in one statement, or none
     videos, target = context.form.all("video"), context.form.text("to")
     if not videos or len(videos) > MAX_MOVED or not target:
         raise invalid_field("video", f"Choose a folder and 1 to {MAX_MOVED} videos.")
@@ -44,11 +42,6 @@ async def move(context: PageContext) -> Response:
     if context.form.has("stay"):
         return redirect(f"/videos/{videos[0]}", notice="moved")
     return redirect("/library", notice="moved", **({"folder": folder_id} if folder_id else {}))
-
-
-def _authorize(context: PageContext) -> None:
-    """Requires the scope for creating folders."""
-    operation_of(routes.create_folder).authorize(context.me.principal)
 
 
 ROUTES = [

@@ -6,7 +6,7 @@ from cutroom.console.framework.page_context import PageContext, error_text, page
 from cutroom.errors import CutroomError
 from cutroom.web.operation import operation_of
 from cutroom.webhooks import log, routes
-from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
+from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpointPatch
 
 
 async def _page(
@@ -55,6 +55,12 @@ async def delete(context: PageContext) -> Response:
     return redirect("/webhooks", notice="deleted")
 
 
+async def enable(context: PageContext) -> Response:
+    endpoint_id = context.request.path_params["endpoint_id"]
+    await context.call_operation(routes.update_webhook_endpoint, endpoint_id, WebhookEndpointPatch(enabled=True))
+    return redirect(f"/webhooks/{endpoint_id}", notice="enabled")
+
+
 async def test(context: PageContext) -> Response:
     _authorize_write(context)
     endpoint_id = context.request.path_params["endpoint_id"]
@@ -83,6 +89,7 @@ ROUTES = [
     page("/webhooks", create, method="POST"),
     page("/webhooks/{endpoint_id}", show_endpoint),
     page("/webhooks/{endpoint_id}/delete", delete, method="POST"),
+    page("/webhooks/{endpoint_id}/enable", enable, method="POST"),
     page("/webhooks/{endpoint_id}/test", test, method="POST"),
     page("/webhooks/{endpoint_id}/events/{event_id}/resend", resend, method="POST"),
 ]

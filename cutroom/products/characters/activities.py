@@ -1,4 +1,4 @@
-"""Activities of the character image workflow."""
+"""Activities of the character image workflows."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,12 @@ from cutroom.library.rules import uploaded_image_path
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
+from cutroom.products.characters.service import ImageDeletion
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterActivities:
-    """Activities of CharacterImageWorkflow; idempotent."""
+    """Activities that store and delete character images; idempotent."""
 
     database: Database
     media_cache: LocalMediaCache
@@ -32,6 +33,12 @@ class CharacterActivities:
             async with self.database.transaction(job.library_id) as connection:
                 is_added = await add_image(connection, job.library_id, character_id, image_id=image_id, path=path)
         if not is_added:  # the character was deleted meanwhile
+            await self.image_store.storage.delete(path)
+
+    @activity.defn(name="delete_character_images")
+    async def delete_character_images(self, deletion: ImageDeletion) -> None:
+        """Deletes images from storage; those that are gone already are skipped."""
+        for path in deletion.paths:
             await self.image_store.storage.delete(path)
 
     @activity.defn(name="delete_character_upload")

@@ -1,13 +1,15 @@
 """Declares the characters product."""
 
 from cutroom.jobs.ids import InternalJobType
-from cutroom.products.characters import worker
-from cutroom.products.characters.workflow import CharacterImageWorkflow
+from cutroom.products.characters import routes, worker
+from cutroom.products.characters.workflow import CharacterImageWorkflow, DeleteCharacterImagesWorkflow
 from cutroom.products.declaration import JobSpec, Ownership, Product
 
 PRODUCT = Product(
     name="characters",
     worker=worker.register,
     jobs=(JobSpec(InternalJobType.CHARACTER, workflow=CharacterImageWorkflow),),
+    workflows=(DeleteCharacterImagesWorkflow,),
+    routers=(routes.router,),
     owns=Ownership(object_prefixes=("characters/",)),
 )

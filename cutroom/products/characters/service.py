@@ -1,7 +1,7 @@
-"""Accepts uploads of character images and lists pending ones."""
+"""Accepts uploads of character images, lists pending ones, and deletes characters and images."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from cutroom.accounts.principals import Principal
@@ -9,22 +9,31 @@ from cutroom.credits.pricing import PriceList
 from cutroom.errors import invalid_field
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
-from cutroom.library.branding import remaining_image_slots
+from cutroom.library import branding
 from cutroom.library.rules import MAX_CHARACTER_IMAGES, uploaded_image_path
 from cutroom.media.images import HEAD_BYTES, MAX_BYTES, check_size, sniff_image
 from cutroom.media.process import MediaError
 from cutroom.media.sandbox import MIB
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
+from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.storage.objects import Storage
 
 MAX_PENDING = 20  # pending or rejected images listed, newest first
 CHARACTER_ID, IMAGE_ID, FILE_NAME = "character_id", "image_id", "file_name"  # in a job's plan
 MAX_FILE_NAME = 200
+DELETE_WORKFLOW = "delete-character-images"
 _PENDING = """SELECT id, status, plan, error_message FROM jobs
     WHERE library_id = $1 AND type = 'character' AND status <> 'ready' ORDER BY created_at DESC, id DESC LIMIT $2"""
 _IN_PROGRESS = """SELECT count(*) FROM jobs WHERE library_id = $1 AND type = 'character'
     AND status IN ('queued', 'processing') AND plan->>'character_id' = $2"""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageDeletion:
+    """Stored images whose rows have been deleted."""
+
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ async def upload_images(
     now: datetime,
 ) -> list[str]:
     """Stores the uploads and creates a job for each; returns the image ids."""
-    slots = await remaining_image_slots(connection, principal.library_id, character_id)
+    slots = await branding.remaining_image_slots(connection, principal.library_id, character_id)
     slots -= await connection.fetchval(_IN_PROGRESS, principal.library_id, character_id)
     if len(images) > slots:
         raise invalid_field("pictures", f"A character has at most {MAX_CHARACTER_IMAGES} images.")
@@ -95,3 +104,30 @@ async def pending_images(connection: Connection, library_id: str) -> list[Pendin
         )
         for row in rows
     ]
+
+
+async def delete_character(
+    connection: Connection, principal: Principal, character_id: str, *, if_match: str | None = None
+) -> None:
+    """Deletes a character; its images are deleted from storage once the transaction has committed."""
+    paths = await branding.delete_character(connection, principal.library_id, character_id, if_match=if_match)
+    await _delete_stored(connection, principal.library_id, character_id, paths=paths)
+
+
+async def delete_image(connection: Connection, principal: Principal, character_id: str, *, image_id: str) -> None:
+    """Deletes one image of a character."""
+    path = await branding.remove_image(connection, principal.library_id, character_id, image_id=image_id)
+    await _delete_stored(connection, principal.library_id, image_id, paths=[path])
+
+
+async def _delete_stored(connection: Connection, library_id: str, deleted_id: str, *, paths: Sequence[str]) -> None:
+    """Starts the workflow that deletes the files with this transaction, so that a crash leaves none behind."""
+    if not paths:
+        return
+    start = WorkflowStart(
+        library_id=library_id,
+        workflow=DELETE_WORKFLOW,
+        workflow_id=f"{DELETE_WORKFLOW}_{deleted_id}",
+        argument=asdict(ImageDeletion(tuple(paths))),
+    )
+    await enqueue(connection, start)

@@ -14,5 +14,6 @@ def register(context: WorkerContext) -> Activities:
         clock=context.clock,
     )
     return {
+        TaskQueue.CONTROL: [characters.delete_character_images],
         TaskQueue.VISION: [characters.store_character_image, characters.delete_character_upload],
     }

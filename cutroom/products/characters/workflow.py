@@ -1,4 +1,4 @@
-"""Defines the character image workflow."""
+"""Defines the workflows that store and delete character images."""
 
 from datetime import timedelta
 from functools import partial
@@ -8,10 +8,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.lifecycle import JobRef
-    from cutroom.jobs.workflow import ActivityRunner, run_job
+    from cutroom.jobs.workflow import ActivityRunner, run_control_activity, run_job
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.characters.activities import CharacterActivities
-    from cutroom.products.characters.service import CHARACTER_ID, IMAGE_ID
+    from cutroom.products.characters.service import CHARACTER_ID, DELETE_WORKFLOW, IMAGE_ID, ImageDeletion
 
 vision = ActivityRunner(
     TaskQueue.VISION,
@@ -36,3 +36,12 @@ class CharacterImageWorkflow:
         finally:
             await vision.run(CharacterActivities.delete_character_upload, job, image_id)
         return {}
+
+
+@workflow.defn(name=DELETE_WORKFLOW)
+class DeleteCharacterImagesWorkflow:
+    """Deletes the stored images of a deleted character; retried until the object store has deleted them."""
+
+    @workflow.run
+    async def run(self, deletion: ImageDeletion) -> None:
+        await run_control_activity(CharacterActivities.delete_character_images, deletion)

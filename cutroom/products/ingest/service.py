@@ -12,8 +12,9 @@ from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
+from cutroom.library.folders import require_folders
 from cutroom.library.rules import video_path
-from cutroom.library.service import get_folder, get_video
+from cutroom.library.service import get_video
 from cutroom.library.usage import Usage, add_usage
 from cutroom.library.videos import set_media, set_missing_title
 from cutroom.media.probe import MediaInfo
@@ -58,7 +59,7 @@ async def create_video(
     if new_video.workspace_id is not None and new_video.workspace_id != principal.workspace_id:
         raise CutroomError(Code.PERMISSION_DENIED)
     if new_video.folder_id is not None:
-        await get_folder(connection, principal, new_video.folder_id)
+        await require_folders(connection, principal.library_id, [new_video.folder_id])
     thumbnail = thumbnail_plan(new_video.products.packaging if new_video.products is not None else None)
     if thumbnail is not None:
         await thumbnails.validate_plan(connection, principal, thumbnail, at="products.packaging.thumbnail.")

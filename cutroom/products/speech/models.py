@@ -6,7 +6,7 @@ from sqlalchemy import Double, Index, LargeBinary, SmallInteger, Text, UniqueCon
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from cutroom.platform.tables import Id, Instant, Table
+from cutroom.platform.tables import Id, Instant, Revision, Table
 
 
 class VoiceRow(Table):
@@ -35,6 +35,7 @@ class VoiceRow(Table):
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
     samples_deleted_at: Mapped[Instant | None]
+    revision: Mapped[Revision]
 
 
 class VoiceConsentRow(Table):

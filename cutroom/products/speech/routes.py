@@ -34,6 +34,7 @@ from cutroom.products.speech.schemas import (
     SpeechModel,
     SpokenLanguage,
     Voice,
+    VoicePatch,
     Voices,
 )
 from cutroom.products.speech.search import VoiceSearch, voice_page
@@ -44,6 +45,7 @@ from cutroom.products.speech.voice_input import parse_new_voice
 from cutroom.text.language_tags import display_name
 from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
+from cutroom.web.revisions import IfMatch
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Speech"])
 search_router = APIRouter(prefix="/v2", route_class=OperationRoute, tags=["Speech"])
@@ -183,10 +185,10 @@ async def search_voices(
 
 
 @router.get("/voices/{voice_id}", summary="Get a voice")
-@operation(scope=Scope.TTS_READ, access=Access.READ)
+@operation(scope=Scope.TTS_READ, access=Access.READ, has_revisions=True)
 async def get_voice(call: CurrentCall, voice_id: VoiceId) -> Voice:
-    """Returns a voice. Poll a new clone until its `status` is `ready` or `failed`."""
-    return await service.get_voice(
+    """Returns a voice. Poll a new clone until its `status` is `ready` or `failed`. Stock voices have no `ETag`."""
+    found = await service.get_voice(
         call.connection,
         call.principal,
         voice_id,
@@ -194,15 +196,27 @@ async def get_voice(call: CurrentCall, voice_id: VoiceId) -> Voice:
         plans=call.runtime.authenticator.plans,
         now=call.now,
     )
+    return found if isinstance(found, Voice) else call.with_etag(found)
+
+
+@router.patch("/voices/{voice_id}", summary="Update a voice clone")
+@operation(scope=Scope.TTS_WRITE, access=Access.WRITE, has_revisions=True)
+async def update_voice(call: CurrentCall, voice_id: VoiceId, patch: VoicePatch, if_match: IfMatch = None) -> Voice:
+    """Changes the name, description or labels of a clone. Fields that are not sent stay; null clears the last two."""
+    await service.update_voice(call.connection, call.principal, voice_id, patch, if_match=if_match)
+    return await get_voice(call, voice_id)
 
 
 @router.delete("/voices/{voice_id}", status_code=204, summary="Delete a voice clone")
-@operation(scope=Scope.TTS_WRITE, access=Access.WRITE)
+@operation(scope=Scope.TTS_WRITE, access=Access.WRITE, has_revisions=True)
 async def delete_voice(
-    call: CurrentCall, voice_id: VoiceId, client: Annotated[str | None, Header(alias=SDK_HEADER)] = None
+    call: CurrentCall,
+    voice_id: VoiceId,
+    client: Annotated[str | None, Header(alias=SDK_HEADER)] = None,
+    if_match: IfMatch = None,
 ) -> Response:
     """Deletes a clone immediately; its samples are removed within 30 days."""
-    await service.delete_voice(call.connection, call.principal, voice_id, now=call.now)
+    await service.delete_voice(call.connection, call.principal, voice_id, if_match=if_match, now=call.now)
     if client == SDK_NAME:
         return JSONResponse(DeletedVoice().model_dump())
     return Response(status_code=204)

@@ -1,18 +1,40 @@
 """Request and response bodies of the speech API, compatible with ElevenLabs clients."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from cutroom.products.speech.rules import MAX_SPEED, MAX_TEXT, MIN_SPEED, MODEL_ID, is_model
 from cutroom.text.language_tags import canonical_language, is_language
-from cutroom.web.schema import Omittable, Uri, allow_null, make_strict
+from cutroom.web.schema import Omittable, Uri, allow_null, describe_patch, make_strict, require_change
 
 MAX_LABELS = 16
 VoiceStatus = Literal["processing", "ready", "failed"]
 
 Label = Annotated[str, StringConstraints(max_length=100)]
+VoiceName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+VoiceDescription = Annotated[str | None, StringConstraints(strip_whitespace=True, max_length=1_000)]
+VoiceLabels = Annotated[
+    dict[Label, Label],
+    Field(
+        max_length=MAX_LABELS,
+        description="For example `language`, `gender` and `age`; null means none.",
+        json_schema_extra=allow_null,
+    ),
+    BeforeValidator(lambda value: {} if value is None else value),
+]
 
 
 class SpeechApiModel(BaseModel):
@@ -36,25 +58,38 @@ class NewVoice(SpeechApiModel):
         json_schema_extra={"examples": [{"name": "Ana", "sample_url": "https://media.example.com/ana.wav"}]},
     )
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+    name: VoiceName
     sample_url: Annotated[
         str | None, Field(description="An HTTPS URL of a recording; required if no files are sent.")
     ] = None
-    description: Annotated[str | None, StringConstraints(strip_whitespace=True, max_length=1_000)] = None
-    labels: Annotated[
-        dict[Label, Label],
-        Field(
-            max_length=MAX_LABELS,
-            description="For example `language`, `gender` and `age`; null means none.",
-            json_schema_extra=allow_null,
-        ),
-    ] = Field(default_factory=dict)
+    description: VoiceDescription = None
+    labels: VoiceLabels = Field(default_factory=dict)
     remove_background_noise: bool = True
 
-    @field_validator("labels", mode="before")
+
+class VoicePatch(SpeechApiModel):
+    """Changes to a clone; fields that are not sent stay."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        protected_namespaces=(),
+        json_schema_extra={"examples": [{"name": "Ana", "labels": {"language": "pt"}}]},
+    )
+
+    name: VoiceName = ""
+    description: VoiceDescription = None
+    labels: VoiceLabels = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _require_change(self) -> Self:
+        require_change(self)
+        return self
+
     @classmethod
-    def _no_labels(cls, value: Any) -> Any:  # noqa: ANN401 (whatever was sent)
-        return {} if value is None else value
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        describe_patch(cls, handler.resolve_ref_schema(schema))
+        return schema
 
 
 class AddedVoice(SpeechApiModel):

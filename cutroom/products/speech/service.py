@@ -1,4 +1,4 @@
-"""Creates, reads, deletes and purges voice clones, and reads stock voices."""
+"""Creates, reads, changes, deletes and purges voice clones, and reads stock voices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,15 @@ from cutroom.errors import not_found
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
-from cutroom.platform.db import Connection, insert
+from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech.rules import (
     is_voice_id,
 )
-from cutroom.products.speech.schemas import NewVoice, Voice, VoiceSettings
+from cutroom.products.speech.schemas import NewVoice, Voice, VoicePatch, VoiceSettings
+from cutroom.web.revisions import Revised, require_match
+from cutroom.web.schema import changes_of
 
 URL_PURPOSE = "voice-sample"
 MAX_LISTED = 100
@@ -95,27 +97,44 @@ async def list_clones(
 
 async def get_voice(
     connection: Connection, principal: Principal, voice_id: str, *, storage: Storage, plans: Plans, now: datetime
-) -> Voice:
-    """A clone of the caller's library, or a stock voice."""
+) -> Voice | Revised[Voice]:
+    """A clone of the caller's library, or a stock voice, which has no revisions."""
     row = await find_clone(connection, principal.library_id, voice_id)
     if row is not None:
-        return (await _to_voices([row], principal, storage=storage, plans=plans))[0]
+        return Revised((await _to_voices([row], principal, storage=storage, plans=plans))[0], row["revision"])
     found = next((voice for voice in await available_voices(connection, now=now) if voice.id == voice_id), None)
     if found is None:
         raise not_found()
     return stock_voice(found, plans)
 
 
-async def delete_voice(connection: Connection, principal: Principal, voice_id: str, *, now: datetime) -> None:
-    deleted = await connection.fetchval(
-        """UPDATE voices SET deleted_at = $3 WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL
-           RETURNING true""",
+async def update_voice(
+    connection: Connection, principal: Principal, voice_id: str, patch: VoicePatch, *, if_match: str | None = None
+) -> None:
+    changes = changes_of(patch)
+    if "description" in changes:
+        changes["description"] = patch.description or None
+    await _lock_clone(connection, principal, voice_id, if_match=if_match)
+    await update_clone(connection, principal.library_id, voice_id, columns=changes)
+
+
+async def delete_voice(
+    connection: Connection, principal: Principal, voice_id: str, *, if_match: str | None = None, now: datetime
+) -> None:
+    await _lock_clone(connection, principal, voice_id, if_match=if_match)
+    await update_clone(connection, principal.library_id, voice_id, columns={"deleted_at": now})
+
+
+async def _lock_clone(connection: Connection, principal: Principal, voice_id: str, *, if_match: str | None) -> None:
+    """Lock a clone for a change; raise CONFLICT unless `If-Match` names its revision."""
+    revision = await connection.fetchval(
+        "SELECT revision FROM voices WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE",
         principal.library_id,
         voice_id,
-        now,
     )
-    if deleted is None:
+    if revision is None:
         raise not_found()
+    require_match(if_match, revision)
 
 
 async def find_clone(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record | None:
@@ -175,14 +194,8 @@ async def load_clone(connection: Connection, library_id: str, voice_id: str) -> 
 
 
 async def update_clone(connection: Connection, library_id: str, voice_id: str, *, columns: Mapping[str, Any]) -> None:
-    """Set columns of a clone; column names are interpolated and must never come from a request."""
-    assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(columns, 3))
-    await connection.execute(
-        f"UPDATE voices SET {assignments} WHERE library_id = $1 AND id = $2",  # noqa: S608
-        library_id,
-        voice_id,
-        *columns.values(),
-    )
+    """Set columns of a clone; column names must never come from a request."""
+    await update(connection, "voices", library_id, voice_id, columns=columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ async def test_character_can_be_renamed_and_deleted_and_its_images_removed(
     assert "1 of 10 images" in page
     removed = await browser.post(f"/characters/{character_id}/images/{image_id}/remove")
     assert removed.status_code == 303
-    assert await runtime.storage.size(path) is None
+    sql = "SELECT argument FROM outbox WHERE workflow_id = $1"
+    assert await accounts.connection.fetchval(sql, f"delete-character-images_{image_id}") == {"paths": [path]}
     assert (await browser.post(f"/characters/{character_id}/delete")).status_code == 303
     assert "No characters yet" in (await browser.get("/characters")).text
 

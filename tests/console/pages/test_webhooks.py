@@ -56,6 +56,20 @@ async def test_test_event_and_resend_deliver_to_that_endpoint_only(
     assert all(row["workflow_id"].endswith(endpoint_id) for row in starts)
 
 
+async def test_disabled_endpoint_is_enabled_by_its_owner(browser: Browser, sign_in: SignIn, accounts: Accounts) -> None:
+    endpoint_id = await register(browser)
+    assert ">Enable<" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
+    sql = "UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'It was <b>gone</b>.' WHERE id = $1"
+    await accounts.connection.execute(sql, endpoint_id)
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "It was &lt;b&gt;gone&lt;/b&gt;." in page
+    assert ">Enable<" in page
+    outsider = await sign_in(await accounts.person())
+    assert (await outsider.post(f"/webhooks/{endpoint_id}/enable")).status_code == 404
+    assert (await browser.post(f"/webhooks/{endpoint_id}/enable")).status_code == 303
+    assert ">Enable<" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
+
+
 async def test_event_of_another_library_cannot_be_resent(browser: Browser, accounts: Accounts, sign_in: SignIn) -> None:
     outsider = await accounts.person()
     other = await sign_in(outsider)

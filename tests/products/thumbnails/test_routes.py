@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from cutroom.credits import ledger
-from cutroom.library.branding import BrandVoiceInput, add_brand_voice, add_character
+from cutroom.library.branding import add_brand_voice, add_character
+from cutroom.library.schemas import BrandVoiceInput
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.thumbnails.service import NewThumbnailImage, store_images
