@@ -40,7 +40,11 @@ async def job_step(
     step = StepProgress(database, clock, ref, stage, until=progress, share=share)
     await step.start()
     async with heartbeating(), step.reporting():
-        yield step.pace.report
+        try:
+            yield step.pace.report
+        except asyncio.CancelledError:  # the job was canceled, or the worker stops
+            step.pace.cancel()
+            raise
     await step.finish()
 
 

@@ -13,7 +13,7 @@ from temporalio import activity
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
-from cutroom.library.rules import video_path
+from cutroom.library.rules import poster_path, video_path
 from cutroom.library.videos import set_poster
 from cutroom.media import audio, video
 from cutroom.media.local_cache import LocalMediaCache
@@ -173,10 +173,10 @@ class IngestActivities:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
                     return
-                poster_path = video_path(ref.library_id, video_id, "poster.jpg")
-                await self.storage.put(poster_path, poster)
+                stored = poster_path(ref.library_id, video_id)
+                await self.storage.put(stored, poster)
         async with self.database.transaction(ref.library_id) as connection:
-            await set_poster(connection, ref.library_id, video_id, path=poster_path)
+            await set_poster(connection, ref.library_id, video_id, path=stored)
 
     @activity.defn(name="encode_chunk")
     async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:

@@ -18,7 +18,7 @@ from cutroom.engines.recognition.separated_voice import SeparatedVoiceRecognizer
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
 from cutroom.library.rules import video_path
@@ -181,6 +181,7 @@ class TranscriptActivities:
                 engine=engine,
             )
             async with self.database.transaction(job.library_id) as connection:
+                await require_running(connection, job)
                 await service.save_transcript(
                     connection, job.library_id, video_id, transcript=transcript, now=self.clock()
                 )
