@@ -42,9 +42,8 @@ async def job_step(
     async with heartbeating(), step.reporting():
         try:
             yield step.pace.report
-        except asyncio.CancelledError:  # the job was canceled, or the worker stops
-            step.pace.cancel()
-            raise
+        finally:
+            step.pace.end()
     await step.finish()
 
 

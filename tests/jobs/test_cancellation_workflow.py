@@ -62,14 +62,14 @@ class LongEncoder:
         try:
             async with job_step(self.database, system_clock, ref, "encoding", progress=90) as report:
                 thread = asyncio.create_task(asyncio.to_thread(self._compute, report))
-                await asyncio.gather(self._ffmpeg(ref.job_id), thread)
+                await asyncio.gather(self._ffmpeg(ref), thread)
         finally:
             self.ended.append(ref.job_id)
 
-    async def _ffmpeg(self, marker: str) -> None:
+    async def _ffmpeg(self, ref: JobRef) -> None:
         source = ["-re", "-f", "lavfi", "-i", f"sine=440:d={LONG_SECONDS}"]
-        arguments = [*source, "-metadata", f"title={marker}", "-f", "wav", "long.wav"]
-        await self.sandbox.run("ffmpeg", ["-v", "error", *arguments], inputs={}, output=self.folder)
+        arguments = [*source, "-metadata", f"title={ref.job_id}", "-f", "wav", f"{ref.attempt}.wav"]
+        await self.sandbox.run("ffmpeg", ["-v", "error", "-y", *arguments], inputs={}, output=self.folder)
 
     def _compute(self, report: Any) -> None:  # noqa: ANN401 (a progress function)
         try:
