@@ -198,17 +198,23 @@ class StoredSource:
     storage_path: str
     sealed_url: bytes
     media_kind: MediaKind
+    is_inspected: bool  # by this attempt of the import or an earlier one
 
 
 async def get_source(connection: Connection, library_id: str, video_id: str) -> StoredSource:
     row = await connection.fetchrow(
-        "SELECT type, storage_path, sealed_url, content_type FROM sources WHERE library_id = $1 AND video_id = $2",
+        """SELECT type, storage_path, sealed_url, content_type, sha256 IS NOT NULL AS is_inspected FROM sources
+           WHERE library_id = $1 AND video_id = $2""",
         library_id,
         video_id,
     )
     assert row is not None
     return StoredSource(
-        SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"", media_kind(row["content_type"])
+        SourceType(row["type"]),
+        row["storage_path"],
+        row["sealed_url"] or b"",
+        media_kind(row["content_type"]),
+        is_inspected=row["is_inspected"],
     )
 
 

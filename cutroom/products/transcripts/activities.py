@@ -110,7 +110,7 @@ class TranscriptActivities:
     async def transcribe_chunk(self, job: JobRef, video_id: str, task: TranscriptChunkTask) -> str:
         """Transcribe a chunk, compute its speaker embeddings, and return the detected language."""
         stored = _work_path(job, video_id, f"chunk-{task.chunk.index:05}.json")
-        if await self.storage.size(stored) is not None:  # stored by an interrupted attempt
+        if await self.storage.size(stored) is not None:  # stored by an interrupted or earlier attempt
             return read_chunk(await self._read(stored)).language
         share = transcription_share(task.total_chunks)
         async with self._step(job, "transcribing", progress=TRANSCRIPTION_PROGRESS, share=share) as report_progress:
@@ -235,4 +235,5 @@ def _with_progress(
 
 
 def _work_path(job: JobRef, video_id: str, name: str) -> str:
-    return video_path(job.library_id, video_id, f"transcript/chunks/{job.attempt}/{name}")
+    """The same for every attempt, so that a retried job reuses the chunks of the one before."""
+    return video_path(job.library_id, video_id, f"transcript/chunks/{name}")
