@@ -21,7 +21,7 @@ from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
-from cutroom.products.catalog import PRODUCTS
+from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.web.app import create_app
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
@@ -46,7 +46,8 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     @asynccontextmanager
     async def open_with_checks() -> AsyncIterator[Runtime]:
         async with open_dependencies() as runtime:
-            yield replace(runtime, bundle_checks=BUNDLE_CHECKS, products=tuple(each.info for each in PRODUCTS))
+            products = tuple(each.info for each in PRODUCTS)
+            yield replace(runtime, bundle_checks=BUNDLE_CHECKS, products=products, job_hooks=JOB_HOOKS)
 
     app = create_app(open_with_checks, ROUTERS)
     app.router.routes.extend(console_routes())

@@ -17,10 +17,11 @@ from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.jobs.activities import JobActivities
+from cutroom.jobs.cancellation_activities import CancellationActivities
 from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
-from cutroom.jobs.workflow import SweepJobsWorkflow
+from cutroom.jobs.workflow import CancelJobWorkflow, SweepJobsWorkflow
 from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
@@ -37,6 +38,7 @@ from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow
 
 CORE_WORKFLOWS: tuple[type, ...] = (
+    CancelJobWorkflow,
     CheckLedgersWorkflow,
     ExpireReservationWorkflow,
     PurgeEventsWorkflow,
@@ -62,8 +64,9 @@ PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
 }
 SERVICE = "cutroom-worker"
 SHUTDOWN_GRACE = timedelta(seconds=30)
-# By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work.
-MAX_HEARTBEAT_INTERVAL = timedelta(seconds=5)
+# By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work. It is
+# also how long an activity may run after its job was canceled, which it learns from the response to a heartbeat.
+MAX_HEARTBEAT_INTERVAL = timedelta(seconds=3)
 
 _log = logging.getLogger(__name__)
 
@@ -83,8 +86,22 @@ def core_activities(context: WorkerContext) -> Activities:
         metrics=JobMetrics(PRODUCTS_BY_WORKFLOW),
         checks={job.job_type: job.check for product in PRODUCTS for job in product.jobs if job.check is not None},
     )
+    cancellation = CancellationActivities(
+        database=context.database,
+        client=context.client,
+        storage=context.storage,
+        metrics=jobs.metrics,
+        output_prefixes={
+            job.job_type: job.output_prefix
+            for product in PRODUCTS
+            for job in product.jobs
+            if job.output_prefix is not None
+        },
+    )
     return {
         TaskQueue.CONTROL: [
+            cancellation.delete_canceled_output,
+            cancellation.stop_canceled_job,
             credit.check_ledgers,
             credit.expire_reservation,
             deliveries.purge_events,

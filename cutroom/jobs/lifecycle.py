@@ -14,6 +14,7 @@ from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
 from cutroom.jobs.settlement import Settle, claim_transcript_line, settle_job
+from cutroom.jobs.states import CANCELLED
 from cutroom.library.schemas import State
 from cutroom.library.service import load_video, set_stage_status
 from cutroom.library.usage import Usage, add_usage
@@ -136,6 +137,22 @@ async def complete(
     return True
 
 
+async def require_running(connection: Connection, ref: JobRef) -> None:
+    """Lock the job until the transaction ends; raise if this attempt is superseded or has ended.
+
+    Called before an output is published, so that a canceled job publishes nothing more.
+    """
+    is_running = await connection.fetchval(
+        """SELECT true FROM jobs WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'
+           FOR SHARE""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+    )
+    if not is_running:
+        raise CutroomError(Code.CONFLICT, message="This attempt of the job has ended.")
+
+
 async def _count_processed(connection: Connection, ref: JobRef, media_seconds: float | None) -> None:
     key = parse_job_id(ref.job_id)
     if key is not None and key.type in PROCESSING_JOB_TYPES and media_seconds is not None:
@@ -197,9 +214,9 @@ async def _mark_failed(
         row["video_id"],
         ref.job_id,
     )
-    cause = Failure(
-        Code.FAILED_PRECONDITION, "A job that this one depends on has failed.", details={"jobId": ref.job_id}
-    )
+    verb = "was canceled" if failure.code == CANCELLED else "has failed"
+    message = f"A job that this one depends on {verb}."
+    cause = Failure(Code.FAILED_PRECONDITION, message, details={"jobId": ref.job_id})
     for each in dependents:
         next_ref = JobRef(ref.library_id, each["id"], each["attempt"])
         failed += await _mark_failed(connection, next_ref, failure=cause, now=now)
@@ -218,14 +235,23 @@ async def _update_video(
 ) -> None:
     """Copy import and transcript states to the video; publish `video.ready` or `video.failed` when the import ends."""
     key = parse_job_id(ref.job_id)
-    if key is None or video_id is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
+    if key is None or video_id is None:
         return
-    stage: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
-    await set_stage_status(connection, ref.library_id, video_id, stage=stage, state=state)
-    if stage == "import" and state in {"ready", "failed"}:
+    await update_video_stage(connection, ref.library_id, key, video_id, state=state)
+    if key.type is JobType.IMPORT and state in {"ready", "failed"}:
         video = await load_video(connection, ref.library_id, video_id)
         data = video.model_dump(mode="json", by_alias=True)
         await publish_event(connection, ref.library_id, type=f"video.{state}", data=data, now=now)
+
+
+async def update_video_stage(
+    connection: Connection, library_id: str, key: JobKey, video_id: str | None, *, state: State
+) -> None:
+    """Copy the state of an import or transcript to its video."""
+    if video_id is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
+        return
+    stage: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
+    await set_stage_status(connection, library_id, video_id, stage=stage, state=state)
 
 
 async def _publish_job_event(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:

@@ -8,7 +8,7 @@ import asyncpg
 from temporalio import activity
 
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.states import JobState
+from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.platform.db import Connection
 from cutroom.platform.worker_metrics import CORE, JOB_FAILURES, JOB_MEDIA_SECONDS, JOB_QUEUE_SECONDS, JOB_RUN_SECONDS
 
@@ -37,14 +37,19 @@ class JobMetrics:
             if job["finished_at"] == now:
                 self._record_end(job)
 
+    def record_cancellation(self, job_type: str) -> None:
+        """Counts a canceled job as a failed one; its row was ended by the API, which serves no job metrics."""
+        failures = activity.metric_meter().create_counter(JOB_FAILURES, "Failed jobs by error code.")
+        failures.add(1, {**self._labels(job_type), "code": CANCELLED})
+
     def _record_start(self, job: asyncpg.Record) -> None:
         waited = activity.metric_meter().create_histogram_float(
             JOB_QUEUE_SECONDS, "Time from ready to run until started.", "s"
         )
-        waited.record((job["started_at"] - job["queued_at"]).total_seconds(), self._labels(job))
+        waited.record((job["started_at"] - job["queued_at"]).total_seconds(), self._labels(job["type"]))
 
     def _record_end(self, job: asyncpg.Record) -> None:
-        meter, labels = activity.metric_meter(), self._labels(job)
+        meter, labels = activity.metric_meter(), self._labels(job["type"])
         if job["started_at"] is not None:
             ran = meter.create_histogram_float(JOB_RUN_SECONDS, "Time from started to finished.", "s")
             seconds = (job["finished_at"] - job["started_at"]).total_seconds()
@@ -56,5 +61,5 @@ class JobMetrics:
             media = meter.create_histogram_float(JOB_MEDIA_SECONDS, "Length of the media of ready jobs.", "s")
             media.record(job["media_seconds"], labels)
 
-    def _labels(self, job: asyncpg.Record) -> dict[str, str]:
-        return {"product": self.products.get(job["type"], CORE), "job_type": job["type"]}
+    def _labels(self, job_type: str) -> dict[str, str]:
+        return {"product": self.products.get(job_type, CORE), "job_type": job_type}

@@ -1,12 +1,16 @@
-"""Routes for reading jobs and the summary of a library."""
+"""Routes for reading, canceling and retrying jobs, and for the summary of a library."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path
 
 from cutroom.accounts.scopes import Scope
+from cutroom.credits.pricing import load_prices
+from cutroom.errors import Code
 from cutroom.jobs import service
+from cutroom.jobs.cancellation import cancel_job as cancel
 from cutroom.jobs.library_summary import summarize_library
+from cutroom.jobs.retries import retry_job as retry
 from cutroom.jobs.schemas import Job, JobList
 from cutroom.library.schemas import LibrarySummary
 from cutroom.library.service import get_video
@@ -34,6 +38,34 @@ async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
 async def get_job(call: CurrentCall, job_id: JobId) -> Job:
     """Retrieves a job. Poll it until its status is `ready` or `failed`, or subscribe to webhooks."""
     return await service.get_job(call.connection, call.principal.library_id, job_id)
+
+
+@router.post("/jobs/{jobId}/cancel", summary="Cancel a job")
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.FAILED_PRECONDITION,))
+async def cancel_job(call: CurrentCall, job_id: JobId) -> Job:
+    """Ends a queued or running job as `failed` with the error code `CANCELLED`, and returns its price in full.
+
+    What it has published so far is removed, and its work stops within seconds. Queued jobs that depend on it fail;
+    other jobs of the same request are not affected. Canceling a canceled job again has no effect.
+    """
+    return await cancel(call.connection, call.principal, job_id, hooks=call.runtime.job_hooks, now=call.now)
+
+
+@router.post("/jobs/{jobId}/retry", status_code=202, summary="Retry a job")
+@operation(
+    scope=Scope.VIDEOS_WRITE,
+    access=Access.PRODUCE,
+    errors=(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+)
+async def retry_job(call: CurrentCall, job_id: JobId) -> Job:
+    """Runs a failed or canceled job again under the same id, and charges it at the current price.
+
+    The key also needs the scope that creates such a job. Steps whose outputs are stored are not repeated. A job that
+    is queued or processing is returned unchanged and uncharged.
+    """
+    hooks = call.runtime.job_hooks
+    prices = load_prices(call.runtime.settings.prices_file)
+    return await retry(call.connection, call.principal, job_id, hooks=hooks, prices=prices, now=call.now)
 
 
 @library_router.get("/library", summary="Get the library")

@@ -26,6 +26,10 @@ MIN_PROGRESS = 5.0  # from which the pace of a job says something
 _log = logging.getLogger(__name__)
 
 
+class StepEndedError(Exception):
+    """Raised by a progress report of a step that was canceled or has failed, to end the engine's loop."""
+
+
 class StepPace:
     """The completed fraction of a step: as last reported, and from there at the pace so far, but never to the end.
 
@@ -38,8 +42,15 @@ class StepPace:
         self._expected_seconds = expected_seconds
         self._reported = (0.0, self._started)  # fraction and time, assigned together because threads report
         self._shown = (0.0, self._started)
+        self._has_ended = False
+
+    def end(self) -> None:
+        """Let further reports raise: a thread cannot be canceled from outside, but reports between its chunks."""
+        self._has_ended = True
 
     def report(self, fraction: float) -> None:
+        if self._has_ended:
+            raise StepEndedError
         if fraction > self._reported[0]:
             self._reported = (min(fraction, 1.0), self._clock())
 

@@ -40,7 +40,10 @@ async def job_step(
     step = StepProgress(database, clock, ref, stage, until=progress, share=share)
     await step.start()
     async with heartbeating(), step.reporting():
-        yield step.pace.report
+        try:
+            yield step.pace.report
+        finally:
+            step.pace.end()
     await step.finish()
 
 

@@ -13,10 +13,12 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.activities import JobActivities
+    from cutroom.jobs.cancellation_activities import CancellationActivities
     from cutroom.jobs.lifecycle import Failure, JobRef
     from cutroom.platform.task_queues import TaskQueue
 
 SWEEP_TIMEOUT = timedelta(minutes=5)
+HEARTBEAT_TIMEOUT = timedelta(seconds=15)  # of activities of jobs; none runs for longer after its workflow has ended
 
 Steps = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 Activities = TypeVar("Activities")
@@ -31,7 +33,7 @@ class ActivityRunner:
     queue: TaskQueue
     start_to_close: timedelta
     schedule_to_close: timedelta | None = timedelta(hours=24)
-    heartbeat_timeout: timedelta | None = timedelta(seconds=15)
+    heartbeat_timeout: timedelta | None = HEARTBEAT_TIMEOUT
     initial_interval: timedelta = timedelta(seconds=1)
     maximum_interval: timedelta = timedelta(seconds=15)
     priority: Priority = Priority.default
@@ -82,6 +84,7 @@ control = ActivityRunner(
     maximum_interval=timedelta(seconds=10),
 )
 run_control_activity = control.run
+deletion = control.with_options(start_to_close=timedelta(minutes=10))
 
 
 async def run_job(ref: JobRef, steps: Steps) -> None:
@@ -120,3 +123,14 @@ class SweepJobsWorkflow:
             start_to_close_timeout=SWEEP_TIMEOUT,
             heartbeat_timeout=timedelta(seconds=30),
         )
+
+
+@workflow.defn(name="cancel-job")
+class CancelJobWorkflow:
+    """Stops the work of a canceled job, then deletes its files once no activity can write them any more."""
+
+    @workflow.run
+    async def run(self, job: JobRef) -> None:
+        await run_control_activity(CancellationActivities.stop_canceled_job, job)
+        await workflow.sleep(HEARTBEAT_TIMEOUT)
+        await deletion.run(CancellationActivities.delete_canceled_output, job)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from cutroom.accounts.principals import Principal
 from cutroom.library.folders import require_folders
+from cutroom.library.rules import poster_path
 from cutroom.library.schemas import VideoPatch
 from cutroom.library.service import lock_revision
 from cutroom.library.usage import Usage, add_usage
@@ -65,6 +66,18 @@ async def set_media(
 async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
     await connection.execute(
         "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
+    )
+
+
+async def restore_poster(connection: Connection, library_id: str, video_id: str, *, replaced_under: str) -> None:
+    """Shows the import's own poster again if the current one is stored under a prefix that is being removed."""
+    await connection.execute(
+        """UPDATE videos SET poster_path = CASE WHEN media_type = 'audio' THEN NULL ELSE $4 END
+           WHERE library_id = $1 AND id = $2 AND starts_with(poster_path, $3)""",
+        library_id,
+        video_id,
+        replaced_under,
+        poster_path(library_id, video_id),
     )
 
 

@@ -14,6 +14,7 @@ from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 from cutroom.products.uploads.product import PRODUCT as UPLOADS
+from cutroom.web.products import JobHooks
 
 # Routes are matched in this order: the most requested first.
 PRODUCTS: tuple[Product, ...] = (
@@ -30,4 +31,11 @@ PRODUCTS: tuple[Product, ...] = (
     PACKAGING,
     SPEECH,
     CHARACTERS,
+)
+
+_JOBS = tuple(job for product in PRODUCTS for job in product.jobs)
+JOB_HOOKS = JobHooks(
+    before_cancel={kind: hook for product in PRODUCTS for kind, hook in product.before_cancel.items()},
+    discard={job.job_type: job.discard for job in _JOBS if job.discard is not None},
+    before_retry={job.job_type: job.before_retry for job in _JOBS if job.before_retry is not None},
 )

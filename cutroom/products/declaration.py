@@ -9,6 +9,8 @@ from fastapi import APIRouter
 from cutroom.credits.pricing import Action
 from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import BundleCheck
+from cutroom.jobs.cancellation import JobHook
+from cutroom.jobs.cancellation_activities import OutputPrefix
 from cutroom.jobs.ids import JobKind
 from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
@@ -24,6 +26,9 @@ class JobSpec:
     workflow: type[object]
     prices: frozenset[Action] = frozenset()
     check: StartCheck | None = None  # ends a job uncharged that turns out to be impossible
+    discard: JobHook | None = None  # removes the rows that an unfinished job has published
+    output_prefix: OutputPrefix | None = None  # of objects to delete when a job is canceled
+    before_retry: JobHook | None = None  # refuses a job that cannot run again
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,9 @@ class Product:
     limits: Mapping[str, float] = field(default_factory=dict)  # bounds that callers may want to know, by name
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
+    before_cancel: Mapping[JobKind, JobHook] = field(
+        default_factory=dict
+    )  # ends what a job of another product waits for
 
     @property
     def info(self) -> ProductInfo:

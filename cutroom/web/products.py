@@ -1,7 +1,7 @@
-"""What products tell callers about themselves: their limits and models, and why they may be unavailable."""
+"""What products tell callers about themselves, and what they do when their jobs are canceled or retried."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cutroom.accounts.principals import Principal
 from cutroom.platform.settings import Settings
@@ -33,3 +33,16 @@ class ProductInfo:
     limits: Mapping[str, float]
     models: tuple[str, ...]
     refusal: Refusal
+
+
+# `jobs.cancellation.JobHook`: takes a connection and the job, and acts in the same transaction.
+JobHook = Callable[..., Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class JobHooks:
+    """The hooks of all products, by type of job."""
+
+    before_cancel: Mapping[str, JobHook] = field(default_factory=dict)  # runs before the job is locked
+    discard: Mapping[str, JobHook] = field(default_factory=dict)  # removes what the unfinished job has published
+    before_retry: Mapping[str, JobHook] = field(default_factory=dict)  # refuses a job that cannot run again

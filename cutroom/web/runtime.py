@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from temporalio.client import Client
 
@@ -22,7 +22,7 @@ from cutroom.platform.temporal import connect_lazily
 from cutroom.web.idempotency import IdempotencyStore
 from cutroom.web.limits import RateLimiter
 from cutroom.web.paging import PageTokens
-from cutroom.web.products import ProductInfo
+from cutroom.web.products import JobHooks, ProductInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Runtime:
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
     bundle_checks: tuple[Callable[..., Awaitable[Mapping[str, Quality]]], ...] = ()
+    job_hooks: JobHooks = field(default_factory=JobHooks)
 
 
 @asynccontextmanager

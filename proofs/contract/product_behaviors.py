@@ -100,6 +100,37 @@ async def _retry(stage: Stage) -> None:
     expect(read["status"] == "queued" and "error" not in read, read)
 
 
+@promised("a canceled job is refunded once, and a retry charges it again")
+async def _canceled_job(stage: Stage) -> None:
+    async def balance() -> float:
+        balance: float = (await stage.call("GET /library")).document["credits"]["balance"]
+        return balance
+
+    before, ids = await balance(), await _new_video(stage)
+    made = (await stage.call(DUBS, {"languages": ["pt", "de"]}, ids=ids)).document["jobs"]
+    charged, job = await balance(), {"jobId": made[0]["id"]}
+    for _ in range(2):
+        canceled = (await stage.call("POST /jobs/{jobId}/cancel", ids=job)).document
+        expect((canceled["status"], canceled["error"]["code"]) == ("failed", "CANCELLED"), canceled)
+    other = (await stage.call("GET /jobs/{jobId}", ids={"jobId": made[1]["id"]})).document
+    expect(other["status"] == "queued", other)
+    price = (before - charged) / 2
+    expect(round(await balance() - charged - price, 3) == 0, "it was not refunded once")
+    retried = await stage.call("POST /jobs/{jobId}/retry", ids=job)
+    expect((retried.status, retried.document["status"]) == (202, "queued"), retried)
+    expect(round(await balance() - charged, 3) == 0, "it was not charged again")
+
+
+@promised("a canceled shorts request returns FAILED_PRECONDITION with its reason")
+async def _canceled_shorts(stage: Stage) -> None:
+    made = (await stage.call(SHORTS, {"kind": "promo"})).document
+    await stage.call("POST /jobs/{jobId}/cancel", ids={"jobId": made["jobId"]})
+    read = await stage.call("GET /shorts/{shortsRequestId}", ids={"shortsRequestId": made["shortsRequestId"]})
+    expect((read.status, read.code) == (422, "FAILED_PRECONDITION"), read)
+    details = read.document["error"]["details"]
+    expect(details["reason"] == "cancelled" and details["request"]["status"] == "failed", details)
+
+
 @promised("shorts, thumbnails and downloads get a new id for each request")
 async def _new_ids(stage: Stage) -> None:
     for operation, body, name, prefix in (

@@ -1,6 +1,9 @@
 """Errors inside job_step become job failures; their cause decides whether they are retried."""
 
+import asyncio
 import dataclasses
+import threading
+import time
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -9,6 +12,7 @@ from temporalio.testing import ActivityEnvironment
 from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError, UnsuitableInputError
 from cutroom.errors import not_found
 from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import MAX_ATTEMPTS, job_step
 from cutroom.media.process import MediaError, Reason
 from cutroom.platform.clock import system_clock
@@ -86,3 +90,33 @@ async def test_unavailable_service_is_retried_by_temporal(runtime: Runtime, pers
     environment.info = dataclasses.replace(environment.info, attempt=MAX_ATTEMPTS * 10)
     with pytest.raises(ConnectionRefusedError):  # retried by Temporal
         await environment.run(step)
+
+
+async def test_canceled_step_ends_the_loop_of_an_engine(runtime: Runtime, person: Person) -> None:
+    """A thread cannot be canceled; it ends when it next reports progress."""
+    chunks: list[int] = []
+    started, ended = threading.Event(), threading.Event()
+
+    def compute(report: ReportProgress) -> None:
+        try:
+            while True:
+                chunks.append(len(chunks))
+                started.set()
+                report(0.1)
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    async def step() -> None:
+        ref = JobRef(person.library_id, "job", 1)
+        async with job_step(runtime.database, system_clock, ref, "job_step", progress=10) as report:
+            await asyncio.to_thread(compute, report)
+
+    environment = ActivityEnvironment()
+    running = asyncio.create_task(environment.run(step))
+    assert await asyncio.to_thread(started.wait, 5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await asyncio.to_thread(ended.wait, 5)
+    assert len(chunks) > 1

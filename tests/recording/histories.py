@@ -63,6 +63,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await asyncio.sleep(2)
     await save(client, f"import_{video}", "import-ready")
     await save(client, f"import_{invalid}", "import-failed")
+    await record_cancellation(stage, client)
     await record_deliverables(stage, client, video)
     await record_speech(stage, client, video)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
@@ -191,6 +192,24 @@ async def record_deliverables(stage: Stage, client: Client, video: str) -> None:
     async for found in client.list_workflows("WorkflowType = 'hosting'"):
         await asyncio.wait_for(client.get_workflow_handle(found.id).result(), timeout=60)
         await save(client, found.id, "hosting-ready")
+
+
+async def record_cancellation(stage: Stage, client: Client) -> None:
+    """A canceled import that waits for its upload."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        made = (await caller.post("/v1/videos", json={"source": {"type": "upload"}})).json()
+        job_id = f"import_{made['videoId']}"
+        (await caller.post(f"/v1/jobs/{job_id}/cancel")).raise_for_status()
+    handle = client.get_workflow_handle(f"cancel_{job_id}")
+    async with asyncio.timeout(60):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, "cancel-job")
+
+
+async def _is_started(client: Client, workflow_id: str) -> bool:
+    return bool([each async for each in client.list_workflows(f"WorkflowId = '{workflow_id}'")])
 
 
 async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:

@@ -11,7 +11,7 @@ from cutroom.errors import Code
 from cutroom.jobs.estimates import describe_remaining
 from cutroom.jobs.ids import AutomationType, JobType
 from cutroom.jobs.schemas import Job
-from cutroom.jobs.states import JobState
+from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.library.schemas import Video
 from cutroom.products.catalog import PRODUCTS
 from cutroom.products.declaration import VideoTab
@@ -58,6 +58,8 @@ def job_label(job: Job, now: datetime) -> StateLabel:
         case JobState.READY:
             return StateLabel("ready", "Ready")
         case JobState.FAILED:
+            if job.error is not None and job.error.code == CANCELLED:
+                return StateLabel("failed", "Canceled", next_step(job))
             reason = f"Failed: {job.error.message}" if job.error else "Failed"
             return StateLabel("failed", reason, next_step(job))
 
@@ -83,8 +85,17 @@ def next_step(job: Job) -> NextStep | None:
         fields[_LANGUAGE_FIELDS[job.type]] = job.language
     if job.product is not None:
         fields["product"] = job.product.value
-    text = "Choose another language" if is_language_fault else "Retry"
+    text = "Choose another language" if is_language_fault else "Change options"
     return NextStep(text, f"/videos/{job.video_id}?{urlencode(fields)}")
+
+
+def can_retry(job: Job, video: Video) -> bool:
+    """Whether trying a failed job again, as it is, can help."""
+    if job.status is not JobState.FAILED or job.error is None:
+        return False
+    if job.type is JobType.IMPORT and video.provider == "upload":
+        return video.duration is not None  # otherwise its file was not received, or is not a video
+    return job.error.details.get("reason") not in {*LanguageFault, "no_speech"}
 
 
 def video_labels(video: Video, jobs: Iterable[Job], now: datetime) -> list[StateLabel]:

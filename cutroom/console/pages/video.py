@@ -10,6 +10,7 @@ from cutroom.console.framework.page_context import PageContext, page
 from cutroom.console.framework.recipes import may_produce
 from cutroom.console.framework.security import policy
 from cutroom.console.framework.states import video_labels
+from cutroom.console.pages.job_actions import load_retry_prices
 from cutroom.console.pages.orders import PANELS, load_offers
 from cutroom.console.pages.video_tabs import LOADERS, VideoView, load_dubs
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
@@ -76,6 +77,7 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
         "duration": max(video.duration or 0.0, 1.0),
         "tabs": list(VideoTab),
         "may_create": may_produce(context.me.principal),
+        "retry_prices": await load_retry_prices(context, video, view.jobs),
     }
 
 

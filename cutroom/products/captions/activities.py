@@ -12,7 +12,7 @@ from cutroom.engines.translation.document import DocumentTranslation, Translated
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration, get_title
@@ -73,6 +73,7 @@ class CaptionActivities:
         )
         quality = translated.translation.quality
         async with self.database.transaction(job.library_id) as connection:
+            await require_running(connection, job)
             await service.save_captions(
                 connection,
                 job.library_id,

@@ -22,6 +22,7 @@ PRODUCT = Product(
             workflow=CaptionsWorkflow,
             prices=frozenset({Action.CAPTIONS}),
             check=service.check_start,
+            discard=service.discard,
         ),
     ),
     routers=(routes.router,),

@@ -14,6 +14,7 @@ from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import Qualities, billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.schemas import Job
@@ -144,4 +145,14 @@ async def save_captions(
         list(segments),
         quality.value,
         now,
+    )
+
+
+async def discard(connection: Connection, job: EndedJob) -> None:
+    """Removes captions that were stored, but whose job has not become ready."""
+    await connection.execute(
+        "DELETE FROM captions WHERE library_id = $1 AND video_id = $2 AND language = $3",
+        job.library_id,
+        job.video_id,
+        job.key.language,
     )

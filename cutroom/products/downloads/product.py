@@ -2,7 +2,7 @@
 
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
-from cutroom.products.downloads import routes, worker
+from cutroom.products.downloads import routes, service, worker
 from cutroom.products.downloads.rules import download_tier
 from cutroom.products.downloads.workflow import DownloadWorkflow
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
@@ -18,7 +18,7 @@ def _refusal(context: CallerContext) -> str | None:
 PRODUCT = Product(
     name="downloads",
     worker=worker.register,
-    jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow),),
+    jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow, output_prefix=service.output_prefix),),
     routers=(routes.router,),
     owns=Ownership(object_prefixes=("downloads/",)),
     refusal=_refusal,

@@ -6,6 +6,7 @@ from typing import Any
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
@@ -147,3 +148,7 @@ async def get_download(connection: Connection, principal: Principal, request_id:
 
 def _error(code: str, message: str, details: dict[str, Any] | None) -> dict[str, Any]:
     return {"code": code, "message": message, "details": details or {}}
+
+
+def output_prefix(job: EndedJob) -> str:
+    return download_path(job.library_id, str(job.video_id), job.key.subject, "")

@@ -10,7 +10,7 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration, get_title
@@ -207,7 +207,7 @@ class DubActivities:
             path = await mixdown.publish_track(
                 self.artifacts, dub=dub, chunks=[chunk_path], name="preview.m4a", seconds=CHUNK_SECONDS
             )
-            await self._update(dub, {"completion": "preview_ready", "preview_path": path})
+            await self._update(job, dub, {"completion": "preview_ready", "preview_path": path})
 
     @activity.defn(name="publish_dub")
     async def publish_dub(
@@ -231,7 +231,7 @@ class DubActivities:
                 "speakers": dub_speakers(script, transcript.speakers),
                 "sync": sync,
             }
-            await self._update(dub, columns)
+            await self._update(job, dub, columns)
         flagged = flagged_lines(script)
         return {
             "language": dub.language,
@@ -245,8 +245,9 @@ class DubActivities:
             "sync": sync,
         }
 
-    async def _update(self, dub: DubRef, columns: Mapping[str, Any]) -> None:
+    async def _update(self, job: JobRef, dub: DubRef, columns: Mapping[str, Any]) -> None:
         async with self.database.transaction(dub.library_id) as connection:
+            await require_running(connection, job)
             await service.update_dub(
                 connection,
                 dub.library_id,

@@ -19,7 +19,13 @@ PRODUCT = Product(
     name="dubs",
     worker=worker.register,
     jobs=(
-        JobSpec(JobType.DUB, workflow=DubWorkflow, prices=frozenset({Action.DUB}), check=service.check_start),
+        JobSpec(
+            JobType.DUB,
+            workflow=DubWorkflow,
+            prices=frozenset({Action.DUB}),
+            check=service.check_start,
+            discard=service.discard,
+        ),
         JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow),
     ),
     routers=(routes.router,),

@@ -17,6 +17,7 @@ from cutroom.credits.schemas import CreditBundle, DubWork
 from cutroom.credits.service import Qualities, billable_items, get_balance, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
@@ -300,4 +301,15 @@ async def update_dub(
         language,
         product,
         *columns.values(),
+    )
+
+
+async def discard(connection: Connection, job: EndedJob) -> None:
+    """Removes the preview of an unfinished dub; its artifacts stay for the next attempt."""
+    await connection.execute(
+        "DELETE FROM dubs WHERE library_id = $1 AND video_id = $2 AND language = $3 AND product = $4",
+        job.library_id,
+        job.video_id,
+        job.key.language,
+        str(job.key.product),
     )

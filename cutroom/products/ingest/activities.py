@@ -13,7 +13,7 @@ from temporalio import activity
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
-from cutroom.library.rules import video_path
+from cutroom.library.rules import poster_path, video_path
 from cutroom.library.videos import set_poster
 from cutroom.media import audio, video
 from cutroom.media.local_cache import LocalMediaCache
@@ -102,10 +102,10 @@ class IngestActivities:
 
     @activity.defn(name="fetch_source")
     async def fetch_source(self, ref: JobRef, video_id: str) -> None:
-        """Downloads the source into the object store; uploads are already there."""
+        """Downloads the source into the object store; uploads, and files that were inspected before, are there."""
         async with self.database.transaction(ref.library_id) as connection:
             source = await service.get_source(connection, ref.library_id, video_id)
-        if source.type is SourceType.UPLOAD:
+        if source.type is SourceType.UPLOAD or source.is_inspected:
             return
         url = self.secret_box.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
         async with self._step(ref, "downloading", progress=DOWNLOADED_PERCENT) as report_progress:
@@ -173,15 +173,18 @@ class IngestActivities:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
                     return
-                poster_path = video_path(ref.library_id, video_id, "poster.jpg")
-                await self.storage.put(poster_path, poster)
+                stored = poster_path(ref.library_id, video_id)
+                await self.storage.put(stored, poster)
         async with self.database.transaction(ref.library_id) as connection:
-            await set_poster(connection, ref.library_id, video_id, path=poster_path)
+            await set_poster(connection, ref.library_id, video_id, path=stored)
 
     @activity.defn(name="encode_chunk")
     async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
-        """Encodes one chunk, at most about a minute of work, into its own objects."""
+        """Encodes one chunk, at most about a minute of work, into its own objects; those of an earlier attempt stay."""
         info, path = INFO.validate_python(task.info), service.source_path(ref.library_id, video_id)
+        stored = [_chunk_path(ref, video_id, file.name) for file in _chunk_files(task, info)]
+        if all([await self.storage.size(each) is not None for each in stored]):
+            return
         step = self._step(ref, f"encoding {task.kind}", progress=ENCODED_PERCENT, share=task.share)
         async with step as report_progress, self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
@@ -281,4 +284,12 @@ def as_audio(info: MediaInfo) -> MediaInfo:
 
 
 def _chunk_path(ref: JobRef, video_id: str, name: str) -> str:
-    return video_path(ref.library_id, video_id, f"chunks/{ref.attempt}/{name}")
+    """The same for every attempt: a source that has been inspected does not change."""
+    return video_path(ref.library_id, video_id, f"chunks/{name}")
+
+
+def _chunk_files(task: ChunkTask, info: MediaInfo) -> list[Path]:
+    if task.kind == "video":
+        return [video.proxy_chunk_file(video.plan_proxy(info)[task.index], Path())]
+    files = audio.audio_chunk_files(audio.plan_audio(info)[task.index], Path())
+    return [files.speech, files.mix, files.proxy]

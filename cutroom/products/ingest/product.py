@@ -4,7 +4,7 @@ from cutroom.jobs.ids import JobType
 from cutroom.media.probe import MAX_DURATION_SECONDS
 from cutroom.products.declaration import JobSpec, Ownership, Product
 from cutroom.products.dubs.product import PRODUCT as DUBS
-from cutroom.products.ingest import recipes, routes, worker
+from cutroom.products.ingest import recipes, routes, service, worker
 from cutroom.products.ingest.activities import MAX_SOURCE_BYTES
 from cutroom.products.ingest.workflow import ImportWorkflow, PreflightWorkflow
 from cutroom.products.packaging.product import PRODUCT as PACKAGING
@@ -14,7 +14,7 @@ from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 PRODUCT = Product(
     name="ingest",
     worker=worker.register,
-    jobs=(JobSpec(JobType.IMPORT, workflow=ImportWorkflow),),
+    jobs=(JobSpec(JobType.IMPORT, workflow=ImportWorkflow, before_retry=service.reactivate_source),),
     workflows=(PreflightWorkflow,),
     routers=(routes.router,),
     to_bundle=recipes.credit_bundle,

@@ -10,6 +10,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.folders import require_folders
@@ -198,17 +199,23 @@ class StoredSource:
     storage_path: str
     sealed_url: bytes
     media_kind: MediaKind
+    is_inspected: bool  # by this attempt of the import or an earlier one
 
 
 async def get_source(connection: Connection, library_id: str, video_id: str) -> StoredSource:
     row = await connection.fetchrow(
-        "SELECT type, storage_path, sealed_url, content_type FROM sources WHERE library_id = $1 AND video_id = $2",
+        """SELECT type, storage_path, sealed_url, content_type, sha256 IS NOT NULL AS is_inspected FROM sources
+           WHERE library_id = $1 AND video_id = $2""",
         library_id,
         video_id,
     )
     assert row is not None
     return StoredSource(
-        SourceType(row["type"]), row["storage_path"], row["sealed_url"] or b"", media_kind(row["content_type"])
+        SourceType(row["type"]),
+        row["storage_path"],
+        row["sealed_url"] or b"",
+        media_kind(row["content_type"]),
+        is_inspected=row["is_inspected"],
     )
 
 
@@ -280,3 +287,23 @@ async def set_upload_deadline(
         video_id,
         expires_at,
     )
+
+
+async def reactivate_source(connection: Connection, job: EndedJob) -> None:
+    """Lets a failed import run again, unless its source has been imported as another video in the meantime."""
+    try:
+        async with connection.transaction():
+            await connection.execute(
+                "UPDATE sources SET is_active = true WHERE library_id = $1 AND video_id = $2 AND NOT is_active",
+                job.library_id,
+                job.video_id,
+            )
+    except asyncpg.UniqueViolationError as error:
+        existing = await connection.fetchval(
+            """SELECT other.video_id FROM sources s JOIN sources other
+                   ON other.library_id = s.library_id AND other.fingerprint = s.fingerprint AND other.is_active
+               WHERE s.library_id = $1 AND s.video_id = $2""",
+            job.library_id,
+            job.video_id,
+        )
+        raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error

@@ -9,7 +9,7 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.jobs.ids import AutomationType, parse_job_id
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.progress import stop_measuring
 from cutroom.jobs.steps import job_step
 from cutroom.library.branding import load_brand
@@ -55,6 +55,7 @@ class PackagingActivities:
                 kind = DescriptionKind(plan["descriptionType"])
                 written = await asyncio.to_thread(writer.description, source, kind=kind)
             async with self.database.transaction(ref.library_id) as connection:
+                await require_running(connection, ref)
                 await set_text(
                     connection, ref.library_id, video_id, field=service.VIDEO_FIELD[run.type], text=written.text
                 )

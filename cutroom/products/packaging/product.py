@@ -11,7 +11,15 @@ from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 PRODUCT = Product(
     name="packaging",
     worker=worker.register,
-    jobs=(JobSpec(JobType.PACKAGING, workflow=PackagingWorkflow, check=thumbnails.check_start),),
+    jobs=(
+        JobSpec(
+            JobType.PACKAGING,
+            workflow=PackagingWorkflow,
+            check=thumbnails.check_start,
+            discard=thumbnails.discard,
+            output_prefix=thumbnails.output_prefix,
+        ),
+    ),
     workflows=(ResumePackagingWorkflow,),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,

@@ -205,5 +205,8 @@ async def record_review(
     await thumbnails.save_decision(connection, library_id, row["id"], decision=review)
     target = workflow_id(job_id, row["attempt"])
     await enqueue(
-        connection, WorkflowStart(library_id, "resume-packaging", f"resume_{row['id']}", {"workflow_id": target})
+        connection,
+        WorkflowStart(
+            library_id, "resume-packaging", f"resume_{workflow_id(row['id'], row['attempt'])}", {"workflow_id": target}
+        ),
     )

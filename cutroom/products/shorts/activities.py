@@ -12,7 +12,7 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import TimeSpan
 from cutroom.errors import Code
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.rules import video_path
@@ -151,6 +151,7 @@ class ShortsActivities:
                 plan_path=plan_path,
             )
             async with self.database.transaction(job.library_id) as connection:
+                await require_running(connection, job)
                 await service.save_output(connection, job.library_id, output, now=self.clock())
 
     async def _thumbnail(

@@ -17,6 +17,8 @@ PRODUCT = Product(
             workflow=ShortsWorkflow,
             prices=frozenset({Action.SHORTS_CLIP, Action.PROMO, Action.LONGCLIP}),
             check=service.check_start,
+            discard=service.discard,
+            output_prefix=service.output_prefix,
         ),
     ),
     routers=(routes.router,),

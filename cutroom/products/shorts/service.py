@@ -15,10 +15,11 @@ from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ShortsWork
 from cutroom.credits.service import NOT_TRANSLATED, Qualities, billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, request_jobs
-from cutroom.jobs.states import JobState
+from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_duration, get_video
@@ -177,10 +178,16 @@ async def get_request(
         outputs=[_output(each, storage) for each in outputs],
     )
     if request.status == "failed":
+        is_canceled = row["error_code"] == CANCELLED  # which is no code of the API's errors
+        reason = {"reason": "cancelled"} if is_canceled else {}
         raise CutroomError(
-            Code(row["error_code"]),
+            Code.FAILED_PRECONDITION if is_canceled else Code(row["error_code"]),
             message=row["error_message"],
-            details={**(row["error_details"] or {}), "request": request.model_dump(mode="json", by_alias=True)},
+            details={
+                **(row["error_details"] or {}),
+                **reason,
+                "request": request.model_dump(mode="json", by_alias=True),
+            },
             status=422,
         )
     return request
@@ -241,3 +248,14 @@ async def save_output(connection: Connection, library_id: str, output: NewShorts
     row = {name: getattr(output, name) for name in output.__slots__}
     row |= {"library_id": library_id, "kind": output.kind.value, "moments": list(output.moments), "created_at": now}
     await insert(connection, "shorts_outputs", row)
+
+
+async def discard(connection: Connection, job: EndedJob) -> None:
+    """Removes the finished outputs of an unfinished request."""
+    await connection.execute(
+        "DELETE FROM shorts_outputs WHERE library_id = $1 AND request_id = $2", job.library_id, job.key.subject
+    )
+
+
+def output_prefix(job: EndedJob) -> str:
+    return output_path(job.library_id, str(job.video_id), job.key.subject, "")

@@ -13,7 +13,7 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.thumbnails.port import CharacterSpec, RenderedThumbnail, ThumbnailSpec
 from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.errors import Code
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.branding import character_image_paths, load_brand
@@ -117,6 +117,7 @@ class ThumbnailActivities:
                 kind = "character" if options.detects_characters else "content"
                 detections.append({"id": _id(thumbnail, path), "kind": kind, "seconds": each.seconds, "path": path})
             async with self.database.transaction(ref.library_id) as connection:
+                await require_running(connection, ref)
                 await service.store_detections(connection, ref.library_id, thumbnail.request_id, detections)
 
     @activity.defn(name="render_thumbnails")
@@ -128,7 +129,7 @@ class ThumbnailActivities:
             spec = replace(await self._spec(thumbnail, headline), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
-            await self._store(thumbnail, rendered, engine=renderer.name)
+            await self._store(ref, thumbnail, rendered, engine=renderer.name)
             best = {"layout": rendered[0].layout, "headline": headline, "language": language}
             await self.storage.put(thumbnail.path(BEST), json.dumps(best).encode())
         result = {"images": len(rendered), "engine": renderer.name, "headline": rendered[0].headline}
@@ -150,7 +151,12 @@ class ThumbnailActivities:
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             same_layout = [each for each in rendered if each.layout == best["layout"]] or rendered
             await self._store(
-                thumbnail, same_layout[:1], engine=renderer.name, language=language, first_number=CANDIDATES + number
+                ref,
+                thumbnail,
+                same_layout[:1],
+                engine=renderer.name,
+                language=language,
+                first_number=CANDIDATES + number,
             )
 
     def _translate(self, headline: str, source: str, target: str) -> str | None:
@@ -162,6 +168,7 @@ class ThumbnailActivities:
 
     async def _store(
         self,
+        ref: JobRef,
         thumbnail: ThumbnailRef,
         rendered: list[RenderedThumbnail],
         *,
@@ -188,6 +195,7 @@ class ThumbnailActivities:
                 )
             )
         async with self.database.transaction(thumbnail.library_id) as connection:
+            await require_running(connection, ref)
             await service.store_images(connection, thumbnail.library_id, images, now=self.clock())
             if thumbnail.options.promotes and first_number == 0:
                 await set_poster(connection, thumbnail.library_id, thumbnail.video_id, path=images[0].path)

@@ -25,6 +25,8 @@ PRODUCT = Product(
                 }
             ),
             check=service.check_start,
+            discard=service.discard,
+            output_prefix=service.output_prefix,
         ),
     ),
     routers=(routes.router,),

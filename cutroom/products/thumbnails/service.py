@@ -14,6 +14,7 @@ from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, ThumbnailWork
 from cutroom.credits.service import NOT_TRANSLATED, Qualities, billable_items, get_balance, is_subscriber
 from cutroom.errors import invalid_field, invalid_fields, not_found
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs
@@ -22,6 +23,7 @@ from cutroom.library.branding import require_brand_voice, require_character, req
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
+from cutroom.library.videos import restore_poster
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
@@ -343,3 +345,25 @@ async def save_decision(
         request_id,
         dict(decision),
     )
+
+
+async def discard(connection: Connection, job: EndedJob) -> None:
+    """Removes the images and detections of an unfinished request, with the decision about them."""
+    prefix, request_id = output_prefix(job), job.plan.get(REQUEST_ID)
+    if prefix is None:
+        return
+    await connection.execute(
+        "DELETE FROM thumbnails WHERE library_id = $1 AND request_id = $2", job.library_id, request_id
+    )
+    await connection.execute(
+        "UPDATE thumbnail_requests SET detected = NULL, decision = NULL WHERE library_id = $1 AND id = $2",
+        job.library_id,
+        request_id,
+    )
+    await restore_poster(connection, job.library_id, str(job.video_id), replaced_under=prefix)
+
+
+def output_prefix(job: EndedJob) -> str | None:
+    """The prefix of a request's images; None for packaging jobs that write a text."""
+    request_id = job.plan.get(REQUEST_ID)
+    return image_path(job.library_id, str(job.video_id), request_id, "") if request_id is not None else None

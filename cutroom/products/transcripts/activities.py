@@ -18,7 +18,7 @@ from cutroom.engines.recognition.separated_voice import SeparatedVoiceRecognizer
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
-from cutroom.jobs.lifecycle import JobRef
+from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
 from cutroom.library.rules import video_path
@@ -110,7 +110,7 @@ class TranscriptActivities:
     async def transcribe_chunk(self, job: JobRef, video_id: str, task: TranscriptChunkTask) -> str:
         """Transcribe a chunk, compute its speaker embeddings, and return the detected language."""
         stored = _work_path(job, video_id, f"chunk-{task.chunk.index:05}.json")
-        if await self.storage.size(stored) is not None:  # stored by an interrupted attempt
+        if await self.storage.size(stored) is not None:  # stored by an interrupted or earlier attempt
             return read_chunk(await self._read(stored)).language
         share = transcription_share(task.total_chunks)
         async with self._step(job, "transcribing", progress=TRANSCRIPTION_PROGRESS, share=share) as report_progress:
@@ -181,6 +181,7 @@ class TranscriptActivities:
                 engine=engine,
             )
             async with self.database.transaction(job.library_id) as connection:
+                await require_running(connection, job)
                 await service.save_transcript(
                     connection, job.library_id, video_id, transcript=transcript, now=self.clock()
                 )
@@ -234,4 +235,5 @@ def _with_progress(
 
 
 def _work_path(job: JobRef, video_id: str, name: str) -> str:
-    return video_path(job.library_id, video_id, f"transcript/chunks/{job.attempt}/{name}")
+    """The same for every attempt, so that a retried job reuses the chunks of the one before."""
+    return video_path(job.library_id, video_id, f"transcript/chunks/{name}")

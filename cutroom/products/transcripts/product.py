@@ -9,7 +9,14 @@ from cutroom.products.transcripts.workflow import TranscriptWorkflow
 PRODUCT = Product(
     name="transcripts",
     worker=worker.register,
-    jobs=(JobSpec(JobType.TRANSCRIPT, workflow=TranscriptWorkflow, prices=frozenset({Action.TRANSCRIPT})),),
+    jobs=(
+        JobSpec(
+            JobType.TRANSCRIPT,
+            workflow=TranscriptWorkflow,
+            prices=frozenset({Action.TRANSCRIPT}),
+            discard=service.discard,
+        ),
+    ),
     routers=(routes.router,),
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("transcripts",), object_prefixes=("subtitles/",)),

@@ -10,6 +10,7 @@ from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import NOT_TRANSLATED, Qualities
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.service import get_job
@@ -224,3 +225,10 @@ async def check_bundle(
     if bundle.transcript_only:
         await require_transcript(connection, principal, video.id)
     return NOT_TRANSLATED
+
+
+async def discard(connection: Connection, job: EndedJob) -> None:
+    """Removes a transcript that was stored, but whose job has not become ready."""
+    await connection.execute(
+        "DELETE FROM transcripts WHERE library_id = $1 AND video_id = $2", job.library_id, job.video_id
+    )

@@ -5,6 +5,7 @@ from datetime import datetime
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs import lifecycle
+from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.states import CANCELLED
 from cutroom.library.service import get_video
@@ -35,6 +36,13 @@ async def cancel_upload(connection: Connection, principal: Principal, video_id: 
     await _end_upload(connection, principal.library_id, video_id, failure=failure, now=now)
 
 
+async def end_session(connection: Connection, job: EndedJob) -> None:
+    """Ends the upload that a canceled import waits for. Locks the source before the job, as every other transaction."""
+    video_id = str(job.video_id)
+    if await lock_upload_source(connection, job.library_id, video_id) is not None:
+        await _abort_session(connection, job.library_id, video_id)
+
+
 async def expire_upload(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> bool:
     """Fails the import of an upload whose deadline has passed; returns whether it was still waiting."""
     source = await lock_upload_source(connection, library_id, video_id)
@@ -48,6 +56,15 @@ async def _end_upload(
     connection: Connection, library_id: str, video_id: str, *, failure: Failure, now: datetime
 ) -> bool:
     """Aborts the open session and fails the import with its dependents, in the caller's transaction."""
+    await _abort_session(connection, library_id, video_id)
+    job_id = import_job_id(video_id)
+    attempt = await connection.fetchval(
+        "SELECT attempt FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id
+    )
+    return await lifecycle.fail(connection, JobRef(library_id, job_id, attempt), failure=failure, now=now)
+
+
+async def _abort_session(connection: Connection, library_id: str, video_id: str) -> None:
     await connection.execute(
         """UPDATE upload_sessions SET state = 'aborted'
            WHERE library_id = $1 AND video_id = $2 AND state = 'open'""",
@@ -55,8 +72,3 @@ async def _end_upload(
         video_id,
     )
     await set_upload_deadline(connection, library_id, video_id, expires_at=None)
-    job_id = import_job_id(video_id)
-    attempt = await connection.fetchval(
-        "SELECT attempt FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id
-    )
-    return await lifecycle.fail(connection, JobRef(library_id, job_id, attempt), failure=failure, now=now)

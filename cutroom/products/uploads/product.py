@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+from cutroom.jobs.ids import JobType
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.products.declaration import Ownership, Product
 from cutroom.products.ingest.product import PRODUCT as INGEST
-from cutroom.products.uploads import routes, worker
+from cutroom.products.uploads import cancellation, routes, worker
 from cutroom.products.uploads.rules import MAX_UPLOAD_BYTES, SESSION_LIFETIME
 from cutroom.products.uploads.workflow import SweepUploadsWorkflow
 
@@ -18,4 +19,5 @@ PRODUCT = Product(
     owns=Ownership(tables=("upload_sessions", "upload_parts"), object_prefixes=("uploads/",)),
     limits={"fileBytes": MAX_UPLOAD_BYTES, "sessionSeconds": SESSION_LIFETIME.total_seconds()},
     depends_on=(INGEST,),
+    before_cancel={JobType.IMPORT: cancellation.end_session},
 )

@@ -52,8 +52,8 @@ def test_every_job_has_a_name_and_something_to_do_when_it_fails(type_: JobType) 
 @pytest.mark.parametrize(
     ("code", "details", "text", "href"),
     [
-        ("INTERNAL", {}, "Retry", "/videos/video?tab=dubs&dub=es&product=plus"),
-        ("CANCELLED", {}, "Retry", "/videos/video?tab=dubs&dub=es&product=plus"),
+        ("INTERNAL", {}, "Change options", "/videos/video?tab=dubs&dub=es&product=plus"),
+        ("CANCELLED", {}, "Change options", "/videos/video?tab=dubs&dub=es&product=plus"),
         ("INSUFFICIENT_CREDITS", {}, "See credits", "/credits"),
         (
             "FAILED_PRECONDITION",

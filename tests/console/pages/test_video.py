@@ -129,8 +129,8 @@ async def test_retry_fills_in_the_form_and_shows_the_price_first(
     failed = {"status": "failed", "error_code": "INTERNAL", "error_message": "It broke.", "finished_at": system_clock()}
     await put_job(accounts, person, video_id, **key, **failed)
     page = (await browser.get(f"/videos/{video_id}?tab=activity")).text
-    assert "cloned voices Failed: It broke. Retry" in text_of(page)
-    link = re.search(r'<a href="([^"]+)">Retry</a>', page)
+    assert "cloned voices Failed: It broke. Change options" in text_of(page)
+    link = re.search(r'<a href="([^"]+)">Change options</a>', page)
     assert link is not None
     form = (await browser.get(link[1].replace("&amp;", "&"))).text
     assert 'value="es" checked' in form

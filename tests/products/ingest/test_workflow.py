@@ -3,14 +3,16 @@
 import asyncio
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
+import obstore
 import pytest
 
-from cutroom.entrypoints.worker import build_workers
+from cutroom.entrypoints.worker import MAX_HEARTBEAT_INTERVAL, build_workers
 from cutroom.jobs.service import release_dependents
 from cutroom.jobs.worker import WorkerContext
 from cutroom.platform.clock import system_clock
@@ -23,6 +25,7 @@ from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
 VIDEO = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
+FAST = ("-c:v", "libx264", "-preset", "ultrafast")
 SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 
 
@@ -131,3 +134,45 @@ async def test_invalid_file_fails_with_reason_and_fails_dependents(
     assert job["error"]["details"] == {"reason": "UNSUPPORTED_FORMAT"}
     transcript = (await api.get(f"/jobs/transcript_{video['id']}")).json()
     assert transcript["error"]["details"] == {"jobId": job["id"]}
+
+
+@pytest.mark.usefixtures("_worker")
+async def test_canceled_import_stops_and_a_retry_finishes_it(
+    api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
+) -> None:
+    long = ("-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=60", "-f", "lavfi", "-i", "sine=440:d=60", *FAST)
+    path = make(tmp_path / "long.mp4", long)
+    running = asyncio.create_task(run_import(api, runtime, person, path, "video/mp4"))
+    job_id = ""
+    async with asyncio.timeout(60):
+        while not await runtime.storage.names(f"libraries/{person.library_id}/videos/"):
+            await asyncio.sleep(0.05)
+        [video_id] = {name.split("/")[3] for name in await runtime.storage.names(f"libraries/{person.library_id}/")}
+        job_id, chunks = f"import_{video_id}", f"libraries/{person.library_id}/videos/{video_id}/chunks/"
+        while not await runtime.storage.names(chunks):  # the first one is encoded
+            await asyncio.sleep(0.05)
+    canceled = await api.post(f"/jobs/{job_id}/cancel")
+    assert canceled.json()["error"]["code"] == "CANCELLED", canceled.text
+    video, job = await running
+    assert (video["status"], job["status"]) == ("failed", "failed")
+    await asyncio.sleep(MAX_HEARTBEAT_INTERVAL.total_seconds() + 2)
+    kept = {name: await modified(runtime.storage, name) for name in await runtime.storage.names(chunks)}
+    assert kept
+    assert (await api.post(f"/jobs/{job_id}/retry")).status_code == 202
+    reused: dict[str, bool] = {}
+    for _ in range(1200):
+        job = (await api.get(f"/jobs/{job_id}")).json()
+        if job["status"] in {"ready", "failed"}:
+            break
+        for name in await runtime.storage.names(chunks):
+            with suppress(FileNotFoundError):  # deleted at the end
+                reused[name] = name in kept and await modified(runtime.storage, name) == kept[name]
+        await asyncio.sleep(0.1)
+    assert job["status"] == "ready", job
+    assert any(reused.values()), reused
+    assert (await api.get(f"/videos/{video_id}")).json()["status"] == "ready"
+
+
+async def modified(storage: Storage, path: str) -> datetime:
+    found: datetime = (await obstore.head_async(storage.store, path))["last_modified"]
+    return found

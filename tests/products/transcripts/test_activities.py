@@ -75,7 +75,7 @@ async def test_progress_moves_while_the_only_chunk_is_transcribed(
     sound = tmp_path / "speech.flac"
     subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"sine=300:r=16000:d={SECONDS}", sound], check=True)
     await runtime.storage.put(service.speech_path(library_id, video_id), sound)
-    spans = video_path(library_id, video_id, "transcript/chunks/1/speech.json")
+    spans = video_path(library_id, video_id, "transcript/chunks/speech.json")
     await runtime.storage.put(spans, json.dumps([[0.0, SECONDS]]).encode())
     recognizer = HalfwayRecognizer()
     activities = TranscriptActivities(

@@ -249,3 +249,18 @@ async def test_failed_deletion_is_retried_by_the_sweep(
     assert (await uploader.row())["multipart_id"] is not None
     await sweep(gateway)
     assert (await uploader.row())["multipart_id"] is None
+
+
+async def test_canceled_import_job_ends_its_upload(api: httpx.AsyncClient, gateway: Gateway) -> None:
+    video_id = await announce(api)
+    uploader = await start(api, gateway, video_id)
+    for _ in range(2):
+        canceled = await api.post(f"/v1/jobs/import_{video_id}/cancel")
+        assert (canceled.status_code, canceled.json()["error"]["code"]) == (200, "CANCELLED")
+    again = await api.post(f"/v1/videos/{video_id}/uploads", json={"fileName": "talk.mp4"})
+    assert code(again) == (409, "CONFLICT")
+    sent = await api.put(
+        uploader.url, content=DATA[:CHUNK_BYTES], headers={"Content-Range": f"bytes 0-{CHUNK_BYTES - 1}/*"}
+    )
+    assert sent.status_code == 410
+    assert (await api.delete(f"/v1/videos/{video_id}/uploads")).status_code == 204

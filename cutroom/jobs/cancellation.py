@@ -1,0 +1,107 @@
+"""Cancels jobs: ends the row in the caller's transaction, and starts the workflow that stops the work."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from cutroom.accounts.principals import Principal
+from cutroom.errors import Code, CutroomError, not_found
+from cutroom.jobs import lifecycle
+from cutroom.jobs.ids import InternalJobType, JobKey, parse_job_id, workflow_id
+from cutroom.jobs.lifecycle import Failure, JobRef
+from cutroom.jobs.schemas import Job
+from cutroom.jobs.service import get_job
+from cutroom.jobs.states import CANCELLED, TERMINAL
+from cutroom.platform.db import Connection
+from cutroom.platform.outbox import WorkflowStart, enqueue
+from cutroom.web.products import JobHooks
+
+MESSAGE = "The job was canceled."
+CANCEL_WORKFLOW = "cancel-job"
+_GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_code FROM jobs
+    WHERE library_id = $1 AND id = $2"""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedJob:
+    """A job that was canceled, or that failed and is about to run again."""
+
+    library_id: str
+    key: JobKey
+    video_id: str | None
+    plan: Mapping[str, Any]
+
+
+# What a product does when one of its jobs is canceled or retried, in the same transaction.
+JobHook = Callable[[Connection, EndedJob], Awaitable[None]]
+
+
+async def cancel_job(
+    connection: Connection, principal: Principal, job_id: str, *, hooks: JobHooks, now: datetime
+) -> Job:
+    """Fail an unfinished job with CANCELLED; canceling a canceled job again returns it as it is.
+
+    The row decides between cancellation and completion. What the job has published is removed while its row is
+    locked, and nothing more can be published afterwards.
+    """
+    library_id, key = principal.library_id, public_job_key(job_id)
+    row = await connection.fetchrow(_GET_JOB, library_id, key.id)
+    if row is None:
+        raise not_found()
+    job = EndedJob(library_id, key, row["video_id"], row["plan"])
+    if row["status"] not in TERMINAL and (before := hooks.before_cancel.get(key.type)):
+        await before(connection, job)
+    row = await lock_job(connection, library_id, key.id)
+    if row["error_code"] == CANCELLED:
+        return await get_job(connection, library_id, key.id)
+    if row["status"] in TERMINAL:
+        raise already_ended(key.id, row["status"])
+    if discard := hooks.discard.get(key.type):
+        await discard(connection, job)
+    ref = JobRef(library_id, key.id, row["attempt"])
+    await lifecycle.fail(connection, ref, failure=Failure(CANCELLED, MESSAGE), now=now)
+    await _stop_work(connection, ref)
+    _log.info("job canceled", extra={"job_id": key.id, "attempt": ref.attempt})
+    return await get_job(connection, library_id, key.id)
+
+
+async def _stop_work(connection: Connection, ref: JobRef) -> None:
+    """Start the workflow that ends the attempt's activities and deletes its files."""
+    await enqueue(
+        connection,
+        WorkflowStart(
+            library_id=ref.library_id,
+            workflow=CANCEL_WORKFLOW,
+            workflow_id=f"cancel_{workflow_id(ref.job_id, ref.attempt)}",
+            argument={"library_id": ref.library_id, "job_id": ref.job_id, "attempt": ref.attempt},
+        ),
+    )
+
+
+def public_job_key(job_id: str) -> JobKey:
+    """Parse the id of a job that the API exposes; internal jobs are not found."""
+    key = parse_job_id(job_id)
+    if key is None or isinstance(key.type, InternalJobType):
+        raise not_found()
+    return key
+
+
+async def lock_job(connection: Connection, library_id: str, job_id: str) -> asyncpg.Record:
+    row = await connection.fetchrow(f"{_GET_JOB} FOR UPDATE", library_id, job_id)
+    if row is None:
+        raise not_found()
+    return row
+
+
+def already_ended(job_id: str, status: str) -> CutroomError:
+    return CutroomError(
+        Code.FAILED_PRECONDITION,
+        message=f"This job has already ended: it is {status}.",
+        details={"jobId": job_id, "status": status},
+    )
