@@ -1,15 +1,17 @@
 """Wraps every operation with authentication, limits, authorization, idempotency and a transaction."""
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
 from starlette.datastructures import FormData, Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,14 +19,18 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
 from cutroom.accounts.principals import Principal, UnknownCredentialError
+from cutroom.audit import service as audit
+from cutroom.audit.rules import target_ids
+from cutroom.audit.service import AuditEvent, RequestOrigin, SettingChanges
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
+from cutroom.platform.telemetry import request_id
 from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.error_responses import error_response
 from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.idempotency import REPLAYED, IdempotentRequest, canonical_path, idempotency_key, is_replayable
 from cutroom.web.openapi import describe
-from cutroom.web.operation import Operation, operation_of
+from cutroom.web.operation import Access, Operation, operation_of
 from cutroom.web.runtime import Runtime
 
 DUPLICATE_WAIT_SECONDS = 5.0  # how long a concurrent duplicate waits for the first request
@@ -42,6 +48,11 @@ class RequestCall:
     connection: Connection
     runtime: Runtime
     now: datetime
+    changes: SettingChanges = field(default_factory=SettingChanges)
+
+    def record_change(self, *, before: Mapping[str, Any] | None = None, after: Mapping[str, Any] | None = None) -> None:
+        """Adds settings to the operation's audit entry; never secrets or transcripts."""
+        self.changes.before, self.changes.after = before, after
 
 
 async def _current_call(request: Request) -> RequestCall:
@@ -236,10 +247,39 @@ class OperationPipeline:
     async def _run(self, request: Request, principal: Principal, connection: Connection) -> Response:
         if any("\x00" in value for value in request.path_params.values()):  # PostgreSQL text cannot store NUL
             raise not_found()
-        request.scope[CALL] = RequestCall(
-            principal=principal, connection=connection, runtime=self.runtime, now=self.now
+        call = RequestCall(principal=principal, connection=connection, runtime=self.runtime, now=self.now)
+        request.scope[CALL] = call
+        response = await self.handler(request)
+        if self.operation.access is not Access.READ and response.status_code < 400:
+            await self._append_audit_entry(call, response)
+        return response
+
+    async def _append_audit_entry(self, call: RequestCall, response: Response) -> None:
+        event = AuditEvent(
+            library_id=call.principal.library_id,
+            action=to_camel(self.request.scope["route"].name),
+            actor=audit.actor_of(call.principal),
+            at=self.now,
+            origin=origin_of(self.request),
+            targets=target_ids({**_document(response), **self.request.path_params}),
+            before=call.changes.before,
+            after=call.changes.after,
         )
-        return await self.handler(request)
+        await audit.append(call.connection, event, secret_box=self.runtime.secret_box)
+
+
+def origin_of(request: Request) -> RequestOrigin:
+    client = request.client
+    return RequestOrigin(client_address=client.host if client else None, request_id=request_id.get())
+
+
+def _document(response: Response) -> Mapping[str, Any]:
+    """The body of a JSON response, for its ids."""
+    body = getattr(response, "body", b"")
+    if not body or response.media_type != "application/json":
+        return {}
+    document = json.loads(body)
+    return document if isinstance(document, dict) else {}
 
 
 def credential_of(headers: Headers, *, speech: bool) -> str:

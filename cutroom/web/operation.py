@@ -29,6 +29,7 @@ class Operation:
     access: Access
     errors: tuple[Code, ...] = ()  # in addition to those implied by its method and path
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
+    admin_only: bool = False  # for owners and admins of the library
 
     @property
     def speech(self) -> bool:
@@ -42,17 +43,26 @@ class Operation:
         if self.access is not Access.READ and not principal.may_write:
             produces = self.access is Access.PRODUCE
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
+        if self.admin_only and not principal.is_admin:
+            raise CutroomError(Code.PERMISSION_DENIED)
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 
 
 def operation(
-    *, scope: Scope, access: Access, errors: tuple[Code, ...] = (), accepts_form: bool = False
+    *,
+    scope: Scope,
+    access: Access,
+    errors: tuple[Code, ...] = (),
+    accepts_form: bool = False,
+    admin_only: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        declared = Operation(scope=scope, access=access, errors=errors, accepts_form=accepts_form)
+        declared = Operation(
+            scope=scope, access=access, errors=errors, accepts_form=accepts_form, admin_only=admin_only
+        )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint
 
