@@ -111,6 +111,15 @@ async def remaining_image_slots(connection: Connection, library_id: str, charact
     return max(0, MAX_CHARACTER_IMAGES - count)
 
 
+async def character_name(connection: Connection, library_id: str, character_id: str) -> str:
+    name: str | None = await connection.fetchval(
+        "SELECT name FROM characters WHERE library_id = $1 AND id = $2", library_id, character_id
+    )
+    if name is None:
+        raise not_found()
+    return name
+
+
 async def rename_character(connection: Connection, library_id: str, character_id: str, *, name: str) -> None:
     updated = await connection.fetchval(
         "UPDATE characters SET name = $3 WHERE library_id = $1 AND id = $2 RETURNING true",

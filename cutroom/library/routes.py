@@ -77,7 +77,9 @@ async def list_folders(call: CurrentCall) -> FolderList:
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.NOT_FOUND,))
 async def create_folder(call: CurrentCall, folder: NewFolder) -> Folder:
     """Creates a folder at the root or in another folder. Folders nest up to three levels deep."""
-    return await service.create_folder(call.connection, call.principal, folder, now=call.now)
+    created = await service.create_folder(call.connection, call.principal, folder, now=call.now)
+    call.record_change(after={"name": created.name, "parentId": folder.parent_id})
+    return created
 
 
 @router.get("/folders/{folderId}", summary="Get a folder")

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from cutroom.accounts.scopes import Scope
+from cutroom.audit.rules import recordable_url
 from cutroom.errors import Code
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
@@ -27,13 +28,16 @@ async def list_webhook_endpoints(call: CurrentCall) -> WebhookEndpointList:
 @operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE, errors=(Code.ALREADY_EXISTS,))
 async def create_webhook_endpoint(call: CurrentCall, endpoint: NewWebhookEndpoint) -> CreatedWebhookEndpoint:
     """Registers a public HTTPS endpoint for events. The signing secret is returned only in this response."""
-    return await service.create_endpoint(
+    created = await service.create_endpoint(
         call.connection, call.principal, endpoint, secret_box=call.runtime.secret_box, now=call.now
     )
+    call.record_change(after={"url": recordable_url(created.url), "events": created.events})
+    return created
 
 
 @router.delete("/webhook-endpoints/{endpointId}", status_code=204, summary="Delete a webhook endpoint")
 @operation(scope=Scope.WEBHOOKS_WRITE, access=Access.WRITE)
 async def delete_webhook_endpoint(call: CurrentCall, endpoint_id: EndpointId) -> None:
     """Deletes a webhook endpoint. No further events are sent to it."""
-    await service.delete_endpoint(call.connection, call.principal, endpoint_id, now=call.now)
+    url = await service.delete_endpoint(call.connection, call.principal, endpoint_id, now=call.now)
+    call.record_change(before={"url": recordable_url(url)})

@@ -65,18 +65,18 @@ async def list_endpoints(connection: Connection, principal: Principal) -> list[W
     return [WebhookEndpoint(**dict(row)) for row in rows]
 
 
-async def delete_endpoint(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> None:
-    """Delete an endpoint created by the caller; raise PERMISSION_DENIED for one of any other user."""
-    done = await connection.execute(
+async def delete_endpoint(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
+    """Delete an endpoint created by the caller and return its URL; raise PERMISSION_DENIED for that of another user."""
+    url: str | None = await connection.fetchval(
         """UPDATE webhook_endpoints SET deleted_at = $4
-           WHERE library_id = $1 AND id = $2 AND user_id = $3 AND deleted_at IS NULL""",
+           WHERE library_id = $1 AND id = $2 AND user_id = $3 AND deleted_at IS NULL RETURNING url""",
         principal.library_id,
         endpoint_id,
         principal.user_id,
         now,
     )
-    if done == "UPDATE 1":
-        return
+    if url is not None:
+        return url
     if await connection.fetchval("SELECT webhook_endpoint_exists($1)", endpoint_id):
         raise CutroomError(Code.PERMISSION_DENIED)
     raise not_found()

@@ -43,12 +43,19 @@ async def create(context: PageContext) -> Response:
         context.call.connection, context.me.principal.library_id, name=character.name, images=[], now=context.call.now
     )
     await _upload(context, character_id, images)
+    context.record(
+        "character.create",
+        targets={"characterId": character_id},
+        after={"name": character.name, "images": len(images)},
+    )
     return redirect("/characters", notice="created")
 
 
 async def add_images(context: PageContext) -> Response:
     _authorize(context)
-    await _upload(context, context.request.path_params["character_id"], await _uploaded_images(context))
+    character_id, images = context.request.path_params["character_id"], await _uploaded_images(context)
+    await _upload(context, character_id, images)
+    context.record("character.images.add", targets={"characterId": character_id}, after={"images": len(images)})
     return redirect("/characters", notice="uploaded")
 
 
@@ -74,11 +81,15 @@ async def _upload(context: PageContext, character_id: str, images: list[Characte
 async def rename(context: PageContext) -> Response:
     _authorize(context)
     character = parse(branding.CharacterInput, {"name": context.form.text("name")})
-    await branding.rename_character(
-        context.call.connection,
-        context.me.principal.library_id,
-        context.request.path_params["character_id"],
-        name=character.name,
+    connection, library_id = context.call.connection, context.me.principal.library_id
+    character_id = context.request.path_params["character_id"]
+    before = await branding.character_name(connection, library_id, character_id)
+    await branding.rename_character(connection, library_id, character_id, name=character.name)
+    context.record(
+        "character.rename",
+        targets={"characterId": character_id},
+        before={"name": before},
+        after={"name": character.name},
     )
     return redirect("/characters", notice="changed")
 
@@ -92,14 +103,19 @@ async def remove_image(context: PageContext) -> Response:
         params["character_id"],
         image_id=params["image_id"],
     )
+    context.record(
+        "character.image.delete", targets={"characterId": params["character_id"], "imageId": params["image_id"]}
+    )
     return _with_cleanup(redirect("/characters", notice="changed"), context.runtime.storage, [path])
 
 
 async def delete(context: PageContext) -> Response:
     _authorize(context)
-    paths = await branding.delete_character(
-        context.call.connection, context.me.principal.library_id, context.request.path_params["character_id"]
-    )
+    connection, library_id = context.call.connection, context.me.principal.library_id
+    character_id = context.request.path_params["character_id"]
+    before = await branding.character_name(connection, library_id, character_id)
+    paths = await branding.delete_character(connection, library_id, character_id)
+    context.record("character.delete", targets={"characterId": character_id}, before={"name": before})
     return _with_cleanup(redirect("/characters", notice="deleted"), context.runtime.storage, paths)
 
 

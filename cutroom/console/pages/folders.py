@@ -6,6 +6,7 @@ from cutroom.console.framework.page_context import PageContext, page, parse, red
 from cutroom.errors import invalid_field
 from cutroom.library import folders, routes
 from cutroom.library.schemas import NewFolder
+from cutroom.library.service import get_folder
 from cutroom.web.operation import operation_of
 
 MAX_MOVED = 100
@@ -23,13 +24,25 @@ async def rename(context: PageContext) -> Response:
     _authorize(context)
     folder_id = context.request.path_params["folder_id"]
     folder = parse(NewFolder, {"name": context.form.text("name")})
-    await folders.rename_folder(context.call.connection, context.me.principal, folder_id, name=folder.name)
+    connection, principal = context.call.connection, context.me.principal
+    before = await get_folder(connection, principal, folder_id)
+    await folders.rename_folder(connection, principal, folder_id, name=folder.name)
+    context.record(
+        "folder.rename",
+        targets={"folderId": folder_id},
+        before={"name": before.name},
+        after={"name": folder.name},
+    )
     return redirect("/library", folder=folder_id, notice="renamed")
 
 
 async def delete(context: PageContext) -> Response:
     _authorize(context)
-    await folders.delete_folder(context.call.connection, context.me.principal, context.request.path_params["folder_id"])
+    connection, principal = context.call.connection, context.me.principal
+    folder_id = context.request.path_params["folder_id"]
+    before = await get_folder(connection, principal, folder_id)
+    await folders.delete_folder(connection, principal, folder_id)
+    context.record("folder.delete", targets={"folderId": folder_id}, before={"name": before.name})
     return redirect("/library", notice="folder-deleted")
 
 
@@ -41,6 +54,7 @@ async def move(context: PageContext) -> Response:
         raise invalid_field("video", f"Choose a folder and 1 to {MAX_MOVED} videos.")
     folder_id = None if target == NO_FOLDER else target
     await folders.move_videos(context.call.connection, context.me.principal, videos, folder_id=folder_id)
+    context.record("videos.move", targets={"videoIds": videos}, after={"folderId": folder_id})
     if context.form.has("stay"):
         return redirect(f"/videos/{videos[0]}", notice="moved")
     return redirect("/library", notice="moved", **({"folder": folder_id} if folder_id else {}))

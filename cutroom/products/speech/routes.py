@@ -124,6 +124,7 @@ async def clone(call: RequestCall, voice: NewVoice, files: Sequence[UploadFile])
         prices=load_prices(call.runtime.settings.prices_file),
         now=call.now,
     )
+    call.record_change(after={"name": voice.name})
     return AddedVoice(voice_id=voice_id, requires_verification=False)
 
 
@@ -202,7 +203,8 @@ async def delete_voice(
     call: CurrentCall, voice_id: VoiceId, client: Annotated[str | None, Header(alias=SDK_HEADER)] = None
 ) -> Response:
     """Deletes a clone immediately; its samples are removed within 30 days."""
-    await service.delete_voice(call.connection, call.principal, voice_id, now=call.now)
+    name = await service.delete_voice(call.connection, call.principal, voice_id, now=call.now)
+    call.record_change(before={"name": name})
     if client == SDK_NAME:
         return JSONResponse(DeletedVoice().model_dump())
     return Response(status_code=204)

@@ -106,16 +106,18 @@ async def get_voice(
     return stock_voice(found, plans)
 
 
-async def delete_voice(connection: Connection, principal: Principal, voice_id: str, *, now: datetime) -> None:
-    deleted = await connection.fetchval(
+async def delete_voice(connection: Connection, principal: Principal, voice_id: str, *, now: datetime) -> str:
+    """Deletes a clone and returns its name."""
+    name: str | None = await connection.fetchval(
         """UPDATE voices SET deleted_at = $3 WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL
-           RETURNING true""",
+           RETURNING name""",
         principal.library_id,
         voice_id,
         now,
     )
-    if deleted is None:
+    if name is None:
         raise not_found()
+    return name
 
 
 async def find_clone(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record | None:
