@@ -38,10 +38,11 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9\-_]{43}")
 class OAuthError(Exception):
     """An OAuth error response (RFC 6749, section 5.2)."""
 
-    def __init__(self, error: str, description: str) -> None:
+    def __init__(self, error: str, description: str, revoked: "RevokedGrant | None" = None) -> None:
         super().__init__(description)
         self.error = error
         self.description = description
+        self.revoked = revoked
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,23 @@ class Consent:
     scopes: frozenset[Scope]
     redirect_uri: str
     challenge: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCode:
+    """A new authorization code and the grant that it belongs to."""
+
+    code: str
+    grant_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedGrant:
+    """A grant that a client has revoked, or that was revoked because a code or token was used twice."""
+
+    library_id: str
+    grant_id: str
+    client_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +216,12 @@ class OAuthTokenService:
 
     secret_box: SecretBox
 
-    async def issue_code(self, connection: Connection, consent: Consent, *, now: datetime) -> str:
+    async def issue_code(self, connection: Connection, consent: Consent, *, now: datetime) -> IssuedCode:
         """Issue a single-use code, valid for one minute; the connection is scoped to the consent's library."""
-        code = generate_credential(CODE_PREFIX)
+        code, grant_id = generate_credential(CODE_PREFIX), new_id()
         row = {
             "library_id": consent.library_id,
-            "id": new_id(),
+            "id": grant_id,
             "user_id": consent.user_id,
             "client_id": consent.client_id,
             "scopes": sorted(consent.scopes),
@@ -214,7 +232,7 @@ class OAuthTokenService:
             "created_at": now,
         }
         await insert(connection, "oauth_grants", row)
-        return code
+        return IssuedCode(code, grant_id)
 
     async def exchange(
         self, connection: Connection, code: str, *, client_id: str, redirect_uri: str, verifier: str, now: datetime
@@ -227,8 +245,8 @@ class OAuthTokenService:
         if row is None or row["client_id"] != client_id:
             raise OAuthError("invalid_grant", "The code is unknown.")
         if row["code_used_at"] is not None:
-            await revoke_grant(connection, row["library_id"], row["grant_id"], now=now)
-            raise OAuthError("invalid_grant", "The code has already been used.")
+            revoked = await _revoke(connection, row, now=now)
+            raise OAuthError("invalid_grant", "The code has already been used.", revoked)
         if row["redirect_uri"] != redirect_uri or not _matches(verifier, row["code_challenge"]):
             raise OAuthError("invalid_grant", "The code was issued for another request.")
         if row["code_expires_at"] <= now or row["revoked"] or row["role"] is None:
@@ -249,8 +267,8 @@ class OAuthTokenService:
         if row is None or row["client_id"] != client_id:
             raise OAuthError("invalid_grant", "The refresh token is unknown.")
         if row["used_at"] is not None:
-            await revoke_grant(connection, row["library_id"], row["grant_id"], now=now)
-            raise OAuthError("invalid_grant", "The refresh token has already been used.")
+            revoked = await _revoke(connection, row, now=now)
+            raise OAuthError("invalid_grant", "The refresh token has already been used.", revoked)
         if row["expires_at"] <= now or row["revoked"] or row["role"] is None:
             raise OAuthError("invalid_grant", "The refresh token is no longer valid.")
         requested = set(scope.split()) or set(row["scopes"])
@@ -264,7 +282,7 @@ class OAuthTokenService:
         )
         return await self._issue(connection, row, sorted(requested), now=now)
 
-    async def revoke(self, connection: Connection, token: str, *, client_id: str, now: datetime) -> None:
+    async def revoke(self, connection: Connection, token: str, *, client_id: str, now: datetime) -> RevokedGrant | None:
         """Revoke the grant of a token of this client; other tokens are ignored silently (RFC 7009)."""
         if is_well_formed(token, TOKEN_PREFIX):
             hashed = self.secret_box.keyed_hash(CREDENTIAL_PURPOSE, token)
@@ -279,8 +297,9 @@ class OAuthTokenService:
                 )
         else:
             row = await self._refresh_row(connection, token)
-        if row is not None and row["client_id"] == client_id:
-            await revoke_grant(connection, row["library_id"], row["grant_id"], now=now)
+        if row is None or row["client_id"] != client_id:
+            return None
+        return await _revoke(connection, row, now=now)
 
     async def _refresh_row(self, connection: Connection, refresh_token: str) -> asyncpg.Record | None:
         if not is_well_formed(refresh_token, REFRESH_PREFIX):
@@ -311,6 +330,11 @@ class OAuthTokenService:
         await insert(connection, "oauth_tokens", access)
         await insert(connection, "oauth_refresh_tokens", refresh)
         return pair
+
+
+async def _revoke(connection: Connection, row: asyncpg.Record, *, now: datetime) -> RevokedGrant:
+    await revoke_grant(connection, row["library_id"], row["grant_id"], now=now)
+    return RevokedGrant(row["library_id"], row["grant_id"], row["client_id"])
 
 
 def _matches(verifier: str, challenge: str) -> bool:

@@ -22,11 +22,20 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
+class PrincipalKind(StrEnum):
+    """How an actor is authenticated; the system is an operator's command."""
+
+    KEY = "key"
+    TOKEN = "token"  # noqa: S105 (a kind, not a secret)
+    PERSON = "person"
+    SYSTEM = "system"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """An authenticated caller, bound to one library."""
 
-    id: str  # of the key or token
+    id: str  # of the key, token or session
     user_id: str
     library_id: str
     workspace_id: str | None  # the library's id if it is a workspace
@@ -35,10 +44,15 @@ class Principal:
     suspended: bool
     scopes: frozenset[str]
     refuses_drafts: bool = False  # translations of draft quality need `acceptDraft`
+    kind: PrincipalKind = PrincipalKind.KEY
 
     @property
     def may_write(self) -> bool:
         return self.role is not Role.VIEWER
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role in {Role.OWNER, Role.ADMIN}
 
 
 CREDENTIAL_PURPOSE = "credential"
@@ -68,9 +82,9 @@ class Authenticator:
         sql: str
         arguments: list[Any]
         if is_well_formed(credential, KEY_PREFIX):
-            sql, arguments = "SELECT * FROM authenticate_key($1)", [hashed]
+            sql, arguments, kind = "SELECT * FROM authenticate_key($1)", [hashed], PrincipalKind.KEY
         elif speech and is_well_formed(credential, TOKEN_PREFIX):
-            sql, arguments = "SELECT * FROM authenticate_token($1, $2)", [hashed, now]
+            sql, arguments, kind = "SELECT * FROM authenticate_token($1, $2)", [hashed, now], PrincipalKind.TOKEN
         else:
             raise CutroomError(Code.INVALID_API_KEY)
         row = await connection.fetchrow(sql, *arguments)
@@ -89,4 +103,5 @@ class Authenticator:
             suspended=row["suspended"],
             scopes=SPEECH_SCOPES if row["legacy_speech"] else frozenset(row["scopes"]),
             refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
+            kind=kind,
         )

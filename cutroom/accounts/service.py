@@ -68,13 +68,18 @@ async def get_library_name(connection: Connection, library_id: str) -> str:
     return name
 
 
-async def set_draft_policy(connection: Connection, principal: Principal, *, refuses_drafts: bool) -> None:
-    """Set whether the library refuses translations of draft quality; for its owners and admins."""
-    if principal.role not in {Role.OWNER, Role.ADMIN}:
+async def set_draft_policy(connection: Connection, principal: Principal, *, refuses_drafts: bool) -> bool:
+    """Set whether the library refuses translations of draft quality, and return what was set before.
+
+    Only owners and admins may.
+    """
+    if not principal.is_admin:
         raise CutroomError(Code.PERMISSION_DENIED)
+    before = await connection.fetchval("SELECT refuses_drafts FROM libraries WHERE id = $1", principal.library_id)
     await connection.execute(
         "UPDATE libraries SET refuses_drafts = $2 WHERE id = $1", principal.library_id, refuses_drafts
     )
+    return bool(before)
 
 
 async def upsert_member(connection: Connection, library_id: str, *, user_id: str, role: Role, now: datetime) -> None:
@@ -146,13 +151,14 @@ class KeyIssuer:
         return NewKey(key_id=key_id, secret=secret, scopes=granted)
 
 
-async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> None:
-    """Revoke a key, effective immediately."""
-    done = await connection.execute(
-        "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", key_id, now
+async def revoke_key(connection: Connection, key_id: str, *, now: datetime) -> str:
+    """Revoke a key, effective immediately, and return its library."""
+    library_id: str | None = await connection.fetchval(
+        "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING library_id", key_id, now
     )
-    if done == "UPDATE 0":
+    if library_id is None:
         raise not_found()
+    return library_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import asyncpg
 
 from cutroom.accounts.passwords import check_password, hash_password_async, verify_password
 from cutroom.accounts.plans import Plan, PlanName, Plans
-from cutroom.accounts.principals import Principal, Role
+from cutroom.accounts.principals import Principal, PrincipalKind, Role
 from cutroom.accounts.scopes import ALL_SCOPES
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.platform.db import Connection
@@ -102,6 +102,7 @@ class SessionService:
             suspended=row["suspended"],
             scopes=frozenset(ALL_SCOPES),  # sessions are limited by role only
             refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
+            kind=PrincipalKind.PERSON,
         )
         return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal)
 

@@ -44,6 +44,14 @@ class OpenInvitation:
 
 
 @dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """A new invitation and the secret of its link."""
+
+    id: str
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
 class InvitationDetails:
     """An invitation as shown to the invited user."""
 
@@ -70,19 +78,25 @@ async def list_members(connection: Connection, principal: Principal) -> list[Mem
     return [MemberInfo(row["id"], row["name"], row["email"], Role(row["role"]), row["created_at"]) for row in rows]
 
 
-async def change_role(connection: Connection, principal: Principal, user_id: str, *, role: Role, now: datetime) -> None:
-    """Change a member's role. A workspace keeps at least one owner, and only owners can appoint owners."""
-    await _check_change(connection, principal, user_id, to=role)
+async def change_role(connection: Connection, principal: Principal, user_id: str, *, role: Role, now: datetime) -> Role:
+    """Change a member's role and return the earlier one.
+
+    A workspace keeps at least one owner, and only owners can appoint owners.
+    """
+    before = await _check_change(connection, principal, user_id, to=role)
     await service.upsert_member(connection, principal.library_id, user_id=user_id, role=role, now=now)
+    return before
 
 
-async def remove_member(connection: Connection, principal: Principal, user_id: str) -> None:
-    """Remove a member. Members can remove themselves, except for the last owner."""
-    await _check_change(connection, principal, user_id, to=None)
+async def remove_member(connection: Connection, principal: Principal, user_id: str) -> Role:
+    """Remove a member and return their role. Members can remove themselves, except for the last owner."""
+    before = await _check_change(connection, principal, user_id, to=None)
     await service.remove_member(connection, principal.library_id, user_id=user_id)
+    return before
 
 
-async def _check_change(connection: Connection, principal: Principal, user_id: str, *, to: Role | None) -> None:
+async def _check_change(connection: Connection, principal: Principal, user_id: str, *, to: Role | None) -> Role:
+    """Check the change, and return the member's current role."""
     if not (to is None and user_id == principal.user_id and principal.workspace_id is not None):
         require_admin(principal)
     rows = await connection.fetch(  # locked, so that two owners cannot leave concurrently
@@ -96,12 +110,13 @@ async def _check_change(connection: Connection, principal: Principal, user_id: s
     owners = [each for each, role in roles.items() if role is Role.OWNER]
     if owners == [user_id] and to is not Role.OWNER:
         raise CutroomError(Code.CONFLICT, message="A workspace must keep at least one owner.")
+    return roles[user_id]
 
 
 async def invite(
     connection: Connection, principal: Principal, email: str, *, role: Role, secret_box: SecretBox, now: datetime
-) -> str:
-    """Invite an e-mail address and return the link's secret, of which only a hash is stored."""
+) -> NewInvitation:
+    """Invite an e-mail address; only a hash of the link's secret is stored."""
     require_admin(principal)
     address = normalize_email(email)
     if "@" not in address.strip("@") or len(address) > MAX_EMAIL:
@@ -112,10 +127,10 @@ async def invite(
         raise CutroomError(
             Code.CONFLICT, message=f"A workspace can have at most {MAX_INVITATIONS} pending invitations."
         )
-    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    invitation_id, secret = new_id(), secrets.token_urlsafe(_SECRET_BYTES)
     row = {
         "library_id": principal.library_id,
-        "id": new_id(),
+        "id": invitation_id,
         "email": address,
         "role": role.value,
         "hash": secret_box.keyed_hash(INVITATION_PURPOSE, secret),
@@ -124,7 +139,7 @@ async def invite(
         "expires_at": now + INVITATION_LIFETIME,
     }
     await insert(connection, "invitations", row)
-    return secret
+    return NewInvitation(invitation_id, secret)
 
 
 async def list_invitations(connection: Connection, principal: Principal, *, now: datetime) -> list[OpenInvitation]:

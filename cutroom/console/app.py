@@ -8,6 +8,7 @@ from starlette.types import Scope
 from cutroom.console.framework.page_context import PageContext, page, redirect
 from cutroom.console.framework.rendering import STATIC
 from cutroom.console.pages import (
+    audit_log,
     billing,
     brand_voices,
     characters,
@@ -65,5 +66,6 @@ def console_routes() -> list[BaseRoute]:
         *webhooks.ROUTES,
         *billing.ROUTES,
         *workspaces.ROUTES,
+        *audit_log.ROUTES,
         Mount("/static", ImmutableStaticFiles(directory=STATIC), name="console-static"),
     ]

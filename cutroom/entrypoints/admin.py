@@ -1,4 +1,4 @@
-"""Administration: users, workspaces, members, API keys, credits, characters, brand voices and OAuth clients."""
+"""Administration: users, workspaces, members, API keys, credits, branding, OAuth clients and audit logs."""
 
 from typing import Annotated
 
@@ -9,10 +9,11 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.accounts.sessions import change_password
+from cutroom.entrypoints.admin_audit import app as audit
 from cutroom.entrypoints.admin_clients import app as clients
 from cutroom.entrypoints.admin_credits import app as credit
 from cutroom.entrypoints.admin_library import brand_voices, characters
-from cutroom.entrypoints.operator import Email, library_id_of, run, show, user_id_of
+from cutroom.entrypoints.operator import Email, library_id_of, record, run, show, user_id_of
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
@@ -32,6 +33,7 @@ GROUPS = {
     "character": characters,
     "brand-voice": brand_voices,
     "client": clients,
+    "audit": audit,
 }
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)
@@ -44,8 +46,11 @@ Plan = Annotated[PlanName, typer.Option(help="Plan of the library.")]
 def create_user(email: Email, *, name: str = "", plan: Plan = PlanName.FREE) -> None:
     """Create a user with a personal library."""
 
-    async def work(connection: Connection, _settings: Settings) -> service.NewUser:
-        return await service.create_user(connection, email, name=name or email, plan=plan, now=system_clock())
+    async def work(connection: Connection, settings: Settings) -> service.NewUser:
+        new = await service.create_user(connection, email, name=name or email, plan=plan, now=system_clock())
+        targets = {"userId": new.user_id}
+        await record(connection, settings, new.library_id, "user.create", targets=targets, after={"plan": plan.value})
+        return new
 
     created = run(work)
     show(userId=created.user_id, libraryId=created.library_id)
@@ -61,9 +66,11 @@ def set_password(
 ) -> None:
     """Set a user's web app password; ends all their sessions."""
 
-    async def work(connection: Connection, _settings: Settings) -> None:
+    async def work(connection: Connection, settings: Settings) -> None:
         user_id = await user_id_of(connection, email)
         await change_password(connection, user_id, password, now=system_clock())
+        library_id = await library_id_of(connection, email, None)
+        await record(connection, settings, library_id, "password.change", targets={"userId": user_id})
 
     run(work)
     show(email=email, passwordSet=True)
@@ -78,9 +85,12 @@ def create_workspace(
 ) -> None:
     """Create a workspace owned by an existing user."""
 
-    async def work(connection: Connection, _settings: Settings) -> str:
+    async def work(connection: Connection, settings: Settings) -> str:
         owner_id = await user_id_of(connection, owner)
-        return await service.create_workspace(connection, title, owner_id=owner_id, plan=plan, now=system_clock())
+        new = await service.create_workspace(connection, title, owner_id=owner_id, plan=plan, now=system_clock())
+        targets, after = {"userId": owner_id}, {"plan": plan.value}
+        await record(connection, settings, new, "workspace.create", targets=targets, after=after)
+        return new
 
     show(workspaceId=run(work))
 
@@ -89,9 +99,11 @@ def create_workspace(
 def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR) -> None:
     """Add a user to a workspace, or change their role."""
 
-    async def work(connection: Connection, _settings: Settings) -> None:
+    async def work(connection: Connection, settings: Settings) -> None:
         user_id = await user_id_of(connection, email)
         await service.upsert_member(connection, workspace, user_id=user_id, role=role, now=system_clock())
+        targets, after = {"userId": user_id}, {"role": role.value}
+        await record(connection, settings, workspace, "member.change", targets=targets, after=after)
 
     run(work)
     show(workspaceId=workspace, email=email, role=role.value)
@@ -101,8 +113,10 @@ def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR
 def remove_member(workspace: WorkspaceId, email: Email) -> None:
     """Remove a user from a workspace; their API keys for it stop working immediately."""
 
-    async def work(connection: Connection, _settings: Settings) -> None:
-        await service.remove_member(connection, workspace, user_id=await user_id_of(connection, email))
+    async def work(connection: Connection, settings: Settings) -> None:
+        user_id = await user_id_of(connection, email)
+        await service.remove_member(connection, workspace, user_id=user_id)
+        await record(connection, settings, workspace, "member.remove", targets={"userId": user_id})
 
     run(work)
     show(workspaceId=workspace, email=email, removed=True)
@@ -124,14 +138,18 @@ def create_key(
         issuer = service.KeyIssuer(
             secret_box=SecretBox(settings.secret_key.get_secret_value()), plans=load_plans(settings.plans_file)
         )
-        return await issuer.create_key(
+        library_id = await library_id_of(connection, email, workspace)
+        new = await issuer.create_key(
             connection,
-            await library_id_of(connection, email, workspace),
+            library_id,
             user_id=await user_id_of(connection, email),
             name=label,
             scopes=scope or [],
             now=system_clock(),
         )
+        targets, after = {"keyId": new.key_id}, {"scopes": sorted(new.scopes)}
+        await record(connection, settings, library_id, "key.create", targets=targets, after=after)
+        return new
 
     created = run(work)
     show(keyId=created.key_id, key=created.secret, scopes=sorted(created.scopes))
@@ -141,8 +159,9 @@ def create_key(
 def revoke_key(key_id: str) -> None:
     """Revoke an API key with immediate effect."""
 
-    async def work(connection: Connection, _settings: Settings) -> None:
-        await service.revoke_key(connection, key_id, now=system_clock())
+    async def work(connection: Connection, settings: Settings) -> None:
+        library_id = await service.revoke_key(connection, key_id, now=system_clock())
+        await record(connection, settings, library_id, "key.revoke", targets={"keyId": key_id})
 
     run(work)
     show(keyId=key_id, revoked=True)

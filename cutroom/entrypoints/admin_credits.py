@@ -8,7 +8,7 @@ import typer
 from cutroom.accounts.plans import load_plans
 from cutroom.credits import ledger, receipts
 from cutroom.credits.pricing import MILLICREDITS, to_credits
-from cutroom.entrypoints.operator import Email, library_id_of, run, show
+from cutroom.entrypoints.operator import Email, library_id_of, record, run, show
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.ids import workflow_id
 from cutroom.platform.clock import system_clock
@@ -37,7 +37,7 @@ def grant_credits(
 ) -> None:
     """Grant credits to a library."""
 
-    async def work(connection: Connection, _settings: Settings) -> tuple[str, int]:
+    async def work(connection: Connection, settings: Settings) -> tuple[str, int]:
         library_id = await library_id_of(connection, email, workspace)
         transaction_id = await ledger.grant(
             connection,
@@ -46,6 +46,8 @@ def grant_credits(
             reference=reference or new_id(),
             now=system_clock(),
         )
+        targets, after = {"transactionId": transaction_id}, {"millicredits": _millicredits(credits_)}
+        await record(connection, settings, library_id, "credits.grant", targets=targets, after=after)
         return transaction_id, await ledger.wallet_balance(connection, library_id)
 
     transaction_id, millicredits = run(work)
@@ -121,6 +123,8 @@ def set_usage_billing(
             message = "The balance is below that limit: grant credits first."
             raise CutroomError(Code.CONFLICT, message=message, details={"balance": to_credits(balances.wallet)})
         await ledger.set_overdraft(connection, library_id, millicredits=_millicredits(limit))
+        after = {"usageBillingMillicredits": _millicredits(limit)}
+        await record(connection, settings, library_id, "credits.usageBilling", after=after)
 
     run(work)
     show(email=email, usageBillingLimit=limit)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
-from cutroom.entrypoints.operator import Email, library_id_of, run, show
+from cutroom.entrypoints.operator import Email, library_id_of, record, run, show
 from cutroom.library.branding import CharacterImageStore, add_brand_voice, add_character
 from cutroom.library.rules import MAX_CHARACTER_IMAGES
 from cutroom.library.schemas import BrandVoiceInput, CharacterInput
@@ -55,6 +55,8 @@ def create_character(
         character_id = await add_character(
             connection, library_id, name=character.name, images=stored, now=system_clock()
         )
+        targets, after = {"characterId": character_id}, {"name": character.name, "images": len(stored)}
+        await record(connection, settings, library_id, "character.create", targets=targets, after=after)
         return character_id, [image_id for image_id, _ in stored]
 
     character_id, image_ids = run(work)
@@ -73,9 +75,12 @@ def create_brand_voice(
     """Create a brand voice."""
     brand = _validate(BrandVoiceInput, name=name, guidelines=guidelines, colors=color or [])
 
-    async def work(connection: Connection, _settings: Settings) -> str:
+    async def work(connection: Connection, settings: Settings) -> str:
         library_id = await library_id_of(connection, email, workspace)
-        return await add_brand_voice(connection, library_id, brand, now=system_clock())
+        new = await add_brand_voice(connection, library_id, brand, now=system_clock())
+        targets, after = {"brandVoiceId": new}, brand.model_dump()
+        await record(connection, settings, library_id, "brandVoice.create", targets=targets, after=after)
+        return new
 
     show(brandVoiceId=run(work))
 

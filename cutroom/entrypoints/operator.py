@@ -2,14 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 import asyncpg
 import typer
 
+from cutroom.accounts.principals import PrincipalKind
+from cutroom.audit import service as audit
+from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.errors import CutroomError, not_found
+from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, register_json_codec
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 
 Result = TypeVar("Result")
@@ -36,6 +41,27 @@ def run(work: Callable[[Connection, Settings], Awaitable[Result]]) -> Result:
     except CutroomError as error:
         typer.echo(f"{error.code}: {error.message} {json.dumps(error.details)}", err=True)
         raise typer.Exit(1) from error
+
+
+async def record(
+    connection: Connection,
+    settings: Settings,
+    library_id: str,
+    action: str,
+    *,
+    targets: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Appends the command to the library's audit log, in its transaction."""
+    event = AuditEvent(
+        library_id=library_id,
+        action=action,
+        actor=AuditActor(PrincipalKind.SYSTEM, "admin"),
+        at=system_clock(),
+        targets=targets or {},
+        after=after,
+    )
+    await audit.append(connection, event, secret_box=SecretBox(settings.secret_key.get_secret_value()))
 
 
 def show(**fields: Any) -> None:  # noqa: ANN401 (JSON)

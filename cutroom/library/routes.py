@@ -84,8 +84,11 @@ async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True)
 async def update_video(call: CurrentCall, video_id: VideoId, patch: VideoPatch, if_match: IfMatch = None) -> Video:
     """Changes the title, description, language, folders or labels. Fields that are not sent stay; null clears."""
+    before = await _video(call, video_id)
     await videos.update_video(call.connection, call.principal, video_id, patch, if_match=if_match)
-    return await _video(call, video_id)
+    after = await _video(call, video_id)
+    call.record_update(patch, before=before, after=after)
+    return after
 
 
 async def _video(call: RequestCall, video_id: str) -> Video:
@@ -110,7 +113,9 @@ async def list_folders(call: CurrentCall) -> FolderList:
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.NOT_FOUND,))
 async def create_folder(call: CurrentCall, folder: NewFolder) -> Folder:
     """Creates a folder at the root or in another folder. Folders nest up to three levels deep."""
-    return await folders.create_folder(call.connection, call.principal, folder, now=call.now)
+    created = await folders.create_folder(call.connection, call.principal, folder, now=call.now)
+    call.record_change(after={"name": created.name, "parentId": folder.parent_id})
+    return created
 
 
 @router.get("/folders/{folderId}", summary="Get a folder")
@@ -124,16 +129,19 @@ async def get_folder(call: CurrentCall, folder_id: FolderId) -> Folder:
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True)
 async def update_folder(call: CurrentCall, folder_id: FolderId, patch: FolderPatch, if_match: IfMatch = None) -> Folder:
     """Renames a folder, or moves it with everything in it. Folders nest up to three levels deep."""
-    return call.with_etag(
-        await folders.update_folder(call.connection, call.principal, folder_id, patch, if_match=if_match)
-    )
+    before = await folders.get_revised_folder(call.connection, call.principal, folder_id)
+    updated = await folders.update_folder(call.connection, call.principal, folder_id, patch, if_match=if_match)
+    call.record_update(patch, before=before.resource, after=updated.resource)
+    return call.with_etag(updated)
 
 
 @router.delete("/folders/{folderId}", status_code=204, summary="Delete a folder")
 @operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True)
 async def delete_folder(call: CurrentCall, folder_id: FolderId, if_match: IfMatch = None) -> None:
     """Deletes a folder. Its videos stay in the library. A folder that contains folders is not deleted (409)."""
+    before = await folders.get_revised_folder(call.connection, call.principal, folder_id)
     await folders.delete_folder(call.connection, call.principal, folder_id, if_match=if_match)
+    call.record_change(before={"name": before.resource.name})
 
 
 @router.get("/characters", summary="List characters")
@@ -158,8 +166,11 @@ async def update_character(
 ) -> Character:
     """Renames a character."""
     library_id = call.principal.library_id
+    before = await _character(call, character_id)
     await branding.update_character(call.connection, library_id, character_id, patch, if_match=if_match)
-    return await _character(call, character_id)
+    after = await _character(call, character_id)
+    call.record_update(patch, before=before, after=after)
+    return after
 
 
 async def _character(call: RequestCall, character_id: str) -> Character:
@@ -188,8 +199,11 @@ async def update_brand_voice(
 ) -> BrandVoice:
     """Changes the name, guidelines or colors. Fields that are not sent stay; null clears the colors."""
     library_id = call.principal.library_id
+    before = await service.get_brand_voice(call.connection, call.principal, brand_voice_id)
     await branding.update_brand_voice(call.connection, library_id, brand_voice_id, patch, if_match=if_match)
-    return call.with_etag(await service.get_brand_voice(call.connection, call.principal, brand_voice_id))
+    updated = await service.get_brand_voice(call.connection, call.principal, brand_voice_id)
+    call.record_update(patch, before=before.resource, after=updated.resource)
+    return call.with_etag(updated)
 
 
 @router.delete("/brand-voices/{brandVoiceId}", status_code=204, summary="Delete a brand voice")
@@ -197,4 +211,6 @@ async def update_brand_voice(
 async def delete_brand_voice(call: CurrentCall, brand_voice_id: BrandVoiceId, if_match: IfMatch = None) -> None:
     """Deletes a brand voice. What was made with it stays. While an unfinished job uses it, it is not deleted (409)."""
     library_id = call.principal.library_id
+    before = await service.get_brand_voice(call.connection, call.principal, brand_voice_id)
     await branding.delete_brand_voice(call.connection, library_id, brand_voice_id, if_match=if_match)
+    call.record_change(before={"name": before.resource.name})

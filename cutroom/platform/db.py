@@ -56,8 +56,13 @@ class Database:
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:
         """Opens a transaction in one library's context; commits unless the block raises."""
         async with self.connection() as connection, connection.transaction():
-            await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
+            await enter_library(connection, library_id)
             yield connection
+
+
+async def enter_library(connection: Connection, library_id: str) -> None:
+    """Confines the current transaction to a library."""
+    await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
 
 
 async def register_json_codec(connection: Connection) -> None:

@@ -32,6 +32,7 @@ _TAGS = [
     {"name": "Jobs", "description": "Asynchronous jobs and their progress."},
     {"name": "Library", "description": "Videos, folders, characters and brand voices."},
     {"name": "Webhooks", "description": "Endpoints that receive events."},
+    {"name": "Audit log", "description": "Who changed what, when and from where."},
 ]
 
 

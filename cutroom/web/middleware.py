@@ -1,15 +1,17 @@
 """Wraps every operation with authentication, limits, authorization, idempotency and a transaction."""
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
+from pydantic.alias_generators import to_camel
 from starlette.datastructures import FormData, Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,14 +19,18 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
 from cutroom.accounts.principals import Principal, UnknownCredentialError
+from cutroom.audit import service as audit
+from cutroom.audit.rules import target_ids
+from cutroom.audit.service import AuditEvent, RequestOrigin, SettingChanges
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
+from cutroom.platform.telemetry import request_id
 from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.error_responses import error_response
 from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.idempotency import REPLAYED, IdempotentRequest, canonical_path, idempotency_key, is_replayable
 from cutroom.web.openapi import describe
-from cutroom.web.operation import Operation, operation_of
+from cutroom.web.operation import Access, Operation, operation_of
 from cutroom.web.revisions import ETAG, Revised
 from cutroom.web.runtime import Runtime
 
@@ -46,6 +52,19 @@ class RequestCall:
     runtime: Runtime
     now: datetime
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the handler's response
+    changes: SettingChanges = field(default_factory=SettingChanges)
+
+    def record_change(self, *, before: Mapping[str, Any] | None = None, after: Mapping[str, Any] | None = None) -> None:
+        """Adds settings to the operation's audit entry; never secrets or transcripts."""
+        self.changes.before, self.changes.after = before, after
+
+    def record_update(self, patch: BaseModel, *, before: BaseModel, after: BaseModel) -> None:
+        """Adds the settings that a patch names to the audit entry, as they were and as they are."""
+        names = patch.model_fields_set
+        self.record_change(
+            before=before.model_dump(mode="json", by_alias=True, include=names),
+            after=after.model_dump(mode="json", by_alias=True, include=names),
+        )
 
     def with_etag(self, revised: Revised[Resource]) -> Resource:
         """Send the revision of a resource as the response's ETag; return the resource."""
@@ -250,7 +269,36 @@ class OperationPipeline:
         request.scope[CALL] = call
         response = await self.handler(request)
         response.headers.update(call.response_headers)
+        if self.operation.access is not Access.READ and response.status_code < 400:
+            await self._append_audit_entry(call, response)
         return response
+
+    async def _append_audit_entry(self, call: RequestCall, response: Response) -> None:
+        event = AuditEvent(
+            library_id=call.principal.library_id,
+            action=to_camel(self.request.scope["route"].name),
+            actor=audit.actor_of(call.principal),
+            at=self.now,
+            origin=origin_of(self.request),
+            targets=target_ids({**_document(response), **self.request.path_params}),
+            before=call.changes.before,
+            after=call.changes.after,
+        )
+        await audit.append(call.connection, event, secret_box=self.runtime.secret_box)
+
+
+def origin_of(request: Request) -> RequestOrigin:
+    client = request.client
+    return RequestOrigin(client_address=client.host if client else None, request_id=request_id.get())
+
+
+def _document(response: Response) -> Mapping[str, Any]:
+    """The body of a JSON response, for its ids."""
+    body = getattr(response, "body", b"")
+    if not body or response.media_type != "application/json":
+        return {}
+    document = json.loads(body)
+    return document if isinstance(document, dict) else {}
 
 
 def credential_of(headers: Headers, *, speech: bool) -> str:

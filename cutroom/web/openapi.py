@@ -90,6 +90,8 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
         "x-access": operation.access.value,
         "security": [*credentials, {"speechKey": []}] if operation.speech else credentials,
     }
+    if operation.admin_only:
+        extra["x-roles"] = ["owner", "admin"]
     if posts and not operation.speech:
         extra["parameters"] = [_IDEMPOTENCY_HEADER]
     options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **extra}

@@ -30,6 +30,7 @@ class Operation:
     errors: tuple[Code, ...] = ()  # in addition to those implied by its method and path
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
     has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
+    admin_only: bool = False  # for owners and admins of the library
 
     @property
     def speech(self) -> bool:
@@ -43,6 +44,8 @@ class Operation:
         if self.access is not Access.READ and not principal.may_write:
             produces = self.access is Access.PRODUCE
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
+        if self.admin_only and not principal.is_admin:
+            raise CutroomError(Code.PERMISSION_DENIED)
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 
@@ -54,12 +57,18 @@ def operation(
     errors: tuple[Code, ...] = (),
     accepts_form: bool = False,
     has_revisions: bool = False,
+    admin_only: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
         declared = Operation(
-            scope=scope, access=access, errors=errors, accepts_form=accepts_form, has_revisions=has_revisions
+            scope=scope,
+            access=access,
+            errors=errors,
+            accepts_form=accepts_form,
+            has_revisions=has_revisions,
+            admin_only=admin_only,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint

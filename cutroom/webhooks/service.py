@@ -115,14 +115,19 @@ async def update_endpoint(
 
 async def delete_endpoint(
     connection: Connection, principal: Principal, endpoint_id: str, *, if_match: str | None = None, now: datetime
-) -> None:
-    """Delete an endpoint created by the caller; raise PERMISSION_DENIED for one of any other user, of any library."""
+) -> str:
+    """Delete an endpoint created by the caller and return its URL.
+
+    Raises PERMISSION_DENIED for one of any other user, of any library.
+    """
     row = await _lock(connection, principal, endpoint_id)
     if row is None:
         exists = await connection.fetchval("SELECT webhook_endpoint_exists($1)", endpoint_id)
         raise CutroomError(Code.PERMISSION_DENIED) if exists else not_found()
     require_match(if_match, row["revision"])
     await update(connection, "webhook_endpoints", principal.library_id, endpoint_id, columns={"deleted_at": now})
+    url: str = row["url"]
+    return url
 
 
 async def _lock(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:

@@ -48,6 +48,8 @@ LIBRARY_TABLES = {
     "invitations": "SELECT, INSERT, UPDATE",
     "oauth_grants": "SELECT, INSERT, UPDATE",
     "oauth_refresh_tokens": "SELECT, INSERT, UPDATE",
+    "audit_entries": "SELECT, INSERT",
+    "audit_heads": "SELECT, INSERT, UPDATE (sequence, hash)",
 }
 # Reached only through SECURITY DEFINER functions.
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")

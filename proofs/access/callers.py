@@ -50,6 +50,7 @@ class Stage:
     only: dict[Scope, str]  # owner's key with this scope only
     refused: dict[str, str]  # invalid credentials, by what is wrong with them
     viewer: str
+    editor: str
     removed: str
     token: str
 
@@ -75,6 +76,7 @@ async def open_stage(accounts: Accounts) -> Stage:
         only={scope: await key(frozenset({scope})) for scope in Scope},
         refused=await _refused(factory, owner),
         viewer=await _join(accounts, team, Role.VIEWER),
+        editor=await _join(accounts, team, Role.EDITOR),
         removed=await _join(accounts, team, Role.EDITOR, removed=True),
         token=await factory.token(owner),
     )
@@ -150,7 +152,10 @@ def _without_permission(operation: Operation, stage: Stage, *, short: bool) -> I
             yield owner(f"{scope} only", secret)
     denied = _hiding(Code.PERMISSION_DENIED, stage.team)
     yield Case("a removed member", operation, stage.team.ids, bearer(stage.removed), denied)
-    if operation.access is Access.READ:
+    if operation.admin_only:
+        viewed = denied
+        yield Case("an editor", operation, stage.team.ids, bearer(stage.editor), denied)
+    elif operation.access is Access.READ:
         viewed = Expected(statuses=operation.passes)
     else:
         produces = operation.access is Access.PRODUCE

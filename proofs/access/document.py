@@ -26,6 +26,7 @@ class Operation:
     path: str
     scope: Scope
     access: Access
+    admin_only: bool  # for owners and admins
     path_names: tuple[str, ...]
     query: Mapping[str, str]  # required parameters
     optional_query: frozenset[str]
@@ -92,6 +93,7 @@ def _operation(
         path=path,
         scope=Scope(declared["x-required-scope"]),
         access=Access(declared["x-access"]),
+        admin_only="x-roles" in declared,
         path_names=path_names,
         query={query["name"]: _query_value(document, query) for query in queries if query.get("required")},
         optional_query=frozenset(query["name"] for query in queries if not query.get("required")),

@@ -23,7 +23,7 @@ OWN_ROWS = {
 }
 # Shared by all libraries.
 SHARED = frozenset({"alembic_version", "stock_voices", "translation_routes"})
-APPEND_ONLY = ("ledger_transactions", "ledger_entries")
+APPEND_ONLY = ("ledger_transactions", "ledger_entries", "audit_entries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class RowLevelSecurity:
         return None if done.endswith(" 0") else f"it succeeded: {done}"
 
     async def _check_append_only(self, table: str) -> None:
-        """The ledger is append-only even in the caller's own library."""
+        """The ledger and the audit log are append-only even in the caller's own library."""
         await self._set_library(self.owner.library_id)
         seen = await self.application.fetchval(f"SELECT count(*) FROM {table}")  # noqa: S608
         self.tally.check(table, None if seen else "the owner has no row in it, so nothing is tested")

@@ -16,6 +16,7 @@ PATHS = (
     "/apps",
     "/workspace",
     "/workspace/new",
+    "/audit-log",
     "/account",
 )
 

@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from cutroom.accounts.keys import TOKEN_PREFIX, generate_credential
-from cutroom.accounts.principals import CREDENTIAL_PURPOSE
+from cutroom.accounts.principals import CREDENTIAL_PURPOSE, PrincipalKind
 from cutroom.accounts.scopes import ALL_SCOPES, Scope
+from cutroom.audit import service as audit
+from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.credits import ledger
 from cutroom.credits.pricing import MILLICREDITS
 from cutroom.platform.clock import system_clock
@@ -261,6 +263,7 @@ class LibraryFactory:
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)
+        await self._append_audit_entries(library_id, user_id=user_id, marker=marker)
         await ledger.grant(
             self.accounts.connection,
             library_id,
@@ -283,6 +286,18 @@ class LibraryFactory:
                 language,
             )
         return {**ids, "voice_id": voice_id, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
+
+    async def _append_audit_entries(self, library_id: str, *, user_id: str, marker: str) -> None:
+        secret_box = SecretBox(self.accounts.settings.secret_key.get_secret_value())
+        for action in ("folder.rename", "folder.delete"):
+            event = AuditEvent(
+                library_id=library_id,
+                action=action,
+                actor=AuditActor(PrincipalKind.PERSON, new_id(), user_id),
+                at=system_clock(),
+                targets={"folderId": marker},
+            )
+            await audit.append(self.accounts.connection, event, secret_box=secret_box)
 
     async def token(self, holding: LibraryFixture, lifetime: timedelta = TOKEN_LIFETIME) -> str:
         """An OAuth access token for the library with every scope."""

@@ -1,5 +1,6 @@
 """Request pipeline of the console: session, CSRF check, rate limits, transaction, handler, error page."""
 
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,12 +8,17 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from cutroom.accounts.sessions import ActiveSession, LibraryChoice, SessionService
+from cutroom.accounts.principals import PrincipalKind
+from cutroom.accounts.sessions import ActiveSession, AuthenticatedUser, LibraryChoice, SessionService
+from cutroom.audit import service as audit
+from cutroom.audit.rules import target_ids
+from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.forms import Form, read_form
 from cutroom.console.framework.rendering import render
 from cutroom.console.framework.security import (
@@ -30,8 +36,8 @@ from cutroom.console.framework.security import (
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
 from cutroom.platform.db import Connection
 from cutroom.web.error_responses import error_response
-from cutroom.web.middleware import RequestCall
-from cutroom.web.operation import operation_of
+from cutroom.web.middleware import RequestCall, origin_of
+from cutroom.web.operation import Access, operation_of
 from cutroom.web.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -50,6 +56,7 @@ class PageContext:
     signed_in: ActiveSession | None = None
     libraries: tuple[LibraryChoice, ...] = ()
     connection: "Connection | None" = None
+    events: list[AuditEvent] = field(default_factory=list)  # appended to the audit log at the end of the transaction
 
     @property
     def csrf(self) -> str:
@@ -78,8 +85,60 @@ class PageContext:
 
     async def call_operation(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any, **named: Any) -> Result:  # noqa: ANN401
         """Calls an API operation in process, after the same authorization checks as over HTTP."""
-        operation_of(endpoint).authorize(self.me.principal)
-        return await endpoint(self.call, *arguments, **named)
+        declared, call = operation_of(endpoint), self.call
+        declared.authorize(self.me.principal)
+        result = await endpoint(call, *arguments, **named)
+        if declared.access is not Access.READ:
+            given = inspect.signature(endpoint).bind(call, *arguments, **named).arguments
+            document = result.model_dump(mode="json", by_alias=True) if isinstance(result, BaseModel) else {}
+            self.record(
+                to_camel(endpoint.__name__),
+                targets=target_ids({**document, **given}),
+                before=call.changes.before,
+                after=call.changes.after,
+            )
+        return result
+
+    def record(
+        self,
+        action: str,
+        *,
+        targets: Mapping[str, Any] | None = None,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Adds an entry to the library's audit log, in the page's transaction."""
+        self.events.append(self.audit_event(action, targets=targets, before=before, after=after))
+
+    def audit_event(
+        self,
+        action: str,
+        *,
+        user: AuthenticatedUser | None = None,
+        library_id: str | None = None,
+        targets: Mapping[str, Any] | None = None,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> AuditEvent:
+        """An entry of the signed-in user, or of a user who is signing in; in the selected library by default."""
+        if user is not None:
+            actor, selected = AuditActor(PrincipalKind.PERSON, user.user_id, user.user_id), user.library_id
+        else:
+            actor, selected = audit.actor_of(self.me.principal), self.me.principal.library_id
+        return AuditEvent(
+            library_id=library_id or selected,
+            action=action,
+            actor=actor,
+            at=self.runtime.clock(),
+            origin=origin_of(self.request),
+            targets=targets or {},
+            before=before,
+            after=after,
+        )
+
+    async def append_event(self, connection: Connection, event: AuditEvent) -> None:
+        """Appends an entry in a transaction of the page's own."""
+        await audit.append(connection, event, secret_box=self.runtime.secret_box)
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401
         variables = {
@@ -160,7 +219,10 @@ class PagePipeline:
         if context.signed_in is None:
             return await self._handle(context)
         async with self.runtime.database.transaction(context.me.principal.library_id) as connection:
-            return await self._handle(replace(context, connection=connection))
+            response = await self._handle(replace(context, connection=connection))
+            for event in context.events:
+                await context.append_event(connection, event)
+            return response
 
     async def _handle(self, context: PageContext) -> Response:
         if context.signed_in is None:

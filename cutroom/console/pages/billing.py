@@ -66,7 +66,8 @@ async def show_credits(context: PageContext) -> Response:
 async def set_drafts(context: PageContext) -> Response:
     """Sets whether the library refuses translations of draft quality."""
     is_refusing = context.form.text("drafts") == "refuse"
-    await set_draft_policy(context.call.connection, context.me.principal, refuses_drafts=is_refusing)
+    before = await set_draft_policy(context.call.connection, context.me.principal, refuses_drafts=is_refusing)
+    context.record("library.change", before={"refusesDrafts": before}, after={"refusesDrafts": is_refusing})
     return redirect("/credits", notice="drafts")
 
 

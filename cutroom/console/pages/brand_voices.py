@@ -25,7 +25,8 @@ async def show_brand_voices(context: PageContext) -> Response:
 async def create(context: PageContext) -> Response:
     operation_of(routes.update_brand_voice).authorize(context.me.principal)
     call, brand = context.call, parse(BrandVoiceInput, _fields(context.form))
-    await branding.add_brand_voice(call.connection, call.principal.library_id, brand, now=call.now)
+    brand_voice_id = await branding.add_brand_voice(call.connection, call.principal.library_id, brand, now=call.now)
+    context.record("brandVoice.create", targets={"brandVoiceId": brand_voice_id}, after=brand.model_dump())
     return redirect("/brand-voices", notice="created")
 
 

@@ -49,12 +49,19 @@ async def create(context: PageContext) -> Response:
         context.call.connection, context.me.principal.library_id, name=character.name, images=[], now=context.call.now
     )
     await _upload(context, character_id, images)
+    context.record(
+        "character.create",
+        targets={"characterId": character_id},
+        after={"name": character.name, "images": len(images)},
+    )
     return redirect("/characters", notice="created")
 
 
 async def add_images(context: PageContext) -> Response:
     _authorize(context)
-    await _upload(context, context.request.path_params["character_id"], await _uploaded_images(context))
+    character_id, images = context.request.path_params["character_id"], await _uploaded_images(context)
+    await _upload(context, character_id, images)
+    context.record("character.images.add", targets={"characterId": character_id}, after={"images": len(images)})
     return redirect("/characters", notice="uploaded")
 
 
@@ -87,6 +94,7 @@ async def remove_image(context: PageContext) -> Response:
     _authorize(context)
     character_id, image_id = (context.request.path_params[name] for name in ("character_id", "image_id"))
     await delete_image(context.call.connection, context.me.principal, character_id, image_id=image_id)
+    context.record("character.image.delete", targets={"characterId": character_id, "imageId": image_id})
     return redirect("/characters", notice="changed")
 
 

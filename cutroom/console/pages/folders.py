@@ -39,6 +39,7 @@ async def move(context: PageContext) -> Response:
         raise invalid_field("video", f"Choose a folder and 1 to {MAX_MOVED} videos.")
     folder_id = None if target == NO_FOLDER else target
     await folders.move_videos(context.call.connection, context.me.principal, videos, folder_id=folder_id)
+    context.record("videos.move", targets={"videoIds": videos}, after={"folderId": folder_id})
     if context.form.has("stay"):
         return redirect(f"/videos/{videos[0]}", notice="moved")
     return redirect("/library", notice="moved", **({"folder": folder_id} if folder_id else {}))

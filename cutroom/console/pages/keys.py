@@ -56,6 +56,7 @@ async def create(context: PageContext) -> Response:
         if error.details.get("reason") == "plan_required":
             message = "This library's plan does not include speech."
         return await _page(context, error=message, status=error.status)
+    context.record("key.create", targets={"keyId": created.key_id}, after={"scopes": sorted(created.scopes)})
     return await _page(context, created=created)
 
 
@@ -74,6 +75,7 @@ async def revoke(context: PageContext) -> Response:
     if key_id not in {key.id for key in known}:
         raise not_found()
     await revoke_key(call.connection, key_id, now=call.now)
+    context.record("key.revoke", targets={"keyId": key_id})
     return redirect("/keys", notice="revoked")
 
 

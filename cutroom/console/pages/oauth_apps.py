@@ -11,6 +11,7 @@ from cutroom.accounts.oauth import (
     register_client,
     revoke_client,
 )
+from cutroom.audit.rules import recordable_url
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.errors import CutroomError
 
@@ -35,15 +36,20 @@ async def register(context: PageContext) -> Response:
     form, call = context.form, context.call
     uris = form.text("redirects").split()
     try:
-        await register_client(call.connection, form.text("name"), uris, owner_id=context.me.user_id, now=call.now)
+        client = await register_client(
+            call.connection, form.text("name"), uris, owner_id=context.me.user_id, now=call.now
+        )
     except CutroomError as error:
         return await _page(context, status=error.status, error=error_text(error))
+    after = {"name": client.name, "redirectUris": [recordable_url(uri) for uri in client.redirect_uris]}
+    context.record("oauth.client.create", targets={"clientId": client.id}, after=after)
     return redirect("/apps", notice="registered")
 
 
 async def remove(context: PageContext) -> Response:
     client_id = context.request.path_params["client_id"]
     await revoke_client(context.call.connection, client_id, owner_id=context.me.user_id, now=context.call.now)
+    context.record("oauth.client.revoke", targets={"clientId": client_id})
     return redirect("/apps", notice="removed")
 
 
@@ -51,6 +57,7 @@ async def disconnect_app(context: PageContext) -> Response:
     call = context.call
     grant_id = context.request.path_params["grant_id"]
     await disconnect(call.connection, call.principal.library_id, grant_id, user_id=context.me.user_id, now=call.now)
+    context.record("oauth.revoke", targets={"grantId": grant_id})
     return redirect("/apps", notice="disconnected")
 
 

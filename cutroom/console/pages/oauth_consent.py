@@ -107,8 +107,16 @@ async def answer_consent(context: PageContext) -> Response:
         challenge=request.fields["code_challenge"],
     )
     async with context.runtime.database.transaction(library.id) as connection:
-        code = await OAuthTokenService(context.runtime.secret_box).issue_code(connection, consent, now=context.call.now)
-    return _redirect_to_client(context, request, code=code)
+        service = OAuthTokenService(context.runtime.secret_box)
+        issued = await service.issue_code(connection, consent, now=context.call.now)
+        event = context.audit_event(
+            "oauth.grant",
+            library_id=library.id,
+            targets={"grantId": issued.grant_id, "clientId": request.client.id},
+            after={"scopes": sorted(scopes)},
+        )
+        await context.append_event(connection, event)
+    return _redirect_to_client(context, request, code=issued.code)
 
 
 def _chosen(context: PageContext) -> LibraryChoice:

@@ -6,11 +6,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from cutroom.accounts.oauth import ACCESS_LIFETIME, GRANTABLE, OAuthError, OAuthTokenService, TokenPair, find_client
+from cutroom.accounts.oauth import (
+    ACCESS_LIFETIME,
+    GRANTABLE,
+    OAuthError,
+    OAuthTokenService,
+    RevokedGrant,
+    TokenPair,
+    find_client,
+)
+from cutroom.accounts.principals import PrincipalKind
+from cutroom.audit import service as audit
+from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.forms import Form, read_fields
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.web.error_responses import error_response
+from cutroom.web.middleware import origin_of
 from cutroom.web.runtime import Runtime
 
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache", "X-Content-Type-Options": "nosniff"}
@@ -27,7 +39,7 @@ async def revoke_token(request: Request) -> Response:
     return await _respond(request, _revoke)
 
 
-TokenHandler = Callable[[Runtime, Connection, Form], Awaitable[Response]]
+TokenHandler = Callable[[Request, Connection, Form], Awaitable[Response]]
 
 
 async def _respond(request: Request, handler: TokenHandler) -> Response:
@@ -37,9 +49,10 @@ async def _respond(request: Request, handler: TokenHandler) -> Response:
         # Committed even on errors: reuse of a refresh token revokes its whole grant.
         async with runtime.database.connection() as connection, connection.transaction():
             try:
-                return await handler(runtime, connection, form)
+                return await handler(request, connection, form)
             except OAuthError as error:
                 rejected = error
+                await _append_revocation(request, connection, error.revoked)
         client = request.client
         await runtime.limits.count_failure(client.host if client else "unknown")
         return _error(rejected)
@@ -69,7 +82,24 @@ async def _client_id(connection: Connection, form: Form) -> str:
     return client.id
 
 
-async def _tokens(runtime: Runtime, connection: Connection, form: Form) -> Response:
+async def _append_revocation(request: Request, connection: Connection, revoked: RevokedGrant | None) -> None:
+    """Logs the revocation of a grant; the connection is already scoped to its library."""
+    if revoked is None:
+        return
+    runtime: Runtime = request.app.state.runtime
+    event = AuditEvent(
+        library_id=revoked.library_id,
+        action="oauth.revoke",
+        actor=AuditActor(PrincipalKind.TOKEN, revoked.client_id),
+        at=runtime.clock(),
+        origin=origin_of(request),
+        targets={"grantId": revoked.grant_id, "clientId": revoked.client_id},
+    )
+    await audit.append(connection, event, secret_box=runtime.secret_box)
+
+
+async def _tokens(request: Request, connection: Connection, form: Form) -> Response:
+    runtime: Runtime = request.app.state.runtime
     service, now = OAuthTokenService(runtime.secret_box), runtime.clock()
     client_id = await _client_id(connection, form)
     match form.text("grant_type"):
@@ -104,13 +134,15 @@ def _tokens_response(pair: TokenPair) -> Response:
     return JSONResponse(body, headers=_NO_STORE)
 
 
-async def _revoke(runtime: Runtime, connection: Connection, form: Form) -> Response:
+async def _revoke(request: Request, connection: Connection, form: Form) -> Response:
+    runtime: Runtime = request.app.state.runtime
     client_id = await _client_id(connection, form)
     if not form.text("token"):
         raise OAuthError("invalid_request", "token is required.")
-    await OAuthTokenService(runtime.secret_box).revoke(
+    revoked = await OAuthTokenService(runtime.secret_box).revoke(
         connection, form.text("token"), client_id=client_id, now=runtime.clock()
     )
+    await _append_revocation(request, connection, revoked)
     return Response(status_code=200, headers=_NO_STORE)
 
 

@@ -7,6 +7,7 @@ from cutroom.accounts.sessions import AuthenticatedUser, change_password, normal
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.console.framework.security import SESSION_SECONDS, delete_cookie, set_cookie
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.platform.db import enter_library
 from cutroom.web.limits import RateLimit
 
 ATTEMPTS_PER_ADDRESS = RateLimit(30)
@@ -54,8 +55,9 @@ async def _count_attempt(context: PageContext, email: str) -> None:
 
 async def _start_session(context: PageContext, known: AuthenticatedUser, target: str) -> Response:
     """Always creates a new session, to prevent session fixation."""
-    async with context.runtime.database.connection() as connection:
+    async with context.runtime.database.transaction(known.library_id) as connection:
         token = await context.session_service.create(connection, known, now=context.runtime.clock())
+        await context.append_event(connection, context.audit_event("session.create", user=known))
     response = redirect(target)
     set_cookie(response, context.runtime.settings, "session", value=token, seconds=SESSION_SECONDS)
     return response
@@ -93,10 +95,19 @@ def _check_open(context: PageContext) -> None:
 
 
 async def sign_out(context: PageContext) -> Response:
-    await context.session_service.end(context.call.connection, context.cookie)
+    personal = _personal_library(context)
+    connection = context.call.connection
+    await context.session_service.end(connection, context.cookie)
+    await enter_library(connection, personal)
+    await context.append_event(connection, context.audit_event("session.end", library_id=personal))
     response = redirect("/sign-in")
     delete_cookie(response, context.runtime.settings, "session")
     return response
+
+
+def _personal_library(context: PageContext) -> str:
+    """Where the sessions and passwords of a user are logged: they belong to no workspace."""
+    return next(each.id for each in context.libraries if not each.is_workspace)
 
 
 async def show_account(context: PageContext) -> Response:
@@ -114,6 +125,9 @@ async def do_change_password(context: PageContext) -> Response:
     except CutroomError as error:
         return context.page("account.html", status=error.status, error=error_text(error))
     token = await context.session_service.create(context.call.connection, known, now=context.call.now)
+    await enter_library(context.call.connection, known.library_id)
+    event = context.audit_event("password.change", library_id=known.library_id)
+    await context.append_event(context.call.connection, event)
     response = redirect("/account", notice="password")
     set_cookie(response, context.runtime.settings, "session", value=token, seconds=SESSION_SECONDS)
     return response

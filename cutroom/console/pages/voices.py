@@ -62,7 +62,9 @@ async def clone(context: PageContext) -> Response:
         if not files:
             raise invalid_field("sample", "Record a sample or choose a file.")
         new_voice = parse(NewVoice, {"name": form.text("name"), "remove_background_noise": form.has("clean")})
-        await speech.clone(context.call, new_voice, files)
+        call = context.call
+        added = await speech.clone(call, new_voice, files)
+        context.record("addVoice", targets={"voiceId": added.voice_id}, after=call.changes.after)
     except CutroomError as error:
         return await _page(context, error=error_text(error), status=error.status)
     return redirect("/voices", notice="created")

@@ -65,6 +65,7 @@ async def test(context: PageContext) -> Response:
     _authorize_write(context)
     endpoint_id = context.request.path_params["endpoint_id"]
     await log.send_test_event(context.call.connection, context.me.principal, endpoint_id, now=context.call.now)
+    context.record("webhook.test", targets={"endpointId": endpoint_id})
     return redirect(f"/webhooks/{endpoint_id}", notice="test")
 
 
@@ -73,6 +74,7 @@ async def resend(context: PageContext) -> Response:
     params = context.request.path_params
     endpoint_id, event_id = params["endpoint_id"], params["event_id"]
     await log.redeliver(context.call.connection, context.me.principal, endpoint_id, event_id, now=context.call.now)
+    context.record("webhook.redeliver", targets={"endpointId": endpoint_id, "eventId": event_id})
     return redirect(f"/webhooks/{endpoint_id}", notice="resent")
 
 

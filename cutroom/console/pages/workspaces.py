@@ -8,6 +8,7 @@ from cutroom.accounts.principals import Role
 from cutroom.accounts.sessions import create_workspace
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.errors import CutroomError, invalid_field
+from cutroom.platform.db import enter_library
 
 _ADMIN_ROLES = frozenset({Role.OWNER, Role.ADMIN})
 
@@ -51,23 +52,28 @@ async def create(context: PageContext) -> Response:
     except CutroomError as error:
         return context.page("workspace_new.html", error=error_text(error), status=error.status)
     await context.session_service.switch_library(call.connection, context.cookie, workspace_id)
+    await enter_library(call.connection, workspace_id)
+    event = context.audit_event("workspace.create", library_id=workspace_id, after={"plan": plan.value})
+    await context.append_event(call.connection, event)
     return redirect("/workspace", notice="created")
 
 
 async def invite(context: PageContext) -> Response:
     call = context.call
     try:
-        secret = await teams.invite(
+        role = _role(context.form.text("role"))
+        invitation = await teams.invite(
             call.connection,
             call.principal,
             context.form.text("email"),
-            role=_role(context.form.text("role")),
+            role=role,
             secret_box=context.runtime.secret_box,
             now=call.now,
         )
     except CutroomError as error:
         return await _page(context, error=error_text(error), status=error.status)
-    return await _page(context, link=f"{context.runtime.settings.base_url}/invitations/{secret}")
+    context.record("member.invite", targets={"invitationId": invitation.id}, after={"role": role.value})
+    return await _page(context, link=f"{context.runtime.settings.base_url}/invitations/{invitation.secret}")
 
 
 def _role(text: str) -> Role:
@@ -78,10 +84,9 @@ def _role(text: str) -> Role:
 
 
 async def revoke_invitation(context: PageContext) -> Response:
-    call = context.call
-    await teams.revoke_invitation(
-        call.connection, call.principal, context.request.path_params["invitation_id"], now=call.now
-    )
+    call, invitation_id = context.call, context.request.path_params["invitation_id"]
+    await teams.revoke_invitation(call.connection, call.principal, invitation_id, now=call.now)
+    context.record("invitation.revoke", targets={"invitationId": invitation_id})
     return redirect("/workspace", notice="revoked")
 
 
@@ -91,12 +96,15 @@ async def change(context: PageContext) -> Response:
     try:
         async with call.connection.transaction():
             if context.form.text("role") == "remove":
-                await teams.remove_member(call.connection, call.principal, user_id)
+                action, after = "member.remove", None
+                before = await teams.remove_member(call.connection, call.principal, user_id)
             else:
                 role = _role(context.form.text("role"))
-                await teams.change_role(call.connection, call.principal, user_id, role=role, now=call.now)
+                action, after = "member.change", {"role": role.value}
+                before = await teams.change_role(call.connection, call.principal, user_id, role=role, now=call.now)
     except CutroomError as error:
         return await _page(context, error=error_text(error), status=error.status)
+    context.record(action, targets={"userId": user_id}, before={"role": before.value}, after=after)
     return redirect("/library" if user_id == context.me.user_id else "/workspace", notice="changed")
 
 
@@ -117,6 +125,13 @@ async def accept(context: PageContext) -> Response:
             connection, invitation, user_id=context.me.user_id, email=context.me.email, now=now
         )
         await context.session_service.switch_library(connection, context.cookie, invitation.library_id)
+        event = context.audit_event(
+            "invitation.accept",
+            library_id=invitation.library_id,
+            targets={"invitationId": invitation.invitation_id, "userId": context.me.user_id},
+            after={"role": invitation.role.value},
+        )
+        await context.append_event(connection, event)
     return redirect("/library")
 
 

@@ -126,6 +126,7 @@ async def clone(call: RequestCall, voice: NewVoice, files: Sequence[UploadFile])
         prices=load_prices(call.runtime.settings.prices_file),
         now=call.now,
     )
+    call.record_change(after={"name": voice.name})
     return AddedVoice(voice_id=voice_id, requires_verification=False)
 
 
@@ -203,8 +204,11 @@ async def get_voice(call: CurrentCall, voice_id: VoiceId) -> Voice:
 @operation(scope=Scope.TTS_WRITE, access=Access.WRITE, has_revisions=True)
 async def update_voice(call: CurrentCall, voice_id: VoiceId, patch: VoicePatch, if_match: IfMatch = None) -> Voice:
     """Changes the name, description or labels of a clone. Fields that are not sent stay; null clears the last two."""
+    before = await get_voice(call, voice_id)
     await service.update_voice(call.connection, call.principal, voice_id, patch, if_match=if_match)
-    return await get_voice(call, voice_id)
+    after = await get_voice(call, voice_id)
+    call.record_update(patch, before=before, after=after)
+    return after
 
 
 @router.delete("/voices/{voice_id}", status_code=204, summary="Delete a voice clone")
@@ -216,7 +220,8 @@ async def delete_voice(
     if_match: IfMatch = None,
 ) -> Response:
     """Deletes a clone immediately; its samples are removed within 30 days."""
-    await service.delete_voice(call.connection, call.principal, voice_id, if_match=if_match, now=call.now)
+    name = await service.delete_voice(call.connection, call.principal, voice_id, if_match=if_match, now=call.now)
+    call.record_change(before={"name": name})
     if client == SDK_NAME:
         return JSONResponse(DeletedVoice().model_dump())
     return Response(status_code=204)

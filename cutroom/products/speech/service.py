@@ -120,21 +120,25 @@ async def update_voice(
 
 async def delete_voice(
     connection: Connection, principal: Principal, voice_id: str, *, if_match: str | None = None, now: datetime
-) -> None:
-    await _lock_clone(connection, principal, voice_id, if_match=if_match)
+) -> str:
+    """Delete a clone and return its name."""
+    name = await _lock_clone(connection, principal, voice_id, if_match=if_match)
     await update_clone(connection, principal.library_id, voice_id, columns={"deleted_at": now})
+    return name
 
 
-async def _lock_clone(connection: Connection, principal: Principal, voice_id: str, *, if_match: str | None) -> None:
-    """Lock a clone for a change; raise CONFLICT unless `If-Match` names its revision."""
-    revision = await connection.fetchval(
-        "SELECT revision FROM voices WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE",
+async def _lock_clone(connection: Connection, principal: Principal, voice_id: str, *, if_match: str | None) -> str:
+    """Lock a clone for a change and return its name; raise CONFLICT unless `If-Match` names its revision."""
+    row = await connection.fetchrow(
+        "SELECT name, revision FROM voices WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE",
         principal.library_id,
         voice_id,
     )
-    if revision is None:
+    if row is None:
         raise not_found()
-    require_match(if_match, revision)
+    require_match(if_match, row["revision"])
+    name: str = row["name"]
+    return name
 
 
 async def find_clone(connection: Connection, library_id: str, voice_id: str) -> asyncpg.Record | None:

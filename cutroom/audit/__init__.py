@@ -1,0 +1,1 @@
+"""The audit log of a library: append-only, hash-chained."""
