@@ -97,7 +97,7 @@ async def _insufficient_scope(stage: Stage, operation: str) -> list[ApiResponse]
 async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation in MISSING:
         return [await stage.call(operation, MISSING[operation])]
-    ids = dict.fromkeys(re.findall(r"\{(\w+)\}", operation), new_id())
+    ids = dict.fromkeys(re.findall(r"\{(\w+(?:Id|_id))\}", operation), new_id())
     return [await stage.call(operation, SAMPLES[operation][0].body, ids=ids)]
 
 

@@ -176,8 +176,8 @@ async def test_stale_change_is_refused_with_the_current_revision(
     methods = ["PATCH", "DELETE"] if editable.path in WITH_DELETE else ["PATCH"]
     for method in methods:
         for if_match in (stale, '"none"', f"{stale}, W/{stale}"):
-            body = {"json": editable.change} if method == "PATCH" else {}
-            refused = await api.request(method, url, headers={"If-Match": if_match}, **body)
+            body = editable.change if method == "PATCH" else None
+            refused = await api.request(method, url, headers={"If-Match": if_match}, json=body)
             assert code(refused) == (409, "CONFLICT"), refused.text
             assert refused.json()["error"]["details"] == {"revision": int(changed.headers["etag"].strip('"'))}
     assert (await api.get(url)).json() == changed.json()
