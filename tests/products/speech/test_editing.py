@@ -26,7 +26,7 @@ async def test_clone_is_renamed_described_and_labeled(api: httpx.AsyncClient, vo
     changed = await api.patch(url, json=body)
     assert changed.status_code == 200, changed.text
     expected = {"name": "Ana", "description": "Warm.", "labels": body["labels"]}
-    assert changed.json().keys() == {*before, "preview_url"}
+    assert changed.json().keys() == {*before, *expected, "preview_url"}
     assert await _without_signature(api, url) == {**before, **expected}
     cleared = (await api.patch(url, json={"description": None, "labels": None})).json()
     assert ("description" in cleared, cleared["labels"], cleared["name"]) == (False, {}, "Ana")
