@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cutroom.accounts.principals import PrincipalKind
 from cutroom.audit.rules import ChainedEntry, ChainHead
 from cutroom.web.schema import ApiModel, Omittable
 
@@ -12,7 +13,7 @@ from cutroom.web.schema import ApiModel, Omittable
 class AuditLogActor(ApiModel):
     """Who performed an action."""
 
-    kind: Annotated[str, Field(description="`key`, `token`, `person` or `system` (an operator's command).")]
+    kind: Annotated[PrincipalKind, Field(description="`system` is an operator's command.")]
     id: Annotated[str, Field(description="The id of the key, token or session.")]
     user_id: Annotated[Omittable[str], Field(description="The user to whom it belongs.")] = None
 
@@ -53,7 +54,7 @@ def entry_of(chained: ChainedEntry) -> AuditLogEntry:
         sequence=entry.sequence,
         at=entry.at,
         action=entry.action,
-        actor=AuditLogActor(kind=entry.actor_kind, id=entry.actor_id, user_id=entry.user_id),
+        actor=AuditLogActor(kind=PrincipalKind(entry.actor_kind), id=entry.actor_id, user_id=entry.user_id),
         targets=dict(entry.targets),
         client_address=entry.client_address,
         request_id=entry.request_id,

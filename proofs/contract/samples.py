@@ -167,6 +167,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "POST /webhook-endpoints": [Sample({"url": f"https://hooks.example.com/{UNIQUE}"}, status=201)],
     "DELETE /webhook-endpoints/{endpointId}": [Sample(of="a new endpoint", status=204)],
+    "GET /audit-log": [Sample(), Sample(query={"action": "folder.rename"}), Sample(caller="a member")],
+    "GET /audit-log/export": [Sample()],
     "POST /voices/add": [Sample({"name": "Ana", "sample_url": "https://media.example.com/ana.wav"})],
     "GET /voices": [Sample(), Sample(query={"status": "ready"}), Sample(caller="a member")],
     "GET /voices/{voice_id}": [

@@ -24,6 +24,8 @@ HOOKS = Path(__file__).with_name("hooks.py")
 EXTRA_RULES = {
     "listVideos": "a page token is opaque",
     "searchVoices": "a page token is opaque",
+    "listAuditLog": "a page token is opaque, times must exist in UTC",
+    "exportAuditLog": "times must exist in UTC",
     "createVideo": "URLs must match their provider, file names must not contain a path",
     "createFolder": "names may be reserved or blank, nesting is limited",
     "createUpload": "file names must not contain a path, MIME types must be valid",

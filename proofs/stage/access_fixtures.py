@@ -9,7 +9,7 @@ from cutroom.accounts.keys import TOKEN_PREFIX, generate_credential
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE, PrincipalKind
 from cutroom.accounts.scopes import ALL_SCOPES, Scope
 from cutroom.audit import service as audit
-from cutroom.audit.service import AuditActor, AuditEvent
+from cutroom.audit.service import AuditActor, AuditEvent, RequestOrigin
 from cutroom.credits import ledger
 from cutroom.credits.pricing import MILLICREDITS
 from cutroom.platform.clock import system_clock
@@ -295,7 +295,10 @@ class LibraryFactory:
                 action=action,
                 actor=AuditActor(PrincipalKind.PERSON, new_id(), user_id),
                 at=system_clock(),
+                origin=RequestOrigin("192.0.2.1", new_id()),
                 targets={"folderId": marker},
+                before={"name": marker},
+                after={"name": "Lectures"},
             )
             await audit.append(self.accounts.connection, event, secret_box=secret_box)
 

@@ -173,9 +173,7 @@ async def test_pages_cover_the_log_once(api: httpx.AsyncClient) -> None:
     assert seen == [5, 4, 3, 2, 1]
 
 
-async def test_filters(
-    api: httpx.AsyncClient, person: Person, key: Keyring, runtime: Runtime, accounts: Accounts
-) -> None:
+async def test_filters(api: httpx.AsyncClient, person: Person, key: Keyring, runtime: Runtime) -> None:
     await create_folder(api)
     async with runtime.database.transaction(person.library_id) as connection:
         await service.append(connection, event(person), secret_box=runtime.secret_box)

@@ -5,6 +5,7 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -92,7 +93,7 @@ def test_empty_log_has_no_faults() -> None:
 def test_any_changed_field_is_found_where_it_was_changed(log: list[AuditEntry], data: st.DataObject) -> None:
     made = chained(log)
     place = data.draw(st.integers(0, len(made) - 1))
-    field, value = data.draw(
+    change: tuple[str, Any] = data.draw(
         st.sampled_from(
             [
                 ("library_id", "other"),
@@ -109,7 +110,7 @@ def test_any_changed_field_is_found_where_it_was_changed(log: list[AuditEntry], 
         )
     )
     tampered = list(made)
-    tampered[place] = ChainedEntry(replace(made[place].entry, **{field: value}), made[place].hash)
+    tampered[place] = ChainedEntry(replace(made[place].entry, **dict([change])), made[place].hash)
     assert [fault.sequence for fault in faults(tampered, head_of(made))] == [place + 1]
 
 
