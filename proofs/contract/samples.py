@@ -138,8 +138,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(Sample(of=state) for state in ("failed import", "captions", "dub job", "packaging")),
     ],
-    "POST /jobs/{jobId}/cancel": [Sample(of="a new job")],
-    "POST /jobs/{jobId}/retry": [Sample(of="a canceled job", status=202)],
+    "POST /jobs/{jobId}/cancel": [Sample(of="a running import")],
+    "POST /jobs/{jobId}/retry": [Sample(of="an import to retry", status=202)],
     "GET /characters": [Sample(), Sample(caller="a member")],
     "GET /brand-voices": [Sample(), Sample(caller="a member")],
     "GET /characters/{characterId}": [Sample(), Sample(caller="a member")],
@@ -216,12 +216,6 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    if sample.of in {"a new job", "a canceled job"}:
-        made = await stage.call("POST /videos/{videoId}/downloads", {"artifact": "source"})
-        ids = {"jobId": made.document["jobId"]}
-        if sample.of == "a canceled job":
-            await stage.call("POST /jobs/{jobId}/cancel", ids=ids)
-        return ids
     return stage.states[sample.of] if sample.of is not None else {}
 
 

@@ -89,6 +89,7 @@ class StateFixtures:
         }
         audio = {**full, "media_type": "audio"}
         waiting = {"status": "queued", "import_status": "queued", "transcript_status": "queued"}
+        running = {"status": "processing", "import_status": "processing", "transcript_status": "queued"}
         broken = {"status": "failed", "import_status": "failed", "transcript_status": "failed"}
         known = {
             "full": await self.video(**full),
@@ -101,6 +102,8 @@ class StateFixtures:
         }
         found = {state: {"videoId": video_id} for state, video_id in known.items()}
         found["failed import"] = {"jobId": f"import_{known['failed']}"}
+        found["a running import"] = {"jobId": f"import_{await self.video(**running)}"}
+        found["an import to retry"] = {"jobId": f"import_{await self.video(**broken)}"}
         return found
 
     async def folder(self) -> str:

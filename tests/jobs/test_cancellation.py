@@ -21,12 +21,14 @@ from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.service import NewJob
 from cutroom.jobs.states import CANCELLED, TERMINAL, TRANSITIONS, JobState, can_transition
+from cutroom.library.rules import poster_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.temporal import connect
 from cutroom.products.shorts.service import output_path, output_prefix
+from cutroom.products.thumbnails.service import image_path
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.conftest import MovableClock
@@ -298,3 +300,28 @@ async def test_stopping_a_workflow_that_never_started_is_no_error(
     await ActivityEnvironment().run(activities.stop_canceled_job, ref)
     with pytest.raises(RPCError, match="not found"):
         await client.get_workflow_handle(ref.job_id).describe()
+
+
+async def test_images_of_a_canceled_thumbnail_are_removed_and_the_poster_restored(
+    runtime: Runtime, job_context: JobContext, api: httpx.AsyncClient, accounts: Accounts
+) -> None:
+    library_id, video_id, request_id = job_context.library_id, job_context.video_id, new_id()
+    key = JobKey(JobType.THUMBNAIL, request_id)
+    async with runtime.database.transaction(library_id) as connection:
+        job = NewJob(key, video_id, plan={"request_id": request_id, "prompt": "A lens"})
+        await service.create_jobs(connection, job_context.principal, [job], prices=PRICES, now=system_clock())
+    base = {"library_id": library_id, "video_id": video_id, "created_at": system_clock()}
+    path = image_path(library_id, video_id, request_id, "thumbnail-0.jpg")
+    request = {**base, "id": request_id, "job_id": key.id, "detected": [{"id": "a"}], "decision": {"approved": False}}
+    image = {"id": new_id(), "request_id": request_id, "number": 0, "layout": "", "score": 0.5, "engine": "none"}
+    await insert(accounts.connection, "thumbnail_requests", request)
+    await insert(accounts.connection, "thumbnails", {**base, **image, "path": path})
+    await accounts.connection.execute("UPDATE videos SET poster_path = $2 WHERE id = $1", video_id, path)
+    assert len((await api.get(f"/thumbnails/{request_id}")).json()["outputImageUrls"]) == 1
+    await cancel(api, key.id)
+    read = (await api.get(f"/thumbnails/{request_id}")).json()
+    assert (read["status"], read["outputImageUrls"]) == ("failed", [])
+    poster = await accounts.connection.fetchval("SELECT poster_path FROM videos WHERE id = $1", video_id)
+    assert poster == poster_path(library_id, video_id)
+    sql = "SELECT detected, decision FROM thumbnail_requests WHERE id = $1"
+    assert tuple(await accounts.connection.fetchrow(sql, request_id) or ()) == (None, None)

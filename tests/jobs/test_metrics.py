@@ -13,6 +13,7 @@ from temporalio.testing import ActivityEnvironment
 from cutroom.credits.pricing import load_prices
 from cutroom.jobs import service
 from cutroom.jobs.activities import JobActivities
+from cutroom.jobs.cancellation_activities import CancellationActivities
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.metrics import JobMetrics
@@ -110,3 +111,19 @@ async def test_released_job_continues_the_trace_of_its_own_request(
         "SELECT workflow_id, trace_context FROM outbox WHERE library_id = $1 AND is_job", job_context.library_id
     )
     assert {row["workflow_id"]: row["trace_context"]["traceparent"].split("-")[1] for row in rows} == trace_ids
+
+
+async def test_canceled_job_is_counted_as_a_failure_with_its_code(
+    runtime: Runtime, client: Client, job_context: JobContext
+) -> None:
+    activities = CancellationActivities(
+        database=runtime.database,
+        client=client,
+        storage=runtime.storage,
+        metrics=JobMetrics(PRODUCTS),
+        output_prefixes={},
+    )
+    ref = JobRef(job_context.library_id, JobKey(JobType.IMPORT, job_context.video_id).id, 1)
+    assert await Recorder().run(activities.stop_canceled_job, ref) == [
+        ("cutroom_job_failures_total", {"product": "ingest", "job_type": "import", "code": "CANCELLED"})
+    ]

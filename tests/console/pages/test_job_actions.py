@@ -1,6 +1,7 @@
 """Tests the buttons that cancel a running job and try a failed one again."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from cutroom.credits import ledger
 from cutroom.credits.pricing import Action, BillableItem
 from cutroom.credits.rules import Charge
 from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
 from cutroom.products.declaration import VideoTab
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
@@ -83,3 +85,34 @@ async def test_viewer_sees_no_buttons_and_cannot_cancel(accounts: Accounts, pers
     await browser.post("/switch", {"library": workspace})
     assert forms((await browser.get(f"/videos/{video_id}?tab=activity")).text, job_id) == []
     assert (await browser.post(f"/videos/{video_id}/jobs/{job_id}/cancel")).status_code == 403
+
+
+@pytest.mark.parametrize("status", ["processing", "failed"])
+@pytest.mark.parametrize(
+    ("tab", "job_type", "more"),
+    [
+        (VideoTab.TRANSCRIPT, "captions", {"language": "es"}),
+        (VideoTab.SHORTS, "shorts", {"plan": {"kind": "promo"}}),
+        (VideoTab.THUMBNAILS, "packaging", {"automation_type": "zeroPromptThumbnail"}),
+        (VideoTab.PUBLISH, "packaging", {"automation_type": "generateTitle"}),
+    ],
+)
+async def test_every_tab_has_the_buttons_of_its_jobs(
+    browser: Browser,
+    accounts: Accounts,
+    person: Person,
+    video_id: str,
+    *,
+    tab: VideoTab,
+    job_type: str,
+    more: dict[str, Any],
+    status: str,
+) -> None:
+    names = {"captions": f"{video_id}_es", "shorts": new_id(), "packaging": f"{video_id}_{more.get('automation_type')}"}
+    job_id = f"{job_type}_{names[job_type]}"
+    failure = {"error_code": "INTERNAL", "error_message": "It broke.", "finished_at": system_clock()}
+    row = {"id": job_id, "type": job_type, "status": status, **more, **(failure if status == "failed" else {})}
+    await put_job(accounts, person, video_id, **row)
+    page = (await browser.get(f"/videos/{video_id}?tab={tab}")).text
+    assert forms(page, job_id) == ["cancel" if status == "processing" else "retry"]
+    assert ("Try again · Free" in text_of(page)) == (status == "failed")

@@ -12,6 +12,7 @@ from cutroom.engines.translation.port import LanguageIdentifier, Quality, Route,
 from cutroom.engines.types import OnProgress
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
 from cutroom.products.captions.activities import CaptionActivities
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
@@ -56,6 +57,23 @@ async def result(
 ) -> dict[str, Any]:
     activities = CaptionActivities(runtime.database, runtime.storage, FakeEngines(*translators), system_clock)
     job = JobRef(transcribed.library_id, f"captions_{transcribed.video_id}_{language}", 1)
+    now = system_clock()
+    row = {
+        "library_id": job.library_id,
+        "id": job.job_id,
+        "type": "captions",
+        "status": "processing",
+        "video_id": transcribed.video_id,
+        "language": language,
+        "attempt": job.attempt,
+        "plan": {},
+        "depends_on": [],
+        "progress": 0,
+        "created_at": now,
+        "updated_at": now,
+    }
+    await transcribed.accounts.connection.execute("DELETE FROM jobs WHERE id = $1", job.job_id)
+    await insert(transcribed.accounts.connection, "jobs", row)
     return await ActivityEnvironment().run(activities.translate_captions, job, transcribed.video_id, language)
 
 
