@@ -23,7 +23,7 @@ MIN_TAMPERED = 100
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     # Hosting is configured but never called: no worker runs.
-    settings = (await scratch("proof_audit")).model_copy(update={"mux_token_id": "unused"})
+    settings = (await scratch("proof_audit")).model_copy(update={"mux_token_id": "unused", "sign_up": "open"})
     accounts, server, tally = await Accounts.open(settings), Server(environment_of(settings)), AuditTally()
     secret_box = SecretBox(settings.secret_key.get_secret_value())
     server.start()

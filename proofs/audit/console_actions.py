@@ -9,9 +9,10 @@ import httpx
 
 from cutroom.accounts.passwords import hash_password
 from cutroom.accounts.principals import PrincipalKind
+from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
-from proofs.audit.operations import PATH, new_entries
+from proofs.audit.operations import new_entries
 from proofs.audit.tally import AuditTally
 from proofs.stage.oauth_client import CALLBACK, AuthorizationRequest, BrowserUser
 
@@ -60,6 +61,7 @@ async def prove_console_actions(runtime: Runtime, url: str, accounts: Accounts, 
         await console.act("password.change", "/account/password", {"current": PASSWORD, "password": PASSWORD + "!"})
         await console.act("session.end", "/sign-out")
         await _prove_sign_in(console, person, url)
+        await _prove_sign_up(console, accounts, url)
 
 
 async def _prove_settings(console: ConsoleUser) -> None:
@@ -121,12 +123,7 @@ async def _prove_workspace(console: ConsoleUser, runtime: Runtime, accounts: Acc
 
 async def _prove_sign_in(console: ConsoleUser, person: Person, url: str) -> None:
     _, last = await new_entries(console.api, console.headers, 0)
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        page = await client.get("/sign-in")
-        csrf = re.search(r'name="csrf" value="([0-9a-f]+)"', page.text)
-        assert csrf is not None
-        fields = {"csrf": csrf[1], "email": person.email, "password": PASSWORD + "!", "next": "/account"}
-        assert (await client.post("/sign-in", data=fields)).status_code == 303
+    await _submit(url, "/sign-in", {"email": person.email, "password": PASSWORD + "!"})
     entries, _ = await new_entries(console.api, console.headers, last)
     console.tally.check(
         "session.create",
@@ -134,4 +131,28 @@ async def _prove_sign_in(console: ConsoleUser, person: Person, url: str) -> None
         actor={"kind": "person", "userId": person.user_id},
         targets={},
     )
-    assert (await console.api.get(PATH, headers=console.headers)).status_code == 200
+
+
+async def _prove_sign_up(console: ConsoleUser, accounts: Accounts, url: str) -> None:
+    """A new account has two entries: its creation and its first session."""
+    email = f"{new_id()}@example.com"
+    await _submit(url, "/sign-up", {"email": email, "name": "Ada", "password": PASSWORD})
+    row = await accounts.connection.fetchrow(
+        "SELECT m.user_id, m.library_id FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = $1", email
+    )
+    assert row is not None
+    person = Person(row["user_id"], row["library_id"], email)
+    entries, _ = await new_entries(console.api, (await accounts.key(person)).headers, 0)
+    if [entry["action"] for entry in entries] != ["session.create", "user.create"]:
+        console.tally.wrong.append(f"a new account left {[entry['action'] for entry in entries]}")
+    actor, targets = {"kind": "person", "userId": person.user_id}, {"userId": person.user_id}
+    console.tally.check("user.create", entries[1:], actor=actor, targets=targets)
+
+
+async def _submit(url: str, path: str, fields: Mapping[str, str]) -> None:
+    """Submits a form as a browser without a session."""
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        csrf = re.search(r'name="csrf" value="([0-9a-f]+)"', (await client.get(path)).text)
+        assert csrf is not None
+        response = await client.post(path, data={"csrf": csrf[1], "next": "/account", **fields})
+        assert response.status_code == 303, response.text

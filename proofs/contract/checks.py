@@ -25,6 +25,8 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
+    "GET /audit-log": {"limit": "0"},
+    "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
     "POST /videos": {"source": {"type": "upload"}, "folderId": "gone"},

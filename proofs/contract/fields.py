@@ -24,6 +24,7 @@ WRONG: dict[str, Any] = {
     "object": "some",
     "uri": 7,
     "language": "no language",
+    "date-time": "yesterday",
 }
 NONSENSE = "nonsense"
 HALF = 0.5

@@ -221,3 +221,35 @@ def test_installed_command_prints_json(environment: dict[str, str]) -> None:
         check=True,
     )
     assert set(json.loads(done.stdout)) == {"userId", "libraryId"}
+
+
+async def test_commands_are_logged_and_the_log_is_verified(
+    run: Admin, accounts: Accounts, environment: dict[str, str]
+) -> None:
+    address = f"{new_id()}@example.com"
+    library_id = (await run("user", "create", address))["libraryId"]
+    key = await run("key", "create", address, "--scope", "videos:read")
+    await run("key", "revoke", key["keyId"])
+    entries = await accounts.connection.fetch(
+        "SELECT action, actor_kind, actor_id, targets FROM audit_entries WHERE library_id = $1 ORDER BY sequence",
+        library_id,
+    )
+    assert [row["action"] for row in entries] == ["user.create", "key.create", "key.revoke"]
+    assert {(row["actor_kind"], row["actor_id"]) for row in entries} == {("system", "admin")}
+    assert entries[2]["targets"] == {"keyId": key["keyId"]}
+    verified = await run("audit", "verify", "--library", library_id)
+    head = verified["libraries"][0]["head"]
+    assert verified == {
+        "libraries": [{"libraryId": library_id, "head": head, "faultCount": 0, "faults": []}],
+        "ok": True,
+    }
+    assert head.startswith("3:")
+    later = f"4:{head.partition(':')[2]}"
+    arguments = ["audit", "verify", "--library", library_id, "--head", later]
+    result = await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["libraries"][0]["faults"] == [
+        {"sequence": 4, "problem": "entries up to the expected head 4 are missing"}
+    ]
+    assert "SEQUENCE:HASH" in await run("audit", "verify", "--library", library_id, "--head", "x", fails=2)
+    assert "--library" in await run("audit", "verify", "--head", head, fails=2)

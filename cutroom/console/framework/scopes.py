@@ -12,7 +12,7 @@ SCOPE_DESCRIPTIONS = {
     Scope.PACKAGING_WRITE: "Generate titles and descriptions",
     Scope.DOWNLOADS_WRITE: "Prepare and download files",
     Scope.JOBS_READ: "View jobs",
-    Scope.WEBHOOKS_WRITE: "Manage webhooks",
+    Scope.WEBHOOKS_WRITE: "Manage webhooks; for owners and admins, read the audit log",
     Scope.TTS_READ: "View cloned voices",
     Scope.TTS_SYNTHESIZE: "Synthesize speech",
     Scope.TTS_WRITE: "Clone, edit and delete voices",

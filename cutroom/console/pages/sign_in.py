@@ -74,7 +74,7 @@ async def do_sign_up(context: PageContext) -> Response:
     form, target = context.form, safe_next(context.form.text("next"))
     try:
         await _count_attempt(context, normalize_email(form.text("email")))
-        async with context.runtime.database.connection() as connection:
+        async with context.runtime.database.connection() as connection, connection.transaction():
             known = await sign_up(
                 connection,
                 form.text("email"),
@@ -83,6 +83,9 @@ async def do_sign_up(context: PageContext) -> Response:
                 plan=PlanName(context.runtime.settings.new_library_plan),
                 now=context.runtime.clock(),
             )
+            await enter_library(connection, known.library_id)
+            event = context.audit_event("user.create", user=known, targets={"userId": known.user_id})
+            await context.append_event(connection, event)
     except CutroomError as error:
         shown = {"next": target, "email": form.text("email"), "name": form.text("name"), "error": error_text(error)}
         return context.page("sign_up.html", status=error.status, **shown)
