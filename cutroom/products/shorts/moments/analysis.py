@@ -54,6 +54,7 @@ class TalkAnalysis:
     ending: Sequence[float]  # from 0 to 1
     is_question: Sequence[bool]
     coherence: Coherence
+    vectors: "Vector | None"  # one unit vector per sentence
     relevance: Sequence[float] | None  # to the prompt, from 0 to 1
     content_sums: Sequence[float]
     centrality_sums: Sequence[float]
@@ -98,7 +99,7 @@ def analyze_talk(talk: Talk, *, prompt: SelectionPrompt | None) -> TalkAnalysis:
     relevance = _blend_topic_relevance(relevance, topic_numbers) if relevance is not None else None
     return TalkAnalysis(
         talk, sentences, utterances, spans, stems_by_sentence, topic_numbers, starts, idf, content, centrality, opening,
-        ending, is_question, coherence, relevance,
+        ending, is_question, coherence, vectors, relevance,
         content_sums=_prefix_sums(content),
         centrality_sums=_prefix_sums(centrality),
         speech_sums=_prefix_sums([max(0.0, each.end_seconds - each.start_seconds) for each in utterances]),

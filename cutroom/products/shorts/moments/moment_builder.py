@@ -11,6 +11,7 @@ from cutroom.products.transcripts.text_units import join_words
 from cutroom.text.vocabulary import stems, words_of
 
 MAX_KEYWORDS = 2
+SUBJECT_WEIGHT = 2.5  # of what a sentence says about the moment, relative to its other scores
 PROMPT_REASON_WEIGHT = 3.0  # relative to the other features
 HIGH_ENERGY = 0.6
 # Rare features are more informative than common ones.
@@ -25,7 +26,11 @@ _REASON_TEXTS = {
 
 def build_moment(analysis: TalkAnalysis, candidate: MomentCandidate, spec: CandidateSpec) -> Moment:
     texts = _texts(analysis, candidate)
-    scores = [_sentence_score(analysis, candidate.first + index) for index in range(len(texts))]
+    subject = _subject_scores(analysis, candidate)
+    scores = [
+        _sentence_score(analysis, candidate.first + index) + SUBJECT_WEIGHT * score
+        for index, score in enumerate(subject)
+    ]
     title = make_title(
         texts, scores, language=analysis.talk.language, fallback=f"Moment at {format_clock(candidate.start_seconds)}"
     )
@@ -53,6 +58,18 @@ def _texts(analysis: TalkAnalysis, candidate: MomentCandidate) -> list[str]:
 def _sentence_score(analysis: TalkAnalysis, sentence: int) -> float:
     score = analysis.content[sentence] + 0.5 * analysis.centrality[sentence] + 0.3 * analysis.opening[sentence]
     return score + (2 * analysis.relevance[sentence] if analysis.relevance is not None else 0.0)
+
+
+def _subject_scores(analysis: TalkAnalysis, candidate: MomentCandidate) -> list[float]:
+    """How much of what the moment is about each of its sentences says; 0 without vectors."""
+    first, stop = candidate.first, candidate.last + 1
+    if analysis.vectors is None:
+        return [0.0] * (stop - first)
+    vectors = analysis.vectors[first:stop]
+    weights = [len(each) for each in analysis.stems[first:stop]]  # short sentences say little
+    middle = vectors.T @ weights
+    length = float(middle @ middle) ** 0.5
+    return [float(each) / length for each in vectors @ middle] if length else [0.0] * (stop - first)
 
 
 def _reason(analysis: TalkAnalysis, candidate: MomentCandidate, spec: CandidateSpec, texts: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from cutroom.text.discourse import (
 from cutroom.text.vocabulary import Vocabulary, clean_text, vocabulary, words_of
 from cutroom.text.writing_systems import SENTENCE_MARKS
 
-TITLE_CHARACTERS = 70
+TITLE_CHARACTERS = 80
 DESCRIPTION_CHARACTERS = 300
 DESCRIPTION_SENTENCES = 3
 MIN_TITLE_WORDS = 4  # of a clause that says something
@@ -23,7 +23,6 @@ BEST_TITLE_WORDS = 8
 QUESTION_BONUS = 0.3
 STRONG_BONUS = 0.2
 COURTESY_COST = 2.0
-OPENING_BONUS = 0.2  # of the sentence that the moment starts with
 NOUN_PHRASE_WORDS = 4
 REASON_FEATURES = 2
 
@@ -87,11 +86,10 @@ class _TitleWriter:
         self._texts = [self._without_fillers(clean_text(text)) for text in texts]
 
     def fitness(self, index: int) -> float:
-        """Prefers titles of moderate length, questions, strong statements, and the opening."""
+        """Prefers titles of moderate length, questions and strong statements."""
         text = self._texts[index]
         bonus = QUESTION_BONUS if text.endswith(_QUESTIONS) else 0.0
         bonus += STRONG_BONUS if is_strong_statement(text, language=self._language) else 0.0
-        bonus += OPENING_BONUS if index == 0 else 0.0
         bonus -= COURTESY_COST if SentenceDiscourse(text, language=self._language).is_courtesy else 0.0
         return bonus - 0.03 * abs(len(words_of(text)) - BEST_TITLE_WORDS)
 

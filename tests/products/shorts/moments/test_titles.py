@@ -24,8 +24,8 @@ def title(*texts: str, language: str = "en") -> str:
         (["No, I have not touched it.", "And the light is orange now."], "The light is orange now"),
         # A whole clause, not the introductory phrase before it.
         (
-            ["Like a normal exchange, you will navigate the whole long demonstration by dialing digits on your phone."],
-            "Like a normal exchange, you will navigate…",
+            ["Like a normal telephone exchange, you will navigate the demonstration by dialing digits on your phone."],
+            "Like a normal telephone exchange, you will navigate the demonstration…",
         ),
         (
             ["In 1876, a young medical student in Trieste was given 400 eels and told to look for the males."],
@@ -33,8 +33,8 @@ def title(*texts: str, language: str = "en") -> str:
         ),
         # A verb keeps its object.
         (
-            ["You have successfully installed and executed the entire open source exchange."],
-            "You have successfully installed and executed…",
+            ["All of you have successfully downloaded and installed and executed the entire open source exchange."],
+            "All of you have successfully downloaded and installed and executed…",
         ),
         # No bare name, no fragment, no list of words.
         (["Johannes Schmidt.", "The eels crossed the ocean in spring."], "The eels crossed the ocean in spring"),
