@@ -9,11 +9,13 @@ import asyncpg
 import httpx
 import pytest
 
-from cutroom.accounts.principals import PrincipalKind, Role
+from cutroom.accounts.keys import TOKEN_PREFIX, generate_credential
+from cutroom.accounts.principals import CREDENTIAL_PURPOSE, PrincipalKind, Role
 from cutroom.audit import service
 from cutroom.audit.rules import ChainHead
 from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Keyring, Person
@@ -55,6 +57,31 @@ async def test_operation_is_recorded_with_actor_target_origin_and_settings(
 
 async def test_empty_log_has_an_empty_head(api: httpx.AsyncClient) -> None:
     assert (await api.get(PATH)).json() == {"entries": [], "head": {"sequence": 0, "hash": "0" * 64}}
+
+
+async def test_operation_by_oauth_token_is_recorded_as_such(
+    anonymous: httpx.AsyncClient, accounts: Accounts, person: Person, runtime: Runtime
+) -> None:
+    secret, token_id = generate_credential(TOKEN_PREFIX), new_id()
+    token = {
+        "id": token_id,
+        "library_id": person.library_id,
+        "user_id": person.user_id,
+        "client_id": "test",
+        "hash": runtime.secret_box.keyed_hash(CREDENTIAL_PURPOSE, secret),
+        "scopes": ["tts:write"],
+        "created_at": system_clock(),
+        "expires_at": system_clock() + timedelta(hours=1),
+    }
+    await insert(accounts.connection, "oauth_tokens", token)
+    voice = {"name": "Ana", "sample_url": "https://media.example.com/ana.wav?signature=hidden"}
+    added = await anonymous.post("/voices/add", json=voice, headers={"Authorization": f"Bearer {secret}"})
+    assert added.status_code == 200, added.text
+    anonymous.headers.update((await accounts.key(person)).headers)
+    (entry,) = await entries(anonymous)
+    assert (entry["action"], entry["after"]) == ("addVoice", {"name": "Ana"})
+    assert entry["actor"] == {"kind": "token", "id": token_id, "userId": person.user_id}
+    assert entry["targets"] == {"voiceId": added.json()["voice_id"]}
 
 
 async def test_secrets_are_not_recorded(api: httpx.AsyncClient) -> None:

@@ -70,6 +70,33 @@ async def test_consent_binds_tokens_to_the_selected_library(
     assert voices.status_code == 401
 
 
+async def test_grants_and_revocations_are_logged_in_the_selected_library(
+    browser: Browser, program: OAuthClientInfo, accounts: Accounts, person: Person
+) -> None:
+    workspace_id = await accounts.workspace(person)
+    fields = {**asked(program), "library": workspace_id, "answer": "allow"}
+    for ending in ("reused code", "revoked token", "unknown token"):
+        sent = await browser.post("/oauth/authorize", fields)
+        code = parse_qs(urlsplit(sent.headers["location"]).query)["code"][0]
+        tokens = await exchange(browser, program, code)
+        if ending == "reused code":
+            await exchange(browser, program, code)
+        else:
+            token = tokens["refresh_token"] if ending == "revoked token" else "ort_unknown"
+            revoked = await browser.client.post("/oauth/revoke", data={"client_id": program.id, "token": token})
+            assert revoked.status_code == 200
+    rows = await accounts.connection.fetch(
+        """SELECT action, actor_kind, user_id, targets->>'clientId' AS client_id FROM audit_entries
+           WHERE library_id = $1 ORDER BY sequence""",
+        workspace_id,
+    )
+    granted, ended = ("oauth.grant", "person", person.user_id), ("oauth.revoke", "token", None)
+    assert [tuple(row)[:3] for row in rows] == [granted, ended, granted, ended, granted]
+    assert {row["client_id"] for row in rows} == {program.id}
+    exists = "SELECT EXISTS (SELECT FROM audit_entries WHERE library_id = $1)"
+    assert not await accounts.connection.fetchval(exists, person.library_id)
+
+
 async def test_users_register_and_delete_apps(browser: Browser, outsider: Browser) -> None:
     refused = await browser.post("/apps", {"name": "Mine", "redirects": "http://elsewhere.example/"})
     assert refused.status_code == 400

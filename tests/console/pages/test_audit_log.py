@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cutroom.accounts.principals import Role
+from cutroom.accounts.principals import PrincipalKind, Role
 from cutroom.audit import service
 from cutroom.audit.service import AuditFilter
 from cutroom.platform.ids import new_id
@@ -128,7 +128,7 @@ async def test_older_entries_are_on_further_pages(browser: Browser, runtime: Run
             event = service.AuditEvent(
                 person.library_id,
                 "folder.rename",
-                service.AuditActor(service.PrincipalKind.SYSTEM, "admin"),
+                service.AuditActor(PrincipalKind.SYSTEM, "admin"),
                 at=runtime.clock(),
             )
             await service.append(connection, event, secret_box=runtime.secret_box)
