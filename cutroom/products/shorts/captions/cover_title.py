@@ -60,18 +60,21 @@ def _settings(
     words: Sequence[Word], *, width: int, height: int, language: str
 ) -> Iterator[tuple[Typesetter, tuple[Line, ...]]]:
     """Lines in each size that fits, the largest first; if none does, the smallest is reduced to fit."""
+    setters = [
+        make_typesetter(words, replace(_STYLE, size=size), width=width, height=height, language=language)
+        for size in SIZES
+    ]
     fits = False
-    for size in SIZES:
-        setter = make_typesetter(words, replace(_STYLE, size=size), width=width, height=height, language=language)
+    for setter in setters:
         counts = range(1, MAX_LINES + 1)
         lines = next(filter(None, (break_lines(words, setter, count=count) for count in counts)), None)
         if lines is not None:
             fits = True
             yield setter, lines
     if not fits:
-        lines = break_lines(words, setter, count=min(MAX_LINES, len(words)), max_width=float("inf"))
+        lines = break_lines(words, setters[-1], count=min(MAX_LINES, len(words)), max_width=float("inf"))
         assert lines is not None
-        yield setter, lines
+        yield setters[-1], lines
 
 
 def break_lines(
