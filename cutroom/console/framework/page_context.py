@@ -32,6 +32,7 @@ from cutroom.platform.db import Connection
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall
 from cutroom.web.operation import operation_of
+from cutroom.web.revisions import ETAG
 from cutroom.web.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -80,6 +81,17 @@ class PageContext:
         """Calls an API operation in process, after the same authorization checks as over HTTP."""
         operation_of(endpoint).authorize(self.me.principal)
         return await endpoint(self.call, *arguments, **named)
+
+    async def call_revised(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any) -> tuple[Result, str]:  # noqa: ANN401
+        """Calls an API operation whose resource has revisions; returns the resource and its ETag."""
+        operation_of(endpoint).authorize(self.me.principal)
+        call = self.call
+        return await endpoint(call, *arguments), call.response_headers.get(ETAG, "")
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether a script requests a section of a page."""
+        return self.request.headers.get("hx-request") is not None
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401
         variables = {
