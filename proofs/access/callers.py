@@ -19,6 +19,8 @@ from proofs.stage.access_fixtures import LibraryFactory, LibraryFixture
 
 # Operations whose contract specifies another code than NOT_FOUND for resources of other libraries.
 FOREIGN_CODES = {"DELETE /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
+# Operations that only the user who created the resource may call; other members of the library get this code.
+FELLOW_CODES = {**FOREIGN_CODES, "PATCH /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
 # Responses that are the same in every library.
 SHARED_LISTS = frozenset({"GET /v1/capabilities", "GET /v1/models"})
 
@@ -199,7 +201,7 @@ async def _permitted(operation: Operation, stage: Stage) -> AsyncIterator[Case]:
     if operation.path_names:
         own = await factory.workspace()
         editor = await _join(factory.accounts, own, Role.EDITOR)
-        code = FOREIGN_CODES.get(operation.name)
+        code = FELLOW_CODES.get(operation.name)
         yield case("a fellow member", own, bearer(editor), refusal(code, hidden=own.markers) if code else passed)
     if operation.speech:
         own = await factory.personal()

@@ -1,6 +1,7 @@
 """Checks each promise against the running service, by kind."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,14 +97,15 @@ async def _insufficient_scope(stage: Stage, operation: str) -> list[ApiResponse]
 async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation in MISSING:
         return [await stage.call(operation, MISSING[operation])]
-    names = ("videoId", "folderId", "jobId", "endpointId", "voice_id", "shortsRequestId", "thumbnailRequestId")
-    ids = dict.fromkeys((*names, "downloadRequestId"), new_id())
+    ids = dict.fromkeys(re.findall(r"\{(\w+(?:Id|_id))\}", operation), new_id())
     return [await stage.call(operation, SAMPLES[operation][0].body, ids=ids)]
 
 
 async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("POST /text-to-speech"):
         return [await send(stage, operation, _fast_sample(operation))]
+    if operation.startswith(("PATCH", "DELETE")):
+        return [await send(stage, operation, _fast_sample(operation), headers={"If-Match": '"0"'})]
     key = new_id()
     await send(stage, operation, _fast_sample(operation), headers={"Idempotency-Key": key})
     return [await keyed(stage, operation, {"another": key}, key)]
@@ -141,9 +143,20 @@ _PROVOKE_ERROR: dict[int, Callable[[Stage, str], Awaitable[list[ApiResponse]]]] 
 }
 
 
+async def _check_if_match(stage: Stage, operation: str) -> str | None:
+    """Any revision matches `*`, and none matches another tag."""
+    for if_match, statuses in (('"0"', {409}), ("*", {200, 204})):
+        response = await send(stage, operation, _fast_sample(operation), headers={"If-Match": if_match})
+        if response.status not in statuses:
+            return f"{if_match}: {response}"
+    return None
+
+
 async def check_replay(stage: Stage, promise: Promise) -> str | None:
     """A repeated key replays the response, except for speech."""
     operation, key = promise.operation, new_id()
+    if promise.aspect.endswith("If-Match"):
+        return await _check_if_match(stage, operation)
     sample = _fast_sample(operation)
     headers = {"Idempotency-Key": key}
     ids = {} if not sample.fresh else {"ids": {"videoId": await stage.rows.video()}}

@@ -1,8 +1,9 @@
 """Valid requests for every operation and body variant; field promises are checked on them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from cutroom.platform.ids import new_id
@@ -64,6 +65,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(Sample(of=state) for state in ("full", "audio", "failed", "waiting", "hosted")),
         Sample(caller="a member"),
+    ],
+    "PATCH /videos/{videoId}": [
+        Sample({"title": "How a lens sees", "labels": ["optics"]}),
+        Sample({"folderIds": [], "description": None, "defaultLanguageCode": "pt-br"}, of="waiting"),
     ],
     "POST /videos/{videoId}/uploads": [Sample({"fileName": "video.mp4", "contentType": "video/mp4"}, of="an upload")],
     "DELETE /videos/{videoId}/uploads": [Sample(of="an upload", status=204)],
@@ -135,13 +140,29 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "GET /characters": [Sample(), Sample(caller="a member")],
     "GET /brand-voices": [Sample(), Sample(caller="a member")],
+    "GET /characters/{characterId}": [Sample(), Sample(caller="a member")],
+    "PATCH /characters/{characterId}": [Sample({"name": "Ada"}), Sample({"name": "Ada"}, caller="a member")],
+    "DELETE /characters/{characterId}": [Sample(of="a new character", status=204)],
+    "GET /brand-voices/{brandVoiceId}": [Sample(), Sample(of="a new brand voice"), Sample(caller="a member")],
+    "PATCH /brand-voices/{brandVoiceId}": [
+        Sample({"colors": ["#12ab9f"]}),
+        Sample({"name": "Ours", "guidelines": "Plain words."}, caller="a member"),
+    ],
+    "DELETE /brand-voices/{brandVoiceId}": [Sample(of="a new brand voice", status=204)],
     "GET /folders": [Sample(), Sample(caller="a member")],
     "GET /folders/{folderId}": [Sample(), Sample(caller="a member")],
     "POST /folders": [
         Sample({"name": f"Videos {UNIQUE}"}, status=201),
         Sample({"name": f"Videos {UNIQUE}"}, status=201, caller="a member"),
     ],
+    "PATCH /folders/{folderId}": [Sample({"name": "Talks"}), Sample({"parentId": None}, caller="a member")],
+    "DELETE /folders/{folderId}": [Sample(of="a new folder", status=204)],
     "GET /webhook-endpoints": [Sample()],
+    "GET /webhook-endpoints/{endpointId}": [Sample(), Sample(caller="a member")],
+    "PATCH /webhook-endpoints/{endpointId}": [
+        Sample({"events": ["job.ready"]}),
+        Sample({"enabled": False}, of="a new endpoint"),
+    ],
     "POST /webhook-endpoints": [Sample({"url": f"https://hooks.example.com/{UNIQUE}"}, status=201)],
     "DELETE /webhook-endpoints/{endpointId}": [Sample(of="a new endpoint", status=204)],
     "POST /voices/add": [Sample({"name": "Ana", "sample_url": "https://media.example.com/ana.wav"})],
@@ -150,6 +171,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(Sample(of=state) for state in ("a ready voice", "a processing voice", "a failed voice")),
         Sample(caller="a member"),
+    ],
+    "PATCH /voices/{voice_id}": [
+        Sample({"name": "Ana", "description": "Warm."}),
+        Sample({"labels": {"language": "pt"}}, of="a failed voice"),
     ],
     "DELETE /voices/{voice_id}": [Sample(of="a new voice", status=204)],
     "POST /text-to-speech/{voice_id}": [Sample(SPOKEN)],
@@ -170,8 +195,15 @@ async def send(stage: Stage, operation: str, sample: Sample, *, body: Any = ...,
 async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.fresh:
         return {"videoId": await stage.rows.video()}
-    if sample.of == "a new voice":
-        return {"voice_id": await stage.rows.voice("ready")}
+    new_rows: dict[str | None, tuple[str, Callable[[], Awaitable[str]]]] = {
+        "a new voice": ("voice_id", partial(stage.rows.voice, "ready")),
+        "a new folder": ("folderId", stage.rows.folder),
+        "a new character": ("characterId", stage.rows.character),
+        "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
+    }
+    if sample.of in new_rows:
+        name, insert_row = new_rows[sample.of]
+        return {name: await insert_row()}
     if sample.of == "a new endpoint":
         made = await stage.call(
             "POST /webhook-endpoints", fill_placeholders({"url": f"https://hooks.example.com/{UNIQUE}"})

@@ -17,7 +17,7 @@ SHORT_EXAMPLES, LONG_EXAMPLES = 3, 40  # generated requests per operation, besid
 SHORT_CHAINS, LONG_CHAINS = 40, 400
 SHORT_STEPS, LONG_STEPS = 4, 8
 SHORT_SEED = 20261115
-DELETABLE_VOICES = 12
+DELETABLE = 12  # of each kind
 REQUEST_SECONDS = 60
 HOOKS = Path(__file__).with_name("hooks.py")
 # Rules that the schema cannot express: a request that matches the schema may still be rejected with 400.
@@ -28,6 +28,12 @@ EXTRA_RULES = {
     "createFolder": "names may be reserved or blank, nesting is limited",
     "createUpload": "file names must not contain a path, MIME types must be valid",
     "createWebhookEndpoint": "the destination must be public",
+    "updateVideo": "titles and labels must not be blank",
+    "updateFolder": "names may be reserved or blank, a folder cannot be moved into itself, nesting is limited",
+    "updateCharacter": "names must not be blank",
+    "updateBrandVoice": "names and guidelines must not be blank",
+    "updateWebhookEndpoint": "the destination must be public",
+    "updateVoice": "names must not be blank, unknown fields change nothing",
     "createDubs": "languages must be unique ignoring case, and supported by a TTS engine",
     "createCaptions": "languages must be unique ignoring case, and supported by a translator",
     "createShorts": "minDuration must not exceed maxDuration",
@@ -136,18 +142,30 @@ def _rules(stage: Stage) -> list[str]:
 
 
 async def _dedicated_ids(stage: Stage) -> list[str]:
-    """Ids that belong together, and voices that may be deleted."""
+    """Ids that belong together, and resources that may be deleted."""
     dubbed = [stage.states[word] for word in ("a ready dub", "a preview", "a failed dub")]
-    deletable = [await stage.rows.voice("ready") for _ in range(DELETABLE_VOICES)]
+    deletable = {
+        "deleteVoice": ("voice_id", [await stage.rows.voice("ready") for _ in range(DELETABLE)]),
+        "deleteFolder": ("folderId", [await stage.rows.folder() for _ in range(DELETABLE)]),
+        "deleteCharacter": ("characterId", [await stage.rows.character() for _ in range(DELETABLE)]),
+        "deleteBrandVoice": ("brandVoiceId", [await stage.rows.brand_voice() for _ in range(DELETABLE)]),
+    }
     return [
         "[dictionaries.dubbed]",
         f"values = {json.dumps([ids['lang'] for ids in dubbed])}",
-        "[dictionaries.deletable]",
-        f"values = {json.dumps(deletable)}",
         "[[operations]]",
         'include-operation-id = "getDub"',
         f'parameters = {{ "path.videoId" = "{dubbed[0]["videoId"]}", "path.lang" = {{ dictionary = "dubbed" }} }}',
+        *(line for operation, (name, values) in deletable.items() for line in _deleting(operation, name, values)),
+    ]
+
+
+def _deleting(operation: str, name: str, values: Sequence[str]) -> list[str]:
+    """Give a delete operation ids of its own, because other operations need theirs."""
+    return [
+        f"[dictionaries.{operation}]",
+        f"values = {json.dumps(list(values))}",
         "[[operations]]",
-        'include-operation-id = "deleteVoice"',
-        'parameters = { "path.voice_id" = { dictionary = "deletable" } }',
+        f'include-operation-id = "{operation}"',
+        f'parameters = {{ "path.{name}" = {{ dictionary = "{operation}" }} }}',
     ]

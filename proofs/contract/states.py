@@ -78,12 +78,15 @@ class StateFixtures:
         return video_id
 
     async def _videos(self) -> dict[str, Ids]:
-        folder_id = new_id()
-        await self._insert("folders", {"id": folder_id, "name": "Videos", "depth": 1})
-        brand = {"id": new_id(), "name": "Ours", "guidelines": "Plain words.", "colors": ["#12ab9f"]}
-        await self._insert("brand_voices", brand)
+        folder_id = await self.folder()
+        await self.brand_voice()
         await self._insert("folders", {"id": new_id(), "name": "Inside", "depth": 2, "parent_id": folder_id})
-        full = {"poster_path": "poster", "playback_languages": ["en", "pt"], "folder_ids": [folder_id]}
+        full = {
+            "poster_path": "poster",
+            "playback_languages": ["en", "pt"],
+            "folder_ids": [folder_id],
+            "labels": ["talk"],
+        }
         audio = {**full, "media_type": "audio"}
         waiting = {"status": "queued", "import_status": "queued", "transcript_status": "queued"}
         broken = {"status": "failed", "import_status": "failed", "transcript_status": "failed"}
@@ -99,6 +102,23 @@ class StateFixtures:
         found = {state: {"videoId": video_id} for state, video_id in known.items()}
         found["failed import"] = {"jobId": f"import_{known['failed']}"}
         return found
+
+    async def folder(self) -> str:
+        folder_id = new_id()
+        await self._insert("folders", {"id": folder_id, "name": "Videos", "depth": 1})
+        return folder_id
+
+    async def character(self) -> str:
+        character_id = new_id()
+        await self._insert("characters", {"id": character_id, "name": "Ada"})
+        image = {"id": new_id(), "character_id": character_id, "storage_path": "image"}
+        await self._insert("character_images", image, with_date=False)
+        return character_id
+
+    async def brand_voice(self) -> str:
+        brand = {"id": new_id(), "name": "Ours", "guidelines": "Plain words.", "colors": ["#12ab9f"]}
+        await self._insert("brand_voices", brand)
+        return str(brand["id"])
 
     async def _dubs(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}

@@ -66,8 +66,7 @@ class LibraryFactory:
 
     async def _seed(self, library_id: str, *, user_id: str, marker: str) -> dict[str, str]:
         """Insert a row behind every path parameter, and at least two into paged lists; ids by parameter name."""
-        ids = {name: new_id() for name in ("videoId", "folderId", "endpointId")}
-        character_id = new_id()
+        ids = {name: new_id() for name in ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId")}
         base = {"library_id": library_id, "created_at": system_clock()}
         video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": VIDEO_SECONDS}
         endpoint = {
@@ -224,14 +223,14 @@ class LibraryFactory:
             "status": "ready",
             "depends_on": [],
         }
-        image = {"library_id": library_id, "id": new_id(), "character_id": character_id, "storage_path": marker}
+        image = {"library_id": library_id, "id": new_id(), "character_id": ids["characterId"], "storage_path": marker}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
             ("videos", {**video, "id": new_id()}),
             ("folders", {**base, "id": ids["folderId"], "name": marker, "depth": 1}),
-            ("characters", {**base, "id": character_id, "name": marker}),
+            ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
-            ("brand_voices", {**base, "id": new_id(), "name": marker, "guidelines": marker}),
+            ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
             ("webhook_endpoints", endpoint),
             ("sources", {**base, **source}),
             ("jobs", job),

@@ -139,7 +139,7 @@ def test_every_operation_that_changes_a_resource_is_covered() -> None:
         for method in methods.keys() & {"get", "patch"}:
             assert "ETag" in methods[method]["responses"]["200"]["headers"], (method, path)
         for method in methods.keys() & {"patch", "delete"}:
-            assert {"400", "404", "409"} <= set(methods[method]["responses"]), (method, path)
+            assert {"404", "409"} <= set(methods[method]["responses"]), (method, path)
             assert "If-Match" in {each["name"] for each in methods[method]["parameters"]}, (method, path)
 
 
@@ -176,8 +176,8 @@ async def test_stale_change_is_refused_with_the_current_revision(
     methods = ["PATCH", "DELETE"] if editable.path in WITH_DELETE else ["PATCH"]
     for method in methods:
         for if_match in (stale, '"none"', f"{stale}, W/{stale}"):
-            body = {"json": editable.change} if method == "PATCH" else {}
-            refused = await api.request(method, url, headers={"If-Match": if_match}, **body)
+            body = editable.change if method == "PATCH" else None
+            refused = await api.request(method, url, headers={"If-Match": if_match}, json=body)
             assert code(refused) == (409, "CONFLICT"), refused.text
             assert refused.json()["error"]["details"] == {"revision": int(changed.headers["etag"].strip('"'))}
     assert (await api.get(url)).json() == changed.json()
@@ -209,19 +209,19 @@ async def test_without_if_match_the_last_change_wins(api: httpx.AsyncClient, edi
     assert any(body.items() <= final.items() for body in bodies)
 
 
-@pytest.mark.parametrize("form", ["*", "{tag}", "W/{tag}", '"0", {tag}', '"0" ,W/{tag}'])
+@pytest.mark.parametrize("form", ["*", "{tag}", "W/{tag}", '"0", {tag}', '"0" ,W/{tag}', "1"])
 async def test_if_match_may_list_several_tags(api: httpx.AsyncClient, editable: Editable, url: str, form: str) -> None:
     headers = {"If-Match": form.format(tag=await tag(api, url))}
     assert (await api.patch(url, json=editable.change, headers=headers)).status_code == 200
 
 
-@pytest.mark.parametrize("if_match", ["1", "", '"1', '"1" "2"', "W/1", "*, *"])
-async def test_malformed_if_match_is_rejected(
+@pytest.mark.parametrize("if_match", ["", '"', ",", "2", '"1 2"', "*, *", "nonsense"])
+async def test_tag_that_is_no_revision_conflicts(
     api: httpx.AsyncClient, editable: Editable, url: str, if_match: str
 ) -> None:
     refused = await api.patch(url, json=editable.change, headers={"If-Match": if_match})
-    assert code(refused) == (400, "INVALID_ARGUMENT"), refused.text
-    assert [each["path"] for each in refused.json()["error"]["details"]["fields"]] == ["If-Match"]
+    assert code(refused) == (409, "CONFLICT"), refused.text
+    assert refused.json()["error"]["details"] == {"revision": 1}
 
 
 @pytest.mark.parametrize("body", [{}, None, [], "name", 7])

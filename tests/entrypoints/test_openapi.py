@@ -12,13 +12,16 @@ import pytest
 METHODS = {
     "/v1/health": {"get"},
     "/v1/videos": {"get"},
-    "/v1/videos/{videoId}": {"get"},
+    "/v1/videos/{videoId}": {"get", "patch"},
     "/v1/folders": {"get", "post"},
-    "/v1/folders/{folderId}": {"get"},
+    "/v1/folders/{folderId}": {"get", "patch", "delete"},
     "/v1/characters": {"get"},
+    "/v1/characters/{characterId}": {"get", "patch", "delete"},
     "/v1/brand-voices": {"get"},
+    "/v1/brand-voices/{brandVoiceId}": {"get", "patch", "delete"},
     "/v1/webhook-endpoints": {"get", "post"},
-    "/v1/webhook-endpoints/{endpointId}": {"delete"},
+    "/v1/webhook-endpoints/{endpointId}": {"get", "patch", "delete"},
+    "/v1/voices/{voice_id}": {"get", "patch", "delete"},
 }
 
 

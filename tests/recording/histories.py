@@ -21,7 +21,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
-from cutroom.products.characters.service import CharacterUpload, upload_images
+from cutroom.products.characters.service import DELETE_WORKFLOW, CharacterUpload, upload_images
 from dev.environment import PROJECT
 from dev.fixtures.photographs import ensure_photographs, photographs_folder
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
@@ -124,7 +124,7 @@ async def record_voices(stage: Stage, client: Client, speech: Path) -> None:
 
 
 async def record_characters(stage: Stage, client: Client) -> None:
-    """A valid and a truncated character image."""
+    """A valid and a truncated character image, and the deletion of the character."""
     connection, library_id, now = stage.accounts.connection, stage.person.library_id, system_clock()
     photograph = (await asyncio.to_thread(ensure_photographs, photographs_folder()) / "coffee.png").read_bytes()
     images = [CharacterUpload("cup.png", photograph), CharacterUpload("half.png", photograph[: len(photograph) // 2])]
@@ -145,6 +145,13 @@ async def record_characters(stage: Stage, client: Client) -> None:
             await asyncio.sleep(0.5)
         await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
         await save(client, job_id, name)
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.delete(f"/v1/characters/{character_id}")).raise_for_status()
+    deletion = f"{DELETE_WORKFLOW}_{character_id}"
+    while not [each async for each in client.list_workflows(f"WorkflowId = '{deletion}'")]:
+        await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(deletion).result(), timeout=60)
+    await save(client, deletion, DELETE_WORKFLOW)
 
 
 async def job_state(stage: Stage, job_id: str) -> str:

@@ -6,12 +6,12 @@ from cutroom.errors import Code, CutroomError
 from cutroom.web.revisions import Revised, require_match
 
 
-@pytest.mark.parametrize("if_match", [None, "*", " * ", '"3"', 'W/"3"', '"1", "3"', '"1" ,W/"3"'])
+@pytest.mark.parametrize("if_match", [None, "*", " * ", '"3"', 'W/"3"', '"1", "3"', '"1" ,W/"3"', "3"])
 def test_current_revision_matches(if_match: str | None) -> None:
     require_match(if_match, 3)
 
 
-@pytest.mark.parametrize("if_match", ['"2"', '"33"', '"03"', '""', '" 3"', 'W/"2", "4"'])
+@pytest.mark.parametrize("if_match", ['"2"', '"33"', '"03"', '""', "", '" 3"', "3 4", 'W/"2", "4"', "*, *"])
 def test_other_revisions_conflict(if_match: str) -> None:
     with pytest.raises(CutroomError) as raised:
         require_match(if_match, 3)

@@ -4,7 +4,7 @@ from cutroom.accounts.scopes import Scope
 
 SCOPE_DESCRIPTIONS = {
     Scope.VIDEOS_READ: "View videos, products, folders and quotes",
-    Scope.VIDEOS_WRITE: "Import videos, reserve credits, create folders",
+    Scope.VIDEOS_WRITE: "Import and edit videos, reserve credits, manage folders, characters and brand voices",
     Scope.TRANSCRIPTS_READ: "Read transcripts and subtitles",
     Scope.DUBS_WRITE: "Create dubs and translated captions",
     Scope.SHORTS_WRITE: "Generate shorts, promos and clips",
@@ -15,5 +15,5 @@ SCOPE_DESCRIPTIONS = {
     Scope.WEBHOOKS_WRITE: "Manage webhooks",
     Scope.TTS_READ: "View cloned voices",
     Scope.TTS_SYNTHESIZE: "Synthesize speech",
-    Scope.TTS_WRITE: "Clone and delete voices",
+    Scope.TTS_WRITE: "Clone, edit and delete voices",
 }

@@ -85,14 +85,6 @@ async def change(context: PageContext) -> Response:
     return rejected or redirect(f"/webhooks/{endpoint_id}", notice="changed")
 
 
-async def enable(context: PageContext) -> Response:
-    """Enables or disables the endpoint, whatever else has been changed."""
-    endpoint_id = context.request.path_params["endpoint_id"]
-    patch = parse(WebhookEndpointPatch, {"enabled": context.form.text("enabled") == "yes"})
-    await context.call_operation(routes.update_webhook_endpoint, endpoint_id, patch)
-    return redirect(f"/webhooks/{endpoint_id}", notice="changed")
-
-
 async def delete(context: PageContext) -> Response:
     async def remove(revision: str | None) -> None:
         endpoint_id = context.request.path_params["endpoint_id"]
@@ -100,6 +92,22 @@ async def delete(context: PageContext) -> Response:
 
     rejected = await submit_deletion(context, lambda: _load_editor(context), remove)
     return rejected or redirect("/webhooks", notice="deleted")
+
+
+async def enable(context: PageContext) -> Response:
+    await _set_enabled(context, enabled=True)
+    return redirect(f"/webhooks/{context.request.path_params['endpoint_id']}", notice="enabled")
+
+
+async def disable(context: PageContext) -> Response:
+    await _set_enabled(context, enabled=False)
+    return redirect(f"/webhooks/{context.request.path_params['endpoint_id']}", notice="changed")
+
+
+async def _set_enabled(context: PageContext, *, enabled: bool) -> None:
+    """Enables or disables the endpoint, whatever else has been changed."""
+    patch, endpoint_id = WebhookEndpointPatch(enabled=enabled), context.request.path_params["endpoint_id"]
+    await context.call_operation(routes.update_webhook_endpoint, endpoint_id, patch)
 
 
 async def test(context: PageContext) -> Response:
@@ -131,8 +139,9 @@ ROUTES = [
     page("/webhooks/{endpoint_id}", show_endpoint),
     page("/webhooks/{endpoint_id}/edit", show_editor_of_endpoint),
     page("/webhooks/{endpoint_id}/edit", change, method="POST"),
-    page("/webhooks/{endpoint_id}/enabled", enable, method="POST"),
     page("/webhooks/{endpoint_id}/delete", delete, method="POST"),
+    page("/webhooks/{endpoint_id}/enable", enable, method="POST"),
+    page("/webhooks/{endpoint_id}/disable", disable, method="POST"),
     page("/webhooks/{endpoint_id}/test", test, method="POST"),
     page("/webhooks/{endpoint_id}/events/{event_id}/resend", resend, method="POST"),
 ]

@@ -50,7 +50,7 @@ async def test_endpoint_is_edited_without_lost_updates(browser: Browser, sign_in
     outsider = await sign_in(await accounts.person())
     for address, status in {
         path: 404,
-        f"/webhooks/{endpoint_id}/enabled": 404,
+        f"/webhooks/{endpoint_id}/disable": 404,
         f"/webhooks/{endpoint_id}/delete": 403,
     }.items():
         assert (await outsider.post(address, change)).status_code == status
@@ -60,12 +60,14 @@ async def test_endpoint_is_edited_without_lost_updates(browser: Browser, sign_in
 
 async def test_endpoint_is_disabled_and_enabled(browser: Browser) -> None:
     endpoint_id = await register(browser)
-    assert (await browser.post(f"/webhooks/{endpoint_id}/enabled", {"enabled": "no"})).status_code == 303
+    assert (await browser.post(f"/webhooks/{endpoint_id}/disable")).status_code == 303
     page = (await browser.get(f"/webhooks/{endpoint_id}")).text
-    assert "Enable it to continue with later events." in page
-    assert '<button name="enabled" value="yes">Enable</button>' in page
-    await browser.post(f"/webhooks/{endpoint_id}/enabled", {"enabled": "yes"})
-    assert '<button name="enabled" value="no">Disable</button>' in (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert 'class="error">Disabled.' in page
+    assert "/disable" not in page
+    assert (await browser.post(f"/webhooks/{endpoint_id}/enable")).status_code == 303
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "/disable" in page
+    assert 'class="error">Disabled.' not in page
 
 
 async def test_test_event_and_resend_deliver_to_that_endpoint_only(
@@ -95,6 +97,20 @@ async def test_test_event_and_resend_deliver_to_that_endpoint_only(
     )
     assert len(starts) == 2
     assert all(row["workflow_id"].endswith(endpoint_id) for row in starts)
+
+
+async def test_disabled_endpoint_is_enabled_by_its_owner(browser: Browser, sign_in: SignIn, accounts: Accounts) -> None:
+    endpoint_id = await register(browser)
+    assert ">Enable<" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
+    sql = "UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'It was <b>gone</b>.' WHERE id = $1"
+    await accounts.connection.execute(sql, endpoint_id)
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "It was &lt;b&gt;gone&lt;/b&gt;." in page
+    assert ">Enable<" in page
+    outsider = await sign_in(await accounts.person())
+    assert (await outsider.post(f"/webhooks/{endpoint_id}/enable")).status_code == 404
+    assert (await browser.post(f"/webhooks/{endpoint_id}/enable")).status_code == 303
+    assert ">Enable<" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
 
 
 async def test_event_of_another_library_cannot_be_resent(browser: Browser, accounts: Accounts, sign_in: SignIn) -> None:
