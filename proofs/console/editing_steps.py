@@ -52,7 +52,7 @@ async def choose_candidate(console: ConsoleStage) -> None:
     await page.fill("#edit-description-text textarea", f"About leisure.\n{MARKUP}")
     await page.click("#edit-description-text button.main")
     await browser.wait_for("#description", has_text="About leisure.")
-    await browser.capture("video-texts", views=("laptop", "phone"))
+    await browser.capture("video-texts")
 
 
 async def label_video(console: ConsoleStage) -> None:
@@ -77,15 +77,16 @@ async def change_selection(console: ConsoleStage) -> None:
     await page.keyboard.press("Enter")
     await browser.wait_for(".tile .name", has_text="Lens")
     for change in ("Add label", "Remove label"):
-        await page.check(".tile input[name=video]", force=True)  # visible on hover only
+        await page.check(".tile .select input", force=True)  # visible on hover only
         await page.fill("#bulk [name=label]", "draft")
-        await browser.check_layout(f"selection ({change})")
+        if change == "Add label":
+            await browser.capture("library-selection", views=("phone",))
         await page.click(f"#bulk button:has-text('{change}')")
         await browser.wait_for("[role=status]", has_text="Labels changed")
         await browser.until(f"document.querySelectorAll('.tile .label').length === {2 if change == 'Add label' else 1}")
-    await page.check(".tile input[name=video]", force=True)
+    await page.check(".tile .select input", force=True)
     await page.click("#bulk button:has-text('Download')")
     await page.wait_for_url("**/library/downloads?*")
     await browser.wait_for("#downloads a.button")
-    await browser.capture("downloads", views=("laptop", "phone"))
+    await browser.capture("downloads")
     console.ids["downloads"] = page.url.removeprefix(browser.url)

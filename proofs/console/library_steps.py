@@ -83,7 +83,7 @@ async def arrange_library(console: ConsoleStage) -> None:
     await page.click("form[action$='/rename'] button")
     await browser.wait_for("h1", has_text="Folder")
     await browser.go("/library")
-    await page.check(".tile input[name=video]", force=True)  # visible on hover only
+    await page.check(".tile .select input", force=True)  # visible on hover only
     await page.select_option("#bulk [name=to]", index=1)
     await page.click("#bulk button.main")
     await page.wait_for_url("**folder=*")

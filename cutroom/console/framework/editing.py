@@ -11,7 +11,7 @@ from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, error_text, redirect
 from cutroom.errors import Code, CutroomError
 
-SAVED_EVENT = "saved"  # sections of a page that show the resource reload themselves
+SAVED_EVENT = "saved"  # by this or another user: sections of the page that show the resource reload themselves
 _SHOWN_CODES = frozenset({Code.INVALID_ARGUMENT, Code.CONFLICT, Code.ALREADY_EXISTS})
 
 
@@ -124,6 +124,8 @@ def _render(
     response = context.page(template, status=problem.status if problem else 200, **values)
     if problem is not None:
         response.headers["HX-Reswap"] = "innerHTML"  # by which scripts recognize a form to show again
+    if is_outdated:
+        response.headers["HX-Trigger"] = SAVED_EVENT
     return response
 
 

@@ -93,10 +93,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 document.addEventListener("htmx:afterRequest", (event) => {
   const { successful, requestConfig, target, xhr } = event.detail;
-  const isChange = requestConfig.verb === "post";
-  if (isChange && successful) for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
-  const problem = document.getElementById("problem");
-  if (isChange || target.matches(".slot")) problem.hidden = successful || xhr.getResponseHeader("HX-Reswap") !== null;
+  if (requestConfig.verb !== "post" && !target.matches(".slot")) return;
+  if (successful) for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
+  document.getElementById("problem").hidden = successful || xhr.getResponseHeader("HX-Reswap") !== null;
 });
 document.addEventListener("htmx:afterSwap", (event) => {
   const slot = event.detail.target;

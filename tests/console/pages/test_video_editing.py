@@ -69,7 +69,7 @@ async def test_conflict_shows_the_current_title_and_keeps_the_input(
         assert f"Theirs {SHOWN}" in refused.text
         assert 'value="Mine"' in refused.text
         assert MARKUP not in refused.text
-        assert refused.headers["hx-reswap"] == "innerHTML"
+        assert (refused.headers["hx-reswap"], refused.headers["hx-trigger"]) == ("innerHTML", "saved")
     assert await column(accounts, video_id, "title") == f"Theirs {MARKUP}"
     again = await opened(browser, path)
     saved = await browser.client.post(path, data={**again, "title": "Mine"}, headers=HTMX)
