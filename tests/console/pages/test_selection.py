@@ -31,8 +31,9 @@ async def test_label_is_added_to_and_removed_from_all(browser: Browser, accounts
     assert [await labels_of(accounts, each) for each in videos] == [["season 2"], ["season 2"]]
     await browser.post("/library/labels", {**fields, "change": "remove"})
     assert [await labels_of(accounts, each) for each in videos] == [[], []]
-    for wrong in ({"video": videos, "label": ""}, {"label": "A"}, {"video": videos, "label": "x" * 51}):
-        assert (await browser.post("/library/labels", {"change": "add", **wrong})).status_code == 400
+    for selected, label in ((videos, ""), ([], "A"), (videos, "x" * 51)):
+        wrong: dict[str, str | list[str]] = {"change": "add", "video": selected, "label": label}
+        assert (await browser.post("/library/labels", wrong)).status_code == 400
 
 
 async def test_video_of_another_library_changes_nothing(
