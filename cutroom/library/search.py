@@ -1,4 +1,4 @@
-"""Searches videos by folder and title."""
+"""Searches videos by folder, label and title."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,13 @@ _FIND = """SELECT * FROM videos
     WHERE library_id = $1 AND id < $2
       AND ($3::text IS NULL OR folder_ids @> ARRAY[$3])
       AND ($4::text IS NULL OR title ILIKE $4 OR id = ANY ($5::text[]))
+      AND ($7::text IS NULL OR labels @> ARRAY[$7])
     ORDER BY id DESC LIMIT $6"""
+MAX_LISTED_LABELS = 30
+LABELED_VIDEOS = 1_000  # the newest, whose labels are listed
+_LABELS = """SELECT label FROM (SELECT labels FROM videos WHERE library_id = $1 ORDER BY id DESC LIMIT $2) recent,
+        unnest(recent.labels) AS label
+    GROUP BY label ORDER BY count(*) DESC, label LIMIT $3"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,7 @@ class VideoQuery:
     """Search criteria."""
 
     folder_id: str | None = None
+    label: str | None = None
     text: str | None = None
     matching_ids: Sequence[str] = ()  # ids that match the text by other means than the title
 
@@ -46,10 +53,23 @@ async def find_videos(
     """Return matching videos older than `before`, newest first, and whether there are more."""
     pattern = like_pattern(query.text) if query.text else None
     found = await connection.fetch(
-        _FIND, principal.library_id, before or NEWEST, query.folder_id, pattern, list(query.matching_ids), limit + 1
+        _FIND,
+        principal.library_id,
+        before or NEWEST,
+        query.folder_id,
+        pattern,
+        list(query.matching_ids),
+        limit + 1,
+        query.label,
     )
     rows = found[:limit]
     paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
     urls = dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True)) if paths else {}
     videos = [video_from_row(row, workspace_id=principal.workspace_id, poster_url=urls.get(row["id"])) for row in rows]
     return videos, len(found) > limit
+
+
+async def list_labels(connection: Connection, principal: Principal) -> list[str]:
+    """Return the most frequent labels of the newest videos."""
+    rows = await connection.fetch(_LABELS, principal.library_id, LABELED_VIDEOS, MAX_LISTED_LABELS)
+    return [row["label"] for row in rows]

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
-from proofs.console import library_steps, page_steps, product_steps, steps
+from proofs.console import editing_steps, library_steps, page_steps, product_steps, steps
 from proofs.console.browser import Findings, Steps, open_browser
 from proofs.console.stage import ConsoleStage, connect_oauth_app, make_speech_video
 from proofs.stage.loopback_worker import CERTIFICATE
@@ -117,6 +117,10 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("download the original file", product_steps.download),
     ("review and approve a thumbnail", product_steps.review_thumbnail),
     ("set a thumbnail as the poster", product_steps.choose_poster),
+    ("rename the video in place", editing_steps.rename_video),
+    ("choose a title candidate, and write a description", editing_steps.choose_candidate),
+    ("add a label and filter by it", editing_steps.label_video),
+    ("rename, label and download from the library", editing_steps.change_selection),
     ("search by spoken words", steps.search),
     ("create and rename a folder, and move the video there", library_steps.arrange_library),
     ("record and clone a voice with consent", library_steps.clone_voice),

@@ -63,9 +63,9 @@ async def create_brand_voice(console: ConsoleStage) -> None:
     await page.fill("#main [name=colors]", "#e8a33d #1e1f22")
     await page.click("#main button.main")
     await browser.wait_for("article h2", has_text="Lens")
-    await page.click("article .edit summary")
+    await page.click("article a:has-text('Edit')")
     await page.fill("article [name=colors]", "#e8a33d #1e1f22 #3f6b8c")
-    await page.click("article .edit button.main")
+    await page.click("article .editor button.main")
     await browser.wait_for(".colors li:nth-child(3)")
     await browser.capture("brand-voices")
 
@@ -83,9 +83,9 @@ async def arrange_library(console: ConsoleStage) -> None:
     await page.click("form[action$='/rename'] button")
     await browser.wait_for("h1", has_text="Folder")
     await browser.go("/library")
-    await page.check(".tile input[name=video]", force=True)  # visible on hover only
-    await page.select_option("#move [name=to]", index=1)
-    await page.click("#move button.main")
+    await page.check(".tile .select input", force=True)  # visible on hover only
+    await page.select_option("#bulk [name=to]", index=1)
+    await page.click("#bulk button.main")
     await page.wait_for_url("**folder=*")
     await browser.wait_for(".tile")
     await browser.capture("folder")

@@ -57,7 +57,8 @@ async def visit_on_a_phone(console: ConsoleStage) -> None:
     )
     await browser.page.set_viewport_size(PHONE)
     tabs = [f"/videos/{video_id}?tab={tab}" for tab in VideoTab]
-    for path in (*PATHS, console.ids["webhook"], f"/library?q={MARKUP}", *tabs):
+    forms = (f"/videos/{video_id}/title", f"{console.ids['webhook']}/edit", console.ids["downloads"])
+    for path in (*PATHS, console.ids["webhook"], f"/library?q={MARKUP}", "/library?label=none", *forms, *tabs):
         await browser.check_html(await browser.go(path))
         await browser.check_layout(f"{path} (phone)")
         assert not await browser.page.locator("img[src=x]").count(), path

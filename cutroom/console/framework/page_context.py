@@ -38,6 +38,7 @@ from cutroom.platform.db import Connection
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall, origin_of
 from cutroom.web.operation import Access, operation_of
+from cutroom.web.revisions import ETAG
 from cutroom.web.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -139,6 +140,17 @@ class PageContext:
     async def append_event(self, connection: Connection, event: AuditEvent) -> None:
         """Appends an entry in a transaction of the page's own."""
         await audit.append(connection, event, secret_box=self.runtime.secret_box)
+
+    async def call_revised(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any) -> tuple[Result, str]:  # noqa: ANN401
+        """Calls an API operation whose resource has revisions; returns the resource and its ETag."""
+        operation_of(endpoint).authorize(self.me.principal)
+        call = self.call
+        return await endpoint(call, *arguments), call.response_headers.get(ETAG, "")
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether a script requests a section of a page."""
+        return self.request.headers.get("hx-request") is not None
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:  # noqa: ANN401
         variables = {

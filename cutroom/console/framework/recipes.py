@@ -57,6 +57,8 @@ def parse_thumbnail(form: Form) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if characters := parse_characters(form):
         options |= {"characterCount": len(characters), "characters": [{"characterId": each} for each in characters]}
+    if headline := form.text("headline"):
+        options["textOverlay"] = headline
     if form.has("review"):
         options |= {"pipelineMode": "thumbnail-precision", "referenceSchemaVersion": 2}  # detection requires this mode
         options |= {"autoDetectContentReferences": True, "contentDetectApprovalMode": "review"}

@@ -5,12 +5,13 @@ from typing import Any
 
 from starlette.responses import Response
 
+from cutroom.console.framework.editing import EditField, Editor, saved, show_editor, submit
 from cutroom.console.framework.page_context import PageContext, page, parse, redirect
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import invalid_field
 from cutroom.library import branding, routes
-from cutroom.library.rules import MAX_CHARACTER_IMAGES
-from cutroom.library.schemas import CharacterInput, CharacterPatch
+from cutroom.library.rules import MAX_CHARACTER_IMAGES, MAX_NAME
+from cutroom.library.schemas import Character, CharacterInput, CharacterPatch
 from cutroom.products.characters.routes import delete_character
 from cutroom.products.characters.service import (
     CharacterUpload,
@@ -34,8 +35,7 @@ async def show_characters(context: PageContext) -> Response:
         "may_write": context.me.principal.may_write,
         "max_images": MAX_CHARACTER_IMAGES,
     }
-    is_fragment = context.request.headers.get("hx-request")
-    return context.page("characters_list.html" if is_fragment else "characters.html", **shown)
+    return context.page("characters_list.html" if context.is_fragment else "characters.html", **shown)
 
 
 async def create(context: PageContext) -> Response:
@@ -84,10 +84,27 @@ async def _upload(context: PageContext, character_id: str, images: list[Characte
     )
 
 
+async def _load_editor(context: PageContext) -> Editor:
+    _authorize(context)
+    character_id = context.request.path_params["character_id"]
+    character, revision = await context.call_revised(routes.get_character, character_id)
+    field = EditField("name", "Name", character.name, max_length=MAX_NAME)
+    action = f"/characters/{character.id}/rename"
+    return Editor("Rename character", action, "/characters", (field,), revision, button="Rename")
+
+
+async def show_rename(context: PageContext) -> Response:
+    return show_editor(context, await _load_editor(context))
+
+
 async def rename(context: PageContext) -> Response:
-    patch = parse(CharacterPatch, {"name": context.form.text("name")})
-    await context.call_operation(routes.update_character, context.request.path_params["character_id"], patch)
-    return redirect("/characters", notice="changed")
+    async def save(revision: str | None) -> Character:
+        patch = parse(CharacterPatch, {"name": context.form.text("name")})
+        character_id = context.request.path_params["character_id"]
+        return await context.call_operation(routes.update_character, character_id, patch, if_match=revision)
+
+    rejected = await submit(context, lambda: _load_editor(context), save)
+    return rejected or saved(context, "/characters", notice="changed")
 
 
 async def remove_image(context: PageContext) -> Response:
@@ -111,6 +128,7 @@ def _authorize(context: PageContext) -> None:
 ROUTES = [
     page("/characters", show_characters),
     page("/characters", create, method="POST", accepts_files=True),
+    page("/characters/{character_id}/rename", show_rename),
     page("/characters/{character_id}/rename", rename, method="POST"),
     page("/characters/{character_id}/images", add_images, method="POST", accepts_files=True),
     page("/characters/{character_id}/images/{image_id}/remove", remove_image, method="POST"),

@@ -1,6 +1,6 @@
 """The library page: video grid, search, uploads and imports."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -10,13 +10,15 @@ from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.console.framework.recipes import may_produce, parse_bundle, parse_recipes
 from cutroom.console.framework.states import StateLabel, video_labels
+from cutroom.console.pages.folders import load_folder_editor
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs import routes as jobs
 from cutroom.library import routes
+from cutroom.library.rules import MAX_LABEL
 from cutroom.library.schemas import Video
-from cutroom.library.search import MAX_TEXT, VideoQuery, find_videos
+from cutroom.library.search import MAX_TEXT, VideoQuery, find_videos, list_labels
 from cutroom.products.ingest import routes as ingest
 from cutroom.products.ingest.rules import SourceType, source_url_error
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
@@ -41,42 +43,49 @@ class Tile:
 
 async def show_library(context: PageContext) -> Response:
     query = context.request.query_params
-    text, folder_id = query.get("q", "")[:MAX_TEXT].strip(), query.get("folder", "") or None
-    tiles, more = await _tiles(context, text=text, folder_id=folder_id, token=query.get("page"))
+    text = query.get("q", "")[:MAX_TEXT].strip()
+    folder_id, label = query.get("folder", "") or None, query.get("label", "")[:MAX_LABEL].strip() or None
+    asked = VideoQuery(folder_id=folder_id, label=label, text=text or None)
+    tiles, more = await _tiles(context, asked, token=query.get("page"))
     folders = (await context.call_operation(routes.list_folders)).folders
+    may_edit = context.me.principal.may_write
     path, query_string = context.request.url.path, context.request.url.query
     shown: dict[str, Any] = {
         "tiles": tiles,
         "more": more,
         "q": text,
         "folder": folder_id,
+        "folders": folders,
+        "label": label,
         "may_add": may_produce(context.me.principal),
-        "may_edit": context.me.principal.may_write,
+        "may_edit": may_edit,
         "busy": any(_is_unfinished(tile.video) for tile in tiles),
         "here": f"{path}?{query_string}" if query_string else path,
     }
-    if context.request.headers.get("hx-request"):
+    if context.is_fragment:
         return context.page("library_grid.html", **shown)
     languages = await dub_languages(context.call.connection, source=None, now=context.call.now)
     return context.page(
         "library.html",
         **shown,
-        folders=folders,
+        folder_editor=await load_folder_editor(context, folder_id) if folder_id and may_edit else None,
+        labels=await list_labels(context.call.connection, context.me.principal),
+        max_label=MAX_LABEL,
         languages=languages,
         base_url=context.runtime.settings.base_url,
     )
 
 
-async def _tiles(
-    context: PageContext, *, text: str, folder_id: str | None, token: str | None
-) -> tuple[list[Tile], str | None]:
+async def _tiles(context: PageContext, asked: VideoQuery, *, token: str | None) -> tuple[list[Tile], str | None]:
     call, library_id = context.call, context.me.principal.library_id
     operation_of(routes.list_videos).authorize(call.principal)
     tokens = context.runtime.page_tokens
     before = tokens.read(token, listing=_LISTING, library_id=library_id) if token else None
-    matches = await search_transcripts(call.connection, call.principal, text, limit=MAX_MATCHES) if text else []
+    matches = (
+        await search_transcripts(call.connection, call.principal, asked.text, limit=MAX_MATCHES) if asked.text else []
+    )
     by_video = {each.video_id: each for each in matches}
-    video_query = VideoQuery(folder_id=folder_id, text=text or None, matching_ids=list(by_video))
+    video_query = replace(asked, matching_ids=list(by_video))
     videos, more = await find_videos(
         call.connection, call.principal, video_query, before=before, limit=PAGE_SIZE, storage=context.runtime.storage
     )

@@ -64,7 +64,6 @@ async def load_thumbnails(context: PageContext, video_id: str, jobs: list[Job]) 
 async def load_publishing(context: PageContext, video_id: str, jobs: list[Job]) -> dict[str, Any]:
     types = {AutomationType.TITLE, AutomationType.DESCRIPTION}
     return {
-        "packaging": await context.call_operation(packaging.get_packaging, video_id),
         "downloads": await _downloads(context, jobs),
         "hosting": await context.call_operation(hosting.get_hosting, video_id),
         "current": [job for job in jobs if job.automation_type in types and job.status != JobState.READY],

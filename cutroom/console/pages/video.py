@@ -12,6 +12,7 @@ from cutroom.console.framework.security import policy
 from cutroom.console.framework.states import video_labels
 from cutroom.console.pages.job_actions import load_retry_prices
 from cutroom.console.pages.orders import PANELS, load_offers
+from cutroom.console.pages.video_editing import load_heading
 from cutroom.console.pages.video_tabs import LOADERS, VideoView, load_dubs
 from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.errors import not_found
@@ -49,10 +50,11 @@ def _parse_tab(name: str) -> VideoTab:
 
 async def _load_view(context: PageContext) -> VideoView:
     video_id = context.request.path_params["video_id"]
-    video = await context.call_operation(routes.get_video, video_id)
+    video, revision = await context.call_revised(routes.get_video, video_id)
     found = (await context.call_operation(jobs.list_video_jobs, video_id)).jobs
     return VideoView(
         video=video,
+        revision=revision,
         transcript=await context.call_operation(transcripts.get_transcript, video_id),
         jobs=found,
         dubs=await load_dubs(context, video, found),
@@ -113,13 +115,11 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
     video = view.video
     response = context.page(
         "video/page.html",
-        **shown,
+        **{**shown, **await load_heading(context, video)},
         is_polled=False,
         media_url=await _media_url(context, video),
         start=context.request.query_params.get("t", ""),
         starts=[each.start for each in view.transcript.segments or [] if not each.deleted],
-        folders=(await context.call_operation(routes.list_folders)).folders,
-        may_edit=context.me.principal.may_write,
     )
     if video.url:  # an external host serves from its own origin
         rules = policy(context.runtime.settings, media=(video.url,))

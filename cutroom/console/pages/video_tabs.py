@@ -8,6 +8,7 @@ from cutroom.console.framework.page_context import PageContext
 from cutroom.console.framework.timeline import DubTimeline, dub_timeline, speech_spans
 from cutroom.console.pages.files import load_language_videos
 from cutroom.console.pages.publishing import is_in_review, load_publishing, load_thumbnails
+from cutroom.console.pages.video_editing import load_texts
 from cutroom.errors import CutroomError
 from cutroom.jobs.ids import DubProduct, JobType
 from cutroom.jobs.schemas import Job
@@ -50,6 +51,7 @@ class VideoView:
     """A video with what every tab needs."""
 
     video: Video
+    revision: str  # the video's ETag
     transcript: Transcript
     jobs: list[Job]
     dubs: list[DubView]
@@ -129,7 +131,8 @@ async def _thumbnails(context: PageContext, view: VideoView) -> dict[str, Any]:
 
 
 async def _publish(context: PageContext, view: VideoView) -> dict[str, Any]:
-    return await load_publishing(context, view.video.id, view.jobs)
+    texts = load_texts(context, view.video, view.jobs, revision=view.revision)
+    return {**await load_publishing(context, view.video.id, view.jobs), **texts}
 
 
 async def _activity(_context: PageContext, _view: VideoView) -> dict[str, Any]:

@@ -1,18 +1,20 @@
-"""The voices page: clone a voice with consent, try it, delete it."""
+"""The voices page: clone a voice with consent, try it, edit it, delete it."""
 
 from typing import Any
 
 from starlette.responses import Response
 
+from cutroom.console.framework.editing import EditField, Editor, saved, show_editor, submit
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.credits.pricing import load_prices, to_credits
-from cutroom.errors import CutroomError, invalid_field
+from cutroom.errors import CutroomError, invalid_field, not_found
 from cutroom.products.speech import routes as speech
 from cutroom.products.speech.rules import MAX_TEXT
-from cutroom.products.speech.schemas import NewSpeech, NewVoice, Voice
+from cutroom.products.speech.schemas import NewSpeech, NewVoice, Voice, VoicePatch
 from cutroom.web.operation import operation_of
 
 MAX_PREMADE = 100
+MAX_NAME, MAX_DESCRIPTION = 100, 1_000  # of the API's schema
 FORMAT = "mp3_44100_128"  # supported by every browser
 
 
@@ -33,7 +35,7 @@ async def _page(context: PageContext, *, error: str | None = None, status: int =
         "may_create": principal.may_write,
         "error": error,
     }
-    if context.request.headers.get("hx-request"):
+    if context.is_fragment:
         return context.page("voices_list.html", **shown)
     return context.page(
         "voices.html",
@@ -76,6 +78,34 @@ async def speak(context: PageContext) -> Response:
     return await context.call_operation(speech.speak, context.form.text("voice"), body, FORMAT)
 
 
+async def _load_editor(context: PageContext) -> Editor:
+    operation_of(speech.update_voice).authorize(context.me.principal)
+    voice, revision = await context.call_revised(speech.get_voice, context.request.path_params["voice_id"])
+    if not revision:
+        raise not_found()  # stock voices cannot be changed
+    description = voice.description or ""
+    fields = (
+        EditField("name", "Name", voice.name, max_length=MAX_NAME),
+        EditField("description", "Description", description, max_length=MAX_DESCRIPTION, rows=3, is_required=False),
+    )
+    return Editor("Edit voice", f"/voices/{voice.voice_id}", "/voices", fields, revision)
+
+
+async def show_editor_of_voice(context: PageContext) -> Response:
+    return show_editor(context, await _load_editor(context))
+
+
+async def change(context: PageContext) -> Response:
+    async def save(revision: str | None) -> Voice:
+        description = context.form.text("description").replace("\r\n", "\n")
+        patch = parse(VoicePatch, {"name": context.form.text("name"), "description": description or None})
+        voice_id = context.request.path_params["voice_id"]
+        return await context.call_operation(speech.update_voice, voice_id, patch, if_match=revision)
+
+    rejected = await submit(context, lambda: _load_editor(context), save)
+    return rejected or saved(context, "/voices", notice="changed")
+
+
 async def delete(context: PageContext) -> Response:
     await context.call_operation(speech.delete_voice, context.request.path_params["voice_id"])
     return redirect("/voices", notice="deleted")
@@ -85,5 +115,7 @@ ROUTES = [
     page("/voices", show_voices),
     page("/voices", clone, method="POST", accepts_files=True),
     page("/voices/speak", speak, method="POST"),
+    page("/voices/{voice_id}", show_editor_of_voice),
+    page("/voices/{voice_id}", change, method="POST"),
     page("/voices/{voice_id}/delete", delete, method="POST"),
 ]

@@ -2,11 +2,18 @@
 
 from starlette.responses import Response
 
+from cutroom.console.framework.editing import EditField, Editor, show_editor, submit, submit_deletion
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.errors import CutroomError
 from cutroom.web.operation import operation_of
 from cutroom.webhooks import log, routes
-from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint, WebhookEndpointPatch
+from cutroom.webhooks.rules import EVENTS, MAX_URL_LENGTH
+from cutroom.webhooks.schemas import (
+    CreatedWebhookEndpoint,
+    NewWebhookEndpoint,
+    WebhookEndpoint,
+    WebhookEndpointPatch,
+)
 
 
 async def _page(
@@ -44,21 +51,63 @@ async def show_endpoint(context: PageContext) -> Response:
     _authorize_read(context)
     call, endpoint_id = context.call, context.request.path_params["endpoint_id"]
     endpoint = await log.find_endpoint(call.connection, call.principal, endpoint_id)
+    _, revision = await context.call_revised(routes.get_webhook_endpoint, endpoint_id)
     deliveries = await log.list_deliveries(call.connection, call.principal, endpoint_id)
-    is_fragment = context.request.headers.get("hx-request") is not None
-    template = "webhook_log.html" if is_fragment else "webhook.html"
-    return context.page(template, endpoint=endpoint, deliveries=deliveries)
+    template = "webhook_log.html" if context.is_fragment else "webhook.html"
+    return context.page(template, endpoint=endpoint, revision=revision, deliveries=deliveries)
+
+
+async def _load_editor(context: PageContext) -> Editor:
+    _authorize_write(context)
+    endpoint_id = context.request.path_params["endpoint_id"]
+    endpoint, revision = await context.call_revised(routes.get_webhook_endpoint, endpoint_id)
+    fields = (
+        EditField("url", "URL", endpoint.url, max_length=MAX_URL_LENGTH, input_type="url"),
+        EditField("events", "Events", " ".join(endpoint.events), choices=EVENTS),
+    )
+    back = f"/webhooks/{endpoint_id}"
+    return Editor("Edit endpoint", f"/webhooks/{endpoint_id}/edit", back, fields, revision)
+
+
+async def show_editor_of_endpoint(context: PageContext) -> Response:
+    return show_editor(context, await _load_editor(context))
+
+
+async def change(context: PageContext) -> Response:
+    endpoint_id = context.request.path_params["endpoint_id"]
+
+    async def save(revision: str | None) -> WebhookEndpoint:
+        document = {"url": context.form.text("url"), "events": context.form.all("events")}
+        patch = parse(WebhookEndpointPatch, document)
+        return await context.call_operation(routes.update_webhook_endpoint, endpoint_id, patch, if_match=revision)
+
+    rejected = await submit(context, lambda: _load_editor(context), save)
+    return rejected or redirect(f"/webhooks/{endpoint_id}", notice="changed")
 
 
 async def delete(context: PageContext) -> Response:
-    await context.call_operation(routes.delete_webhook_endpoint, context.request.path_params["endpoint_id"])
-    return redirect("/webhooks", notice="deleted")
+    async def remove(revision: str | None) -> None:
+        endpoint_id = context.request.path_params["endpoint_id"]
+        await context.call_operation(routes.delete_webhook_endpoint, endpoint_id, if_match=revision)
+
+    rejected = await submit_deletion(context, lambda: _load_editor(context), remove)
+    return rejected or redirect("/webhooks", notice="deleted")
 
 
 async def enable(context: PageContext) -> Response:
-    endpoint_id = context.request.path_params["endpoint_id"]
-    await context.call_operation(routes.update_webhook_endpoint, endpoint_id, WebhookEndpointPatch(enabled=True))
-    return redirect(f"/webhooks/{endpoint_id}", notice="enabled")
+    await _set_enabled(context, enabled=True)
+    return redirect(f"/webhooks/{context.request.path_params['endpoint_id']}", notice="enabled")
+
+
+async def disable(context: PageContext) -> Response:
+    await _set_enabled(context, enabled=False)
+    return redirect(f"/webhooks/{context.request.path_params['endpoint_id']}", notice="changed")
+
+
+async def _set_enabled(context: PageContext, *, enabled: bool) -> None:
+    """Enables or disables the endpoint, whatever else has been changed."""
+    patch, endpoint_id = WebhookEndpointPatch(enabled=enabled), context.request.path_params["endpoint_id"]
+    await context.call_operation(routes.update_webhook_endpoint, endpoint_id, patch)
 
 
 async def test(context: PageContext) -> Response:
@@ -90,8 +139,11 @@ ROUTES = [
     page("/webhooks", show_endpoints),
     page("/webhooks", create, method="POST"),
     page("/webhooks/{endpoint_id}", show_endpoint),
+    page("/webhooks/{endpoint_id}/edit", show_editor_of_endpoint),
+    page("/webhooks/{endpoint_id}/edit", change, method="POST"),
     page("/webhooks/{endpoint_id}/delete", delete, method="POST"),
     page("/webhooks/{endpoint_id}/enable", enable, method="POST"),
+    page("/webhooks/{endpoint_id}/disable", disable, method="POST"),
     page("/webhooks/{endpoint_id}/test", test, method="POST"),
     page("/webhooks/{endpoint_id}/events/{event_id}/resend", resend, method="POST"),
 ]

@@ -1,4 +1,4 @@
-// Shared by all pages: local times, copy buttons, menus, keyboard shortcuts, confirmation prompts.
+// Shared by all pages: local times, copy buttons, menus, forms inside a page, keyboard shortcuts, confirmation prompts.
 "use strict";
 
 function localTimes(root) {
@@ -54,28 +54,59 @@ document.addEventListener("keydown", (event) => {
 const selected = new Set();
 const opened = new Set();
 function showSelection() {
-  const form = document.getElementById("move");
+  const form = document.getElementById("bulk");
   if (!form) return;
   form.hidden = selected.size === 0;
   document.getElementById("selected-count").textContent = selected.size;
   document.body.classList.toggle("selecting", selected.size > 0);
 }
 document.addEventListener("change", (event) => {
-  if (!event.target.matches("input[form=move]")) return;
+  if (!event.target.matches("input[form=bulk]")) return;
   if (event.target.checked) selected.add(event.target.value); else selected.delete(event.target.value);
   showSelection();
 });
 document.getElementById("clear-selection")?.addEventListener("click", () => {
-  for (const each of document.querySelectorAll("input[form=move]")) each.checked = false;
+  for (const each of document.querySelectorAll("input[form=bulk]")) each.checked = false;
   selected.clear();
   showSelection();
+});
+// Forms inside a page: errors that come with the form are shown, closing returns the focus to what opened it.
+function closeSlot(slot) {
+  slot.replaceChildren();
+  document.getElementById(slot.dataset.opener)?.focus();
+}
+document.addEventListener("click", (event) => {
+  const slot = event.target.closest("[data-cancel]")?.closest(".slot");
+  if (!slot) return;
+  event.preventDefault();
+  closeSlot(slot);
+});
+document.addEventListener("keydown", (event) => {
+  const slot = event.key === "Escape" && event.target.closest?.(".slot");
+  if (slot) closeSlot(slot);
+});
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event;
+  if (!detail.isError || !detail.xhr.getResponseHeader("HX-Reswap")) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { successful, requestConfig, target, xhr } = event.detail;
+  if (requestConfig.verb !== "post" && !target.matches(".slot")) return;
+  if (successful) for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
+  document.getElementById("problem").hidden = successful || xhr.getResponseHeader("HX-Reswap") !== null;
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  const slot = event.detail.target;
+  if (slot.matches(".slot") && !slot.querySelector("form")) document.getElementById(slot.dataset.opener)?.focus();
 });
 document.addEventListener("htmx:beforeSwap", () => {
   opened.clear();
   for (const each of document.querySelectorAll("[data-keep][open]")) opened.add(each.dataset.keep);
 });
 document.addEventListener("htmx:afterSwap", () => {
-  for (const each of document.querySelectorAll("input[form=move]")) each.checked = selected.has(each.value);
+  for (const each of document.querySelectorAll("input[form=bulk]")) each.checked = selected.has(each.value);
   for (const each of document.querySelectorAll("[data-keep]")) if (opened.has(each.dataset.keep)) each.open = true;
 });
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.detail.target.parentNode || document));

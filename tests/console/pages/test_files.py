@@ -88,7 +88,7 @@ async def test_dub_audio_and_video(
     links = await download_links(browser, video_id, "dubs")
     assert list(links) == ["launch-pt.m4a", "launch-pt.mp4"]
     await assert_saved(browser, links)
-    assert list(await download_links(browser, video_id, "publish")) == ["launch-pt.mp4"]
+    assert list(await download_links(browser, video_id, "publish")) == ["launch-title.txt", "launch-pt.mp4"]
 
 
 async def test_shorts(

@@ -76,7 +76,7 @@ async def test_other_libraries_and_viewers_cannot_edit_folders(
     looking = await sign_in(viewer)
     await looking.post("/switch", {"library": workspace_id})
     assert (await looking.post("/library/move", {"video": video_id, "to": "none"})).status_code == 403
-    assert 'form="move"' not in (await looking.get("/library")).text
+    assert 'form="bulk"' not in (await looking.get("/library")).text
 
 
 async def test_thumbnail_of_the_video_can_be_set(

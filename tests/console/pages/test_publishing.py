@@ -52,6 +52,15 @@ async def test_thumbnail_button_shows_the_price(browser: Browser, video_id: str)
     assert "Generate thumbnail · 7 credits" in with_review.text
 
 
+async def test_headline_of_a_thumbnail_is_written_by_hand(browser: Browser, accounts: Accounts, video_id: str) -> None:
+    fields = {"kind": "thumbnail", "headline": "See more"}
+    assert (await browser.post(f"/videos/{video_id}/publish", fields)).status_code == 303
+    sql = "SELECT plan FROM jobs WHERE video_id = $1 AND type = 'packaging'"
+    assert (await accounts.connection.fetchval(sql, video_id))["textOverlay"] == "See more"
+    too_long = {**fields, "headline": "x" * 201}
+    assert (await browser.post(f"/videos/{video_id}/publish", too_long)).status_code == 400
+
+
 async def test_review_requires_a_pending_review(browser: Browser, video_id: str) -> None:
     refused = await browser.post(f"/videos/{video_id}/review", {"answer": "approve"})
     assert refused.status_code in {404, 409}

@@ -7,6 +7,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
+from tests.console.pages.test_video_editing import opened
 
 
 async def register(browser: Browser, url: str = "https://hooks.example.com/<b>") -> str:
@@ -25,6 +26,49 @@ async def test_endpoint_secret_is_shown_once(browser: Browser) -> None:
     assert (await browser.post("/webhooks", {"url": "https://hooks.example.com/<b>"})).status_code == 409
     assert (await browser.post(f"/webhooks/{endpoint_id}/delete")).status_code == 303
     assert (await browser.get(f"/webhooks/{endpoint_id}")).status_code == 404
+
+
+async def test_endpoint_is_edited_without_lost_updates(browser: Browser, sign_in: SignIn, accounts: Accounts) -> None:
+    endpoint_id = await register(browser)
+    path = f"/webhooks/{endpoint_id}/edit"
+    fields = await opened(browser, path)
+    change: dict[str, str | list[str]] = {"url": "https://new.example.com/", "events": ["job.ready", "job.failed"]}
+    assert (await browser.client.post(path, data={**fields, **change})).status_code == 303
+    url, events = (f"SELECT {name} FROM webhook_endpoints WHERE id = $1" for name in ("url", "events"))  # noqa: S608
+    assert await accounts.connection.fetchval(url, endpoint_id) == change["url"]
+    assert await accounts.connection.fetchval(events, endpoint_id) == change["events"]
+    late = {**fields, "url": "https://late.example.com/", "events": ["job.ready"]}
+    refused = await browser.client.post(path, data=late)
+    assert refused.status_code == 409
+    assert "Someone else changed this in the meantime." in refused.text
+    assert "https://new.example.com/</p>" in refused.text
+    assert 'value="https://late.example.com/"' in refused.text
+    assert 'value="job.failed" checked' not in refused.text
+    again = await opened(browser, path)
+    for address, chosen in (("http://plain.example", ["job.ready"]), ("https://new.example.com/", [])):
+        wrong = {**again, "url": address, "events": chosen}
+        assert (await browser.client.post(path, data=wrong)).status_code == 400
+    outsider = await sign_in(await accounts.person())
+    for address, status in {
+        path: 404,
+        f"/webhooks/{endpoint_id}/disable": 404,
+        f"/webhooks/{endpoint_id}/delete": 403,
+    }.items():
+        assert (await outsider.post(address, change)).status_code == status
+        assert (await browser.client.post(address, data=change)).status_code == 403
+    assert await accounts.connection.fetchval(url, endpoint_id) == change["url"]
+
+
+async def test_endpoint_is_disabled_and_enabled(browser: Browser) -> None:
+    endpoint_id = await register(browser)
+    assert (await browser.post(f"/webhooks/{endpoint_id}/disable")).status_code == 303
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert 'class="error">Disabled.' in page
+    assert "/disable" not in page
+    assert (await browser.post(f"/webhooks/{endpoint_id}/enable")).status_code == 303
+    page = (await browser.get(f"/webhooks/{endpoint_id}")).text
+    assert "/disable" in page
+    assert 'class="error">Disabled.' not in page
 
 
 async def test_test_event_and_resend_deliver_to_that_endpoint_only(
