@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from cutroom.console.app import console_routes
 
-LOGGING = {"call_operation", "record", "append_event"}
+LOGGING = {"call_operation", "record", "append_event", "change_labels"}  # the last one is shared by two pages
 UNLOGGED = {"/switch"}  # selects a library for the session, and changes nothing in it
 CHANGING = [
     route for route in console_routes() if isinstance(route, Route) and route.methods and "POST" in route.methods

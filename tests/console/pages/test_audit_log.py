@@ -34,7 +34,11 @@ async def test_operations_and_settings_are_recorded_in_their_transaction(
     assert (await browser.post(f"/library/folders/{new_id()}/delete")).status_code == 404
     assert await log_of(accounts, person.library_id) == [
         ("createFolder", {"id": folder_id}, {"after": {"name": "Talks", "parentId": None}}),
-        ("folder.rename", {"folderId": folder_id}, {"before": {"name": "Talks"}, "after": {"name": "Lectures"}}),
+        (
+            "updateFolder",
+            {"id": folder_id, "folderId": folder_id},
+            {"before": {"name": "Talks"}, "after": {"name": "Lectures"}},
+        ),
         ("library.change", {}, {"before": {"refusesDrafts": False}, "after": {"refusesDrafts": True}}),
     ]
 
