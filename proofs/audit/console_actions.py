@@ -67,12 +67,12 @@ async def prove_console_actions(runtime: Runtime, url: str, accounts: Accounts, 
 async def _prove_settings(console: ConsoleUser) -> None:
     folder = await console.act("createFolder", "/library/folders", {"name": "Talks"})
     folder_id = folder["targets"]["id"]
-    await console.act("folder.rename", f"/library/folders/{folder_id}/rename", {"name": "Lectures"})
-    await console.act("folder.delete", f"/library/folders/{folder_id}/delete")
+    await console.act("updateFolder", f"/library/folders/{folder_id}/rename", {"name": "Lectures"})
+    await console.act("deleteFolder", f"/library/folders/{folder_id}/delete")
     brand = {"name": "Quiet", "guidelines": "Whisper.", "colors": ""}
     brand_id = (await console.act("brandVoice.create", "/brand-voices", brand))["targets"]["brandVoiceId"]
-    await console.act("brandVoice.change", f"/brand-voices/{brand_id}", {**brand, "name": "Loud"})
-    await console.act("brandVoice.delete", f"/brand-voices/{brand_id}/delete")
+    await console.act("updateBrandVoice", f"/brand-voices/{brand_id}", {**brand, "name": "Loud"})
+    await console.act("deleteBrandVoice", f"/brand-voices/{brand_id}/delete")
     await console.act("library.change", "/credits/drafts", {"drafts": "refuse"})
     hook = await console.act("createWebhookEndpoint", "/webhooks", {"url": "https://hooks.example.com/audit"})
     endpoint_id = hook["targets"]["id"]
