@@ -199,7 +199,7 @@ async def test_suspended_library_cannot_retry(harness: JobHarness, api: httpx.As
     assert code(await retry(api, harness.key().id)) == (403, "PERMISSION_DENIED")
 
 
-async def test_dependent_waits_for_the_retried_dependency(
+async def test_dependent_starts_after_the_retried_dependency(
     runtime: Runtime, job_context: JobContext, api: httpx.AsyncClient, accounts: Accounts
 ) -> None:
     first, second = import_and_transcript(job_context)

@@ -273,7 +273,7 @@ async def add_job(accounts: Accounts, person: Person, plan: dict[str, Any]) -> s
     return job_id
 
 
-async def test_deletion_waits_for_a_request_that_uses_the_brand_voice(
+async def test_deletion_starts_after_a_request_that_uses_the_brand_voice(
     api: httpx.AsyncClient, runtime: Runtime, add: AddRow, accounts: Accounts, person: Person
 ) -> None:
     brand_id = await add("brand_voices", name="Calm", guidelines="Whisper.")

@@ -100,7 +100,7 @@ async def test_character_in_use_is_kept_until_the_job_has_finished(
     assert (await api.delete(f"/characters/{character_id}")).status_code == 204
 
 
-async def test_deletion_waits_for_a_request_that_uses_an_image(
+async def test_deletion_starts_after_a_request_that_uses_an_image(
     api: httpx.AsyncClient,
     runtime: Runtime,
     accounts: Accounts,
