@@ -79,7 +79,7 @@ async def submit(context: PageContext, load: LoadEditor, save: Save) -> Response
 
 
 async def submit_deletion(context: PageContext, load: LoadEditor, delete: Save) -> Response | None:
-    """Deletes what the form shows; asks for confirmation if it shows something else by now. Returns None if it was deleted."""
+    """Deletes what the form shows, or asks for confirmation if that has changed. Returns None if it was deleted."""
     try:
         await delete(context.form.text("revision") or None)
     except CutroomError as error:
