@@ -9,8 +9,8 @@ from proofs.stage.requirements import GB, Needs
 from proofs.transcripts.accuracy import prove_accuracy
 from proofs.transcripts.long import prove_long
 
-BRIEF_SECONDS, LONG_SECONDS = 180.0, 3600.0
-KILL_AT = (2, 5, 9)  # chunks of about a dozen
+BRIEF_SECONDS, LONG_SECONDS = 180.0, 1800.0
+KILL_AT = (1, 3, 5)  # chunks of about six
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
