@@ -23,8 +23,8 @@ STATE = re.compile(r'<span class="state (\w+)">(.*?)</span>\s*(?:</|<[a-z])', re
 WORDS = {
     "queued": r"(Transcript: )?(Queued|Waiting for the upload)",
     "processing": r"(Transcript: )?Processing( \d+ %)?( · (about .+|less than a minute) left)?",
-    "ready": r"Ready|Current thumbnail|Enabled|Delivered",
-    "failed": r"(Transcript: )?Failed: .+",
+    "ready": r"Ready|Current (thumbnail|title|description)|Enabled|Delivered",
+    "failed": r"(Transcript: )?(Failed: .+|Canceled( .+)?)",
 }
 PHONE_PATHS = ("/library", "/credits", "/keys", "/webhooks", "/voices", "/workspace/new", "/account")
 
