@@ -129,7 +129,7 @@ async def test_candidate_is_chosen(browser: Browser, accounts: Accounts, person:
     page = (await browser.get(f"/videos/{video_id}?tab=publish")).text
     assert MARKUP not in page
     assert page.count("Use this<") == 2
-    assert '<span class="state ready">Current</span>' in page
+    assert '<span class="state ready">Current title</span>' in page
     fields = await opened(browser, f"/videos/{video_id}/texts")
     path = f"/videos/{video_id}/title"
     assert (await browser.client.post(path, data={**fields, "title": candidates[1]}, headers=HTMX)).status_code == 200
