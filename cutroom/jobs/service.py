@@ -66,8 +66,9 @@ async def create_jobs(
     its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet, or if
     whether the job can be made depends on the video's language.
 
-    Jobs are locked in id order, and the ledger after all jobs, to prevent deadlocks.
+    Dependencies are locked before the jobs, jobs in id order, and the ledger after all jobs, to prevent deadlocks.
     """
+    new_jobs = await _without_finished_dependencies(connection, principal.library_id, new_jobs)
     attempts: dict[int, int] = {}
     for index in sorted(range(len(new_jobs)), key=lambda index: new_jobs[index].key.id):
         attempt = await _claim(connection, principal, new_jobs[index], now=now)
@@ -79,6 +80,24 @@ async def create_jobs(
             await _start(connection, principal.library_id, each.key, attempt=attempt)
     await _hold(connection, principal.library_id, started, prices=prices, now=now)
     return [index in attempts for index in range(len(new_jobs))]
+
+
+async def _without_finished_dependencies(
+    connection: Connection, library_id: str, new_jobs: Sequence[NewJob]
+) -> list[NewJob]:
+    """Locks the jobs that new jobs depend on: one that ends at the same time has ended now, or releases them later."""
+    created = {each.key.id for each in new_jobs}
+    ids = {dependency for each in new_jobs for dependency in each.depends_on} - created
+    rows = await connection.fetch(
+        "SELECT id, status FROM jobs WHERE library_id = $1 AND id = ANY($2) ORDER BY id FOR SHARE",
+        library_id,
+        sorted(ids),
+    )
+    for row in rows:
+        if row["status"] == JobState.FAILED:
+            raise CutroomError(Code.FAILED_PRECONDITION, details={"jobId": row["id"]})
+    ready = {row["id"] for row in rows if row["status"] == JobState.READY}
+    return [replace(each, depends_on=[one for one in each.depends_on if one not in ready]) for each in new_jobs]
 
 
 async def _claim(connection: Connection, principal: Principal, new_job: NewJob, *, now: datetime) -> int | None:

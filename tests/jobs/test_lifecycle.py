@@ -1,5 +1,6 @@
 """Job lifecycle: creation, start, progress, completion, failure and dependents."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -88,6 +89,33 @@ async def test_completed_job_releases_dependents(runtime: Runtime, job_context: 
     done = await read(runtime, job_context, first.id)
     assert (done.status, done.result, done.progress) == ("ready", {"x": 1}, None)
     assert await outbox(accounts, job_context) == [first.id, second.id]
+
+
+@pytest.mark.parametrize("ends", ["ready", "failed"])
+async def test_dependency_may_end_while_a_job_is_requested(
+    runtime: Runtime, job_context: JobContext, accounts: Accounts, ends: str
+) -> None:
+    first, second = JobKey(JobType.IMPORT, job_context.video_id), JobKey(JobType.TRANSCRIPT, job_context.video_id)
+    await request(runtime, job_context, first)
+    await transition(runtime, job_context, "start", first.id)
+    ref = JobRef(job_context.library_id, first.id, 1)
+    async with runtime.database.transaction(job_context.library_id) as connection:
+        if ends == "ready":
+            await lifecycle.complete(connection, ref, result={}, now=system_clock())
+        else:
+            await lifecycle.fail(connection, ref, failure=FAILURE, now=system_clock())
+        requested = asyncio.create_task(request(runtime, job_context, second, depends_on=(first.id,)))
+        while not requested.done() and not await accounts.connection.fetchval(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        ):
+            await asyncio.sleep(0)  # until the request reaches the row that is about to change
+    if ends == "ready":
+        await requested
+        assert await outbox(accounts, job_context) == [first.id, second.id]
+    else:
+        with pytest.raises(CutroomError) as refused:
+            await requested
+        assert (refused.value.code, refused.value.details) == (Code.FAILED_PRECONDITION, {"jobId": first.id})
 
 
 async def test_failure_propagates_to_all_dependents(runtime: Runtime, job_context: JobContext) -> None:
