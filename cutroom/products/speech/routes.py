@@ -219,7 +219,7 @@ async def delete_voice(
     client: Annotated[str | None, Header(alias=SDK_HEADER)] = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Deletes a clone immediately; its samples are removed within 30 days."""
+    """Deletes a clone immediately; its samples are removed after a week."""
     name = await service.delete_voice(call.connection, call.principal, voice_id, if_match=if_match, now=call.now)
     call.record_change(before={"name": name})
     if client == SDK_NAME:
