@@ -25,6 +25,10 @@ HASH_PURPOSE = "audit-chain"
 PAGE_ENTRIES = 500  # read at once by exports and verification
 _COLUMNS = """library_id, sequence, at, action, actor_kind, actor_id, user_id, targets, client_address, request_id,
               details, hash"""
+_FILTERED = f"""SELECT {_COLUMNS} FROM audit_entries
+    WHERE library_id = $1 AND ($2::text IS NULL OR action = $2)
+      AND ($3::text IS NULL OR actor_id = $3 OR user_id = $3)
+      AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5)"""  # noqa: S608 (fixed columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +157,7 @@ async def list_entries(
 ) -> tuple[list[ChainedEntry], bool]:
     """A page of entries, newest first, and whether there are more."""
     rows = await connection.fetch(
-        f"""SELECT {_COLUMNS} FROM audit_entries
-            WHERE library_id = $1 AND ($2::text IS NULL OR action = $2)
-              AND ($3::text IS NULL OR actor_id = $3 OR user_id = $3)
-              AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5)
-              AND ($6::bigint IS NULL OR sequence < $6)
-            ORDER BY sequence DESC LIMIT $7""",  # noqa: S608 (fixed columns)
+        f"{_FILTERED} AND ($6::bigint IS NULL OR sequence < $6) ORDER BY sequence DESC LIMIT $7",
         library_id,
         wanted.action,
         wanted.actor,
@@ -175,12 +174,7 @@ async def list_entries_after(
 ) -> list[ChainedEntry]:
     """The next PAGE_ENTRIES entries, oldest first, for exports."""
     rows = await connection.fetch(
-        f"""SELECT {_COLUMNS} FROM audit_entries
-            WHERE library_id = $1 AND ($2::text IS NULL OR action = $2)
-              AND ($3::text IS NULL OR actor_id = $3 OR user_id = $3)
-              AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5)
-              AND sequence > $6 AND sequence <= $7
-            ORDER BY sequence LIMIT $8""",  # noqa: S608 (fixed columns)
+        f"{_FILTERED} AND sequence > $6 AND sequence <= $7 ORDER BY sequence LIMIT $8",
         library_id,
         wanted.action,
         wanted.actor,

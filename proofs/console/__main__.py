@@ -118,7 +118,7 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("review and approve a thumbnail", product_steps.review_thumbnail),
     ("set a thumbnail as the poster", product_steps.choose_poster),
     ("rename the video in place", editing_steps.rename_video),
-    ("choose a title candidate, and write a description", editing_steps.choose_candidate),
+    ("choose among titles of a fake job, and write a description", editing_steps.choose_candidate),
     ("add a label and filter by it", editing_steps.label_video),
     ("rename, label and download from the library", editing_steps.change_selection),
     ("search by spoken words", steps.search),

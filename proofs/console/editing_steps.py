@@ -27,10 +27,13 @@ async def rename_video(console: ConsoleStage) -> None:
 
 
 async def choose_candidate(console: ConsoleStage) -> None:
-    """Choose another title of a job, and write a description; the heading follows."""
+    """Choose another title, and write a description; the heading follows.
+
+    The job whose candidates are shown is a fake, to keep the walk short: the packaging proof makes real ones.
+    """
     page, browser, now = console.browser.page, console.browser, system_clock()
     times = {"created_at": now, "updated_at": now, "finished_at": now}
-    job = {
+    fake_job = {
         "library_id": console.ids["workspace"],
         "id": f"packaging_{console.ids['video']}_{AutomationType.TITLE}",
         "video_id": console.ids["video"],
@@ -43,7 +46,7 @@ async def choose_candidate(console: ConsoleStage) -> None:
         "depends_on": [],
         "result": {"candidates": [f"Leisure {MARKUP}", f"Two sentences {MARKUP}"], "engine": "none"},
     }
-    await insert(console.stage.accounts.connection, "jobs", {**job, **times})
+    await insert(console.stage.accounts.connection, "jobs", {**fake_job, **times})
     await page.click("#tab-publish")
     await page.click(".candidates button")
     await browser.wait_for("h1", has_text="Two sentences")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from cutroom.engines.recognition.port import Word
-from cutroom.products.shorts.captions.cover_title import MAX_LINES, SIZES, break_lines, write_cover_title
+from cutroom.products.shorts.captions.cover_title import MAX_LINES, break_lines, write_cover_title
 from cutroom.products.shorts.captions.layout import make_typesetter
 from cutroom.products.shorts.captions.safe_zones import PORTRAIT_COVER, FrameRegion, covered_area
 from cutroom.products.shorts.captions.styles import STYLES, CaptionStyle
@@ -59,7 +59,6 @@ def test_short_titles_are_larger() -> None:
         return max(float(each) for each in re.findall(r"\\fs([\d.]+)", track.ass))
 
     assert size("Go home") > size("Nora Pembrey has been mending shoes here since 1998 and never stopped")
-    assert len(SIZES) == len(set(SIZES))
 
 
 def test_title_is_smaller_where_a_large_one_would_cover_a_face() -> None:
