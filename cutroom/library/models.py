@@ -22,6 +22,8 @@ class VideoRow(Table):
         CheckConstraint(f"import_status IN ({STATES})", name="import_status"),
         CheckConstraint(f"transcript_status IN ({STATES})", name="transcript_status"),
         CheckConstraint("media_type IN ('video', 'audio')", name="media_type"),
+        CheckConstraint("purged_at IS NULL OR deleted_at IS NOT NULL", name="purged"),
+        Index("videos_deleted_at_idx", "deleted_at", postgresql_where=text("deleted_at IS NOT NULL")),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -46,6 +48,8 @@ class VideoRow(Table):
     hosted_url: Mapped[str | None] = mapped_column(Text)  # playback URL of an external host
     labels: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     revision: Mapped[Revision]
+    deleted_at: Mapped[Instant | None]  # in the trash since then
+    purged_at: Mapped[Instant | None]  # its rows and objects are being removed, and it can no longer be restored
 
 
 class FolderRow(Table):

@@ -22,8 +22,13 @@ CREATE TABLE videos (
     hosted_url text,
     labels text[] NOT NULL DEFAULT '{}',
     revision integer NOT NULL DEFAULT 1,
-    CONSTRAINT videos_pkey PRIMARY KEY (library_id, id)
+    deleted_at timestamptz, -- in the trash since then
+    purged_at timestamptz, -- its rows and objects are being removed, and it can no longer be restored
+    CONSTRAINT videos_pkey PRIMARY KEY (library_id, id),
+    CONSTRAINT videos_purged_check CHECK (purged_at IS NULL OR deleted_at IS NOT NULL)
 );
+
+CREATE INDEX videos_deleted_at_idx ON videos (deleted_at) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE folders (
     library_id text COLLATE "C" NOT NULL,
