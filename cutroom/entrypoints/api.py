@@ -23,6 +23,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
+from cutroom.retention import catalog as retention
 from cutroom.web.app import create_app
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
@@ -35,6 +36,7 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
+    *retention.ROUTERS,
     audit_log,
     capabilities,
     library_summary,

@@ -32,6 +32,7 @@ from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
 from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.products.catalog import PRODUCTS
+from cutroom.retention import catalog as retention
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
 from cutroom.webhooks.activities import DeliveryActivities
@@ -51,9 +52,13 @@ CORE_RECURRING = (
     RecurringWorkflow(workflow="purge-events", every=timedelta(days=1)),
     RecurringWorkflow(workflow="sweep-jobs", every=timedelta(minutes=1)),
 )
-RECURRING = [*CORE_RECURRING, *(each for product in PRODUCTS for each in product.recurring)]
+RECURRING = [*CORE_RECURRING, *retention.RECURRING, *(each for product in PRODUCTS for each in product.recurring)]
 WORKFLOWS: Mapping[TaskQueue, Sequence[type]] = {
-    TaskQueue.CONTROL: [*CORE_WORKFLOWS, *(each for product in PRODUCTS for each in product.all_workflows)],
+    TaskQueue.CONTROL: [
+        *CORE_WORKFLOWS,
+        *retention.WORKFLOWS,
+        *(each for product in PRODUCTS for each in product.all_workflows),
+    ],
     TaskQueue.EGRESS: [DeliverWebhookWorkflow],  # one per event and endpoint: kept off the control queue
 }
 # The workflow of a job is named after its type, so this also says which product a job belongs to.
@@ -147,7 +152,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
 
 def _activities_by_queue(context: WorkerContext) -> dict[TaskQueue, list[Activity]]:
     found: dict[TaskQueue, list[Activity]] = defaultdict(list)
-    for register in (core_activities, *(product.worker for product in PRODUCTS)):
+    for register in (core_activities, retention.register, *(product.worker for product in PRODUCTS)):
         for queue, activities in register(context).items():
             found[queue] += activities
     return found

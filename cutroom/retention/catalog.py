@@ -1,0 +1,26 @@
+"""What the API and the worker register for the trash, retention, exports and erasure."""
+
+from collections import defaultdict
+
+from fastapi import APIRouter
+
+from cutroom.jobs.worker import Activities, Activity, WorkerContext
+from cutroom.platform.task_queues import TaskQueue
+from cutroom.platform.temporal import RecurringWorkflow
+
+ROUTERS: tuple[APIRouter, ...] = ()
+WORKFLOWS: tuple[type[object], ...] = ()  # on the control queue
+RECURRING: tuple[RecurringWorkflow, ...] = ()
+
+
+def register(context: WorkerContext) -> Activities:
+    """The activities of all parts, by task queue."""
+    found: dict[TaskQueue, list[Activity]] = defaultdict(list)
+    for part in _parts(context):
+        for queue, activities in part.items():
+            found[queue] += activities
+    return found
+
+
+def _parts(_context: WorkerContext) -> tuple[Activities, ...]:
+    return ()
