@@ -24,6 +24,10 @@ MESSAGE = "The job was canceled."
 CANCEL_WORKFLOW = "cancel-job"
 _GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_code FROM jobs
     WHERE library_id = $1 AND id = $2"""
+_LIST_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
+    WHERE library_id = $1 AND status IN ('queued', 'processing')
+      AND $2 IN (video_id, plan ->> 'hosted_video_id', plan ->> 'dubbed_video_id')
+    ORDER BY id"""
 
 _log = logging.getLogger(__name__)
 
@@ -62,13 +66,44 @@ async def cancel_job(
         return await get_job(connection, library_id, key.id)
     if row["status"] in TERMINAL:
         raise already_ended(key.id, row["status"])
-    if discard := hooks.discard.get(key.type):
+    await _cancel_locked(connection, job, attempt=row["attempt"], hooks=hooks, now=now)
+    return await get_job(connection, library_id, key.id)
+
+
+async def cancel_video_jobs(
+    connection: Connection, library_id: str, video_id: str, *, hooks: JobHooks, now: datetime
+) -> int:
+    """Cancel every unfinished job that works on a video, internal ones included; return how many there were.
+
+    The caller has stopped new ones. Hooks that run before a cancellation lock other rows, so they come before the
+    locks of jobs.
+    """
+    for row in await connection.fetch(_LIST_UNFINISHED, library_id, video_id):
+        job = _ended_job(library_id, row)
+        if before := hooks.before_cancel.get(job.key.type):
+            await before(connection, job)
+    rows = await connection.fetch(f"{_LIST_UNFINISHED} FOR UPDATE", library_id, video_id)
+    for row in rows:
+        await _cancel_locked(connection, _ended_job(library_id, row), attempt=row["attempt"], hooks=hooks, now=now)
+    return len(rows)
+
+
+def _ended_job(library_id: str, row: asyncpg.Record) -> EndedJob:
+    key = parse_job_id(row["id"])
+    assert key is not None
+    return EndedJob(library_id, key, row["video_id"], row["plan"])
+
+
+async def _cancel_locked(
+    connection: Connection, job: EndedJob, *, attempt: int, hooks: JobHooks, now: datetime
+) -> None:
+    """Remove what the job has published, fail it, and stop its work; its row is locked."""
+    if discard := hooks.discard.get(job.key.type):
         await discard(connection, job)
-    ref = JobRef(library_id, key.id, row["attempt"])
+    ref = JobRef(job.library_id, job.key.id, attempt)
     await lifecycle.fail(connection, ref, failure=Failure(CANCELLED, MESSAGE), now=now)
     await _stop_work(connection, ref)
-    _log.info("job canceled", extra={"job_id": key.id, "attempt": ref.attempt})
-    return await get_job(connection, library_id, key.id)
+    _log.info("job canceled", extra={"job_id": job.key.id, "attempt": attempt})
 
 
 async def _stop_work(connection: Connection, ref: JobRef) -> None:

@@ -18,6 +18,7 @@ from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_jo
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.settlement import charge_ready_transcripts
 from cutroom.jobs.states import JobState
+from cutroom.library.trash import keep_video
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.telemetry import current_trace_context
@@ -46,6 +47,12 @@ class NewJob:
     rerun: bool = False  # run again even if it is ready, replacing its output
 
 
+def video_of(video_id: str | None, plan: Mapping[str, Any]) -> str | None:
+    """Return the video that a job works on; internal jobs have it in their plan, to stay out of its list of jobs."""
+    found: str | None = video_id or plan.get("hosted_video_id") or plan.get("dubbed_video_id")
+    return found
+
+
 async def request_jobs(
     connection: Connection, principal: Principal, new_jobs: Sequence[NewJob], *, prices: PriceList, now: datetime
 ) -> list[tuple[Job, bool]]:
@@ -66,8 +73,11 @@ async def create_jobs(
     its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet, or if
     whether the job can be made depends on the video's language.
 
-    Dependencies are locked before the jobs, jobs in id order, and the ledger after all jobs, to prevent deadlocks.
+    Videos are locked before dependencies, those before the jobs, jobs in id order, and the ledger after all jobs, to
+    prevent deadlocks.
     """
+    for video_id in sorted({video_of(each.video_id, each.plan) or "" for each in new_jobs} - {""}):
+        await keep_video(connection, principal.library_id, video_id)
     new_jobs = await _without_finished_dependencies(connection, principal.library_id, new_jobs)
     attempts: dict[int, int] = {}
     for index in sorted(range(len(new_jobs)), key=lambda index: new_jobs[index].key.id):

@@ -11,14 +11,15 @@ from cutroom.platform.storage.objects import Storage
 
 MAX_TEXT = 200
 _FIND = """SELECT * FROM videos
-    WHERE library_id = $1 AND id < $2
+    WHERE library_id = $1 AND id < $2 AND deleted_at IS NULL
       AND ($3::text IS NULL OR folder_ids @> ARRAY[$3])
       AND ($4::text IS NULL OR title ILIKE $4 OR id = ANY ($5::text[]))
       AND ($7::text IS NULL OR labels @> ARRAY[$7])
     ORDER BY id DESC LIMIT $6"""
 MAX_LISTED_LABELS = 30
 LABELED_VIDEOS = 1_000  # the newest, whose labels are listed
-_LABELS = """SELECT label FROM (SELECT labels FROM videos WHERE library_id = $1 ORDER BY id DESC LIMIT $2) recent,
+_LABELS = """SELECT label
+    FROM (SELECT labels FROM videos WHERE library_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2) recent,
         unnest(recent.labels) AS label
     GROUP BY label ORDER BY count(*) DESC, label LIMIT $3"""
 

@@ -28,11 +28,12 @@ MAX_BRAND_VOICES = 500
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
     folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path,
     playback_languages, hosted_url, labels, revision"""
-GET_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
+_LOAD_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
+GET_VIDEO = f"{_LOAD_VIDEO} AND deleted_at IS NULL"
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
-    ORDER BY id DESC LIMIT $3"""  # noqa: S608
+    AND deleted_at IS NULL ORDER BY id DESC LIMIT $3"""  # noqa: S608
 LIST_LABELED_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
-    AND labels @> ARRAY[$4] ORDER BY id DESC LIMIT $3"""  # noqa: S608
+    AND deleted_at IS NULL AND labels @> ARRAY[$4] ORDER BY id DESC LIMIT $3"""  # noqa: S608
 LIST_CHARACTERS = """SELECT c.id, c.name, c.created_at, c.revision,
         coalesce(array_agg(i.id ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS image_ids,
         coalesce(array_agg(i.storage_path ORDER BY i.id) FILTER (WHERE i.id IS NOT NULL), '{}') AS paths
@@ -189,8 +190,8 @@ async def set_stage_status(
 
 
 async def load_video(connection: Connection, library_id: str, video_id: str) -> Video:
-    """Load a video for an event payload, without a principal."""
-    row = await connection.fetchrow(GET_VIDEO, library_id, video_id)
+    """Load a video for an event payload, without a principal; it may be in the trash."""
+    row = await connection.fetchrow(_LOAD_VIDEO, library_id, video_id)
     if row is None:
         raise not_found()
     kind = await connection.fetchval("SELECT kind FROM libraries WHERE id = $1", library_id)

@@ -1,6 +1,6 @@
 """What a product declares about itself; the worker, API, console and price checks are built from the declarations."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -16,6 +16,9 @@ from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.web.products import ProductInfo, Refusal, never_refused
+
+# Removes what a product keeps of a video outside its own tables and the video's folder in the bucket.
+PurgeHook = Callable[[WorkerContext, str, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class Product:
     before_cancel: Mapping[JobKind, JobHook] = field(
         default_factory=dict
     )  # ends what a job of another product waits for
+    before_purge: PurgeHook | None = None  # takes the library and the video
 
     @property
     def info(self) -> ProductInfo:

@@ -1,16 +1,24 @@
 """What the API and the worker register for the trash, retention, exports and erasure."""
 
 from collections import defaultdict
+from datetime import timedelta
 
 from fastapi import APIRouter
 
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.retention.trash.activities import TrashActivities
+from cutroom.retention.trash.routes import router as trash
+from cutroom.retention.trash.workflow import EmptyTrashWorkflow, PurgeVideoWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = ()
-WORKFLOWS: tuple[type[object], ...] = ()  # on the control queue
-RECURRING: tuple[RecurringWorkflow, ...] = ()
+ROUTERS: tuple[APIRouter, ...] = (trash,)
+# On the control queue.
+WORKFLOWS: tuple[type[object], ...] = (
+    EmptyTrashWorkflow,
+    PurgeVideoWorkflow,
+)
+RECURRING: tuple[RecurringWorkflow, ...] = (RecurringWorkflow(workflow="empty-trash", every=timedelta(hours=1)),)
 
 
 def register(context: WorkerContext) -> Activities:
@@ -22,5 +30,17 @@ def register(context: WorkerContext) -> Activities:
     return found
 
 
-def _parts(_context: WorkerContext) -> tuple[Activities, ...]:
-    return ()
+def _parts(context: WorkerContext) -> tuple[Activities, ...]:
+    return (_trash(context),)
+
+
+def _trash(context: WorkerContext) -> Activities:
+    trashed = TrashActivities(context)
+    return {
+        TaskQueue.CONTROL: [
+            trashed.start_purges,
+            trashed.delete_video_objects,
+            trashed.delete_video_rows,
+        ],
+        TaskQueue.EGRESS: [trashed.release_external_copies],
+    }

@@ -98,3 +98,10 @@ EXECUTE FUNCTION next_revision();
 CREATE TRIGGER brand_voices_revision BEFORE UPDATE ON brand_voices FOR EACH ROW
 WHEN ((OLD.name, OLD.guidelines, OLD.colors) IS DISTINCT FROM (NEW.name, NEW.guidelines, NEW.colors))
 EXECUTE FUNCTION next_revision();
+
+-- Videos of every library that went to the trash before a time, the longest there first.
+CREATE FUNCTION trashed_videos(before timestamptz, at_most integer) RETURNS TABLE (library_id text, id text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT v.library_id, v.id FROM videos v
+     WHERE v.deleted_at < before AND v.purged_at IS NULL ORDER BY v.deleted_at LIMIT at_most
+$$;

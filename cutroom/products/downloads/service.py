@@ -121,8 +121,9 @@ async def get_download(connection: Connection, principal: Principal, request_id:
     row = None
     if is_id(request_id):
         row = await connection.fetchrow(
-            """SELECT status, plan, result, error_code, error_message, error_details FROM jobs
-               WHERE library_id = $1 AND id = $2""",
+            """SELECT j.status, j.plan, j.result, j.error_code, j.error_message, j.error_details FROM jobs j
+               JOIN videos v ON v.library_id = j.library_id AND v.id = j.video_id AND v.deleted_at IS NULL
+               WHERE j.library_id = $1 AND j.id = $2""",
             principal.library_id,
             key.id,
         )

@@ -108,6 +108,14 @@ async def load_hosting(
     return row
 
 
+async def get_asset_id(connection: Connection, library_id: str, video_id: str) -> str | None:
+    """The provider's id of the hosted video, if there is one."""
+    found: str | None = await connection.fetchval(
+        "SELECT asset_id FROM hostings WHERE library_id = $1 AND video_id = $2", library_id, video_id
+    )
+    return found
+
+
 async def update_hosting(
     connection: Connection, library_id: str, video_id: str, *, values: Mapping[str, Any], now: datetime
 ) -> None:

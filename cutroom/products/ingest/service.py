@@ -16,6 +16,7 @@ from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.folders import require_folders
 from cutroom.library.rules import video_path
 from cutroom.library.service import get_video
+from cutroom.library.trash import is_trashed
 from cutroom.library.usage import Usage, add_usage
 from cutroom.library.videos import set_media, set_missing_title
 from cutroom.media.probe import MediaInfo
@@ -35,6 +36,7 @@ from cutroom.products.ingest.schemas import (
 from cutroom.products.thumbnails import service as thumbnails
 
 URL_PURPOSE = "source-url"
+IN_TRASH = "A video of this source is in the trash. Restore it, or delete it permanently to import the source again."
 
 
 def source_path(library_id: str, video_id: str) -> str:
@@ -117,7 +119,17 @@ async def _insert_source(
             principal.library_id,
             fingerprint,
         )
-        raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error
+        details = {"videoId": existing}
+        if await is_trashed(connection, principal.library_id, existing):
+            raise CutroomError(Code.ALREADY_EXISTS, message=IN_TRASH, details=details | {"inTrash": True}) from error
+        raise CutroomError(Code.ALREADY_EXISTS, details=details) from error
+
+
+async def release_source(connection: Connection, library_id: str, video_id: str) -> None:
+    """Lets the source of a video be imported again."""
+    await connection.execute(
+        "UPDATE sources SET is_active = false WHERE library_id = $1 AND video_id = $2", library_id, video_id
+    )
 
 
 async def _deactivate_failed(connection: Connection, library_id: str, fingerprint: str) -> None:

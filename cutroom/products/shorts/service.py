@@ -49,6 +49,8 @@ _NAMES = {ShortsKind.SHORTS: "a short", ShortsKind.PROMO: "a promo", ShortsKind.
 FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
+_GET_REQUEST = f"""{_JOB} WHERE library_id = $1 AND id = $2 AND EXISTS (SELECT FROM videos v
+    WHERE v.library_id = jobs.library_id AND v.id = jobs.video_id AND v.deleted_at IS NULL)"""
 _OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration_seconds, o.video_path,
         o.thumbnail_path, v.title AS video_title
     FROM shorts_outputs o JOIN videos v ON v.library_id = o.library_id AND v.id = o.video_id
@@ -166,7 +168,7 @@ async def get_request(
     key = JobKey(JobType.SHORTS, request_id)
     row = None
     if is_id(request_id):
-        row = await connection.fetchrow(f"{_JOB} WHERE library_id = $1 AND id = $2", principal.library_id, key.id)
+        row = await connection.fetchrow(_GET_REQUEST, principal.library_id, key.id)
     if row is None:
         raise not_found()
     outputs = await connection.fetch(_OUTPUTS, principal.library_id, request_id)

@@ -56,7 +56,7 @@ _REQUESTS = """SELECT r.id, r.job_id, j.status, v.title,
                           ORDER BY t.number)
            FROM thumbnails t WHERE t.library_id = r.library_id AND t.request_id = r.id) AS images
     FROM thumbnail_requests r JOIN jobs j ON j.library_id = r.library_id AND j.id = r.job_id
-    JOIN videos v ON v.library_id = r.library_id AND v.id = r.video_id"""
+    JOIN videos v ON v.library_id = r.library_id AND v.id = r.video_id AND v.deleted_at IS NULL"""
 _STATUS: Mapping[str, Status] = {
     JobState.QUEUED: "queued",
     JobState.PROCESSING: "processing",

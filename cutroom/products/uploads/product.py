@@ -20,4 +20,5 @@ PRODUCT = Product(
     limits={"fileBytes": MAX_UPLOAD_BYTES, "sessionSeconds": SESSION_LIFETIME.total_seconds()},
     depends_on=(INGEST,),
     before_cancel={JobType.IMPORT: cancellation.end_session},
+    before_purge=worker.before_purge,
 )

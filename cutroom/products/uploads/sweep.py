@@ -40,6 +40,20 @@ async def expire_uploads(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> int
     return expired
 
 
+async def end_video_sessions(gateway: Gateway, library_id: str, video_id: str) -> None:
+    """Aborts the upload sessions of a video that is purged, and deletes what they have received."""
+    async with gateway.database.transaction(library_id) as connection:
+        rows = await connection.fetch(
+            "SELECT id FROM upload_sessions WHERE library_id = $1 AND video_id = $2", library_id, video_id
+        )
+    for row in rows:
+        session = await load_session(gateway, library_id, row["id"])
+        if session is not None and session.state == "open":
+            await abort_session(gateway, session)
+        if session is not None and session.state != "complete":
+            await delete_session_objects(gateway, session)
+
+
 async def _expire(gateway: Gateway, library_id: str, session_id: str) -> bool:
     session = await load_session(gateway, library_id, session_id)
     if session is None:

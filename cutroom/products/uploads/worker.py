@@ -6,10 +6,22 @@ from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.uploads.activities import UploadActivities
 from cutroom.products.uploads.service import Gateway
+from cutroom.products.uploads.sweep import end_video_sessions
 
 
 def register(context: WorkerContext) -> Activities:
-    gateway = Gateway(
+    uploads = UploadActivities(_gateway(context), uploads_go_to_gcs=context.settings.gcs_account_file is not None)
+    return {
+        TaskQueue.CONTROL: [uploads.sweep_uploads],
+    }
+
+
+async def before_purge(context: WorkerContext, library_id: str, video_id: str) -> None:
+    await end_video_sessions(_gateway(context), library_id, video_id)
+
+
+def _gateway(context: WorkerContext) -> Gateway:
+    return Gateway(
         database=context.database,
         multipart=context.multipart,
         storage=context.storage,
@@ -17,7 +29,3 @@ def register(context: WorkerContext) -> Activities:
         clock=context.clock,
         upload_wait=timedelta(seconds=context.settings.upload_wait_seconds),
     )
-    uploads = UploadActivities(gateway, uploads_go_to_gcs=context.settings.gcs_account_file is not None)
-    return {
-        TaskQueue.CONTROL: [uploads.sweep_uploads],
-    }

@@ -1,0 +1,14 @@
+"""Removes the content of jobs whose video is purged; what was charged for them stays."""
+
+from cutroom.platform.db import Connection
+
+
+async def strip_jobs(connection: Connection, library_id: str, video_id: str) -> None:
+    """Remove plans, results and error messages. The rows stay, because the ledger refers to them."""
+    await connection.execute(
+        """UPDATE jobs SET plan = '{}', result = NULL, error_details = NULL, stage = NULL,
+               error_message = CASE WHEN error_code IS NOT NULL THEN 'The video of this job was deleted.' END
+           WHERE library_id = $1 AND $2 IN (video_id, plan ->> 'hosted_video_id', plan ->> 'dubbed_video_id')""",
+        library_id,
+        video_id,
+    )
