@@ -49,3 +49,30 @@ async def _deleted_folder(stage: Stage) -> None:
         expect((await stage.call(GET, ids={"folderId": each})).status == 404, each)
     found = await stage.call("GET /videos/{videoId}", ids=video)
     expect(found.status == 200 and "folderIds" not in found.document, found)
+
+
+@promised(
+    "a deleted video leaves lists and is refunded, comes back from the trash, and is gone when deleted permanently"
+)
+async def _deleted_video(stage: Stage) -> None:
+    ids = {"videoId": await stage.rows.video()}
+
+    async def balance() -> float:
+        found: float = (await stage.call("GET /library")).document["credits"]["balance"]
+        return found
+
+    before = await balance()
+    job = (await stage.call("POST /videos/{videoId}/dubs", {"languages": ["pt"]}, ids=ids)).document["jobs"][0]
+    expect(await balance() < before, "the dub was not charged")
+    expect((await stage.call("DELETE /videos/{videoId}", ids=ids)).status == 204, ids)
+    expect(await balance() == before, "the dub was not refunded")
+    ended = (await stage.call("GET /jobs/{jobId}", ids={"jobId": job["id"]})).document
+    expect(ended["error"]["code"] == "CANCELLED", ended)
+    expect((await stage.call("GET /videos/{videoId}", ids=ids)).code == "NOT_FOUND", ids)
+    trashed = {each["id"]: each for each in (await stage.call("GET /trash")).document["videos"]}
+    expect(ids["videoId"] in trashed, trashed)
+    restored = await stage.call("POST /videos/{videoId}/restore", ids=ids)
+    expect(restored.status == 200 and restored.document["id"] == ids["videoId"], restored)
+    gone = await stage.call("DELETE /videos/{videoId}", ids=ids, query={"permanently": "true"})
+    expect(gone.status == 204, gone)
+    expect((await stage.call("POST /videos/{videoId}/restore", ids=ids)).code == "NOT_FOUND", ids)

@@ -151,6 +151,12 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"name": "Ours", "guidelines": "Plain words."}, caller="a member"),
     ],
     "DELETE /brand-voices/{brandVoiceId}": [Sample(of="a new brand voice", status=204)],
+    "DELETE /videos/{videoId}": [
+        Sample(of="a new video", status=204),
+        Sample(of="a trashed video", status=204, query={"permanently": "true"}),
+    ],
+    "POST /videos/{videoId}/restore": [Sample(of="a trashed video")],
+    "GET /trash": [Sample(of="a trashed video"), Sample(caller="a member")],
     "GET /folders": [Sample(), Sample(caller="a member")],
     "GET /folders/{folderId}": [Sample(), Sample(caller="a member")],
     "POST /folders": [
@@ -201,6 +207,8 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         return {"videoId": await stage.rows.video()}
     new_rows: dict[str | None, tuple[str, Callable[[], Awaitable[str]]]] = {
         "a new voice": ("voice_id", partial(stage.rows.voice, "ready")),
+        "a new video": ("videoId", stage.rows.video),
+        "a trashed video": ("videoId", stage.rows.trashed_video),
         "a new folder": ("folderId", stage.rows.folder),
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),

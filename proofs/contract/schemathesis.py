@@ -148,6 +148,7 @@ async def _dedicated_ids(stage: Stage) -> list[str]:
     dubbed = [stage.states[word] for word in ("a ready dub", "a preview", "a failed dub")]
     deletable = {
         "deleteVoice": ("voice_id", [await stage.rows.voice("ready") for _ in range(DELETABLE)]),
+        "deleteVideo": ("videoId", [await stage.rows.video() for _ in range(DELETABLE)]),
         "deleteFolder": ("folderId", [await stage.rows.folder() for _ in range(DELETABLE)]),
         "deleteCharacter": ("characterId", [await stage.rows.character() for _ in range(DELETABLE)]),
         "deleteBrandVoice": ("brandVoiceId", [await stage.rows.brand_voice() for _ in range(DELETABLE)]),

@@ -106,6 +106,9 @@ class StateFixtures:
         found["an import to retry"] = {"jobId": f"import_{await self.video(**broken)}"}
         return found
 
+    async def trashed_video(self) -> str:
+        return await self.video(deleted_at=system_clock())
+
     async def folder(self) -> str:
         folder_id = new_id()
         await self._insert("folders", {"id": folder_id, "name": "Videos", "depth": 1})

@@ -80,7 +80,7 @@ EDITABLE = [
         ignores_unknown_fields=True,
     ),
 ]
-WITH_DELETE = {each.path for each in EDITABLE} - {"/videos/{videoId}"}
+WITH_DELETE = {each.path for each in EDITABLE}
 
 Place = Callable[[Editable, str, Person], Awaitable[str]]
 

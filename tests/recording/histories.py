@@ -64,6 +64,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await save(client, f"import_{video}", "import-ready")
     await save(client, f"import_{invalid}", "import-failed")
     await record_cancellation(stage, client)
+    await record_purge(stage, client)
     await record_deliverables(stage, client, video)
     await record_speech(stage, client, video)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
@@ -206,6 +207,23 @@ async def record_cancellation(stage: Stage, client: Client) -> None:
             await asyncio.sleep(0.5)
         await handle.result()
     await save(client, handle.id, "cancel-job")
+
+
+async def record_purge(stage: Stage, client: Client) -> None:
+    """A video that is deleted permanently, and the hourly start of purges."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        made = (await caller.post("/v1/videos", json={"source": {"type": "upload"}})).json()
+        deleted = await caller.delete(f"/v1/videos/{made['videoId']}", params={"permanently": "true"})
+        deleted.raise_for_status()
+    handle = client.get_workflow_handle(f"purge_{made['videoId']}")
+    async with asyncio.timeout(120):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, "purge-video")
+    emptied = await client.start_workflow("empty-trash", id=f"empty-trash_{new_id()}", task_queue="control")
+    await asyncio.wait_for(emptied.result(), timeout=60)
+    await save(client, emptied.id, "empty-trash")
 
 
 async def _is_started(client: Client, workflow_id: str) -> bool:
