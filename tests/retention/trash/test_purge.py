@@ -121,7 +121,8 @@ async def test_jobs_of_a_purged_video_keep_their_charge_and_nothing_else(
     await purge(context, library_id, video_id)
     row = await accounts.connection.fetchrow("SELECT plan, result, charge FROM jobs WHERE library_id = $1", library_id)
     assert row is not None
-    assert (row["plan"], row["result"]) == ({}, None)
+    assert row["plan"] == {}
+    assert row["result"].keys() == {"receipt"}
     assert row["charge"] is not None
     assert await harness.balances() == balances  # the fixture checks the whole ledger
     assert (await api.get(f"/jobs/{harness.key().id}")).status_code == 200
