@@ -62,7 +62,7 @@ async def measure(options: Options) -> dict[str, Any]:
             video = (await asyncio.to_thread(lambda: make_video(folder, long=not options.short))).path
         async with open_walk("bench_scaling", video, folder / "stage") as walk:
             meter = UsageMeter(walk.stage, Storage.connect(walk.stage.settings))
-            recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
+            recorder = Recorder(walk.stage.api.url)
             walk.client.event_hooks["response"].append(recorder.listen)
             figures: dict[str, Any] = {"machine": _machine(), "video": {}, "products": {}, "requests": {}}
             for step in options.steps:

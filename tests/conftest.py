@@ -95,6 +95,14 @@ async def anonymous(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClie
 
 
 @pytest.fixture
+async def viewer(service: RequestMiddleware) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that opens signed URLs, without credentials."""
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cutroom.test") as client:
+        yield client
+
+
+@pytest.fixture
 async def api(anonymous: httpx.AsyncClient, key: Keyring) -> httpx.AsyncClient:
     """A client with every scope in a personal library."""
     anonymous.headers.update(key.headers)

@@ -18,6 +18,8 @@ from cutroom.credits.routes import router as credit
 from cutroom.errors import invalid_field
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
+from cutroom.library.file_routes import router as files
+from cutroom.library.live_videos import LiveVideos
 from cutroom.library.routes import router as library
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
@@ -32,6 +34,7 @@ from cutroom.webhooks.routes import router as webhooks
 SERVICE = "cutroom-api"
 ROUTERS = (
     library,
+    files,
     jobs,
     *(router for product in PRODUCTS for router in product.routers),
     credit,
@@ -51,7 +54,13 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     async def open_with_checks() -> AsyncIterator[Runtime]:
         async with open_dependencies() as runtime:
             products = tuple(each.info for each in PRODUCTS)
-            yield replace(runtime, bundle_checks=BUNDLE_CHECKS, products=products, job_hooks=JOB_HOOKS)
+            yield replace(
+                runtime,
+                bundle_checks=BUNDLE_CHECKS,
+                products=products,
+                job_hooks=JOB_HOOKS,
+                is_live_video=LiveVideos(runtime.database, runtime.monotonic).is_live,
+            )
 
     app = create_app(open_with_checks, ROUTERS)
     app.router.routes.extend(console_routes())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cutroom.accounts.principals import Principal
 from cutroom.library.schemas import Video
-from cutroom.library.service import NEWEST, video_from_row
+from cutroom.library.service import NEWEST, poster_url, video_from_row
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 
@@ -64,9 +64,8 @@ async def find_videos(
         query.label,
     )
     rows = found[:limit]
-    paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
-    urls = dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True)) if paths else {}
-    videos = [video_from_row(row, workspace_id=principal.workspace_id, poster_url=urls.get(row["id"])) for row in rows]
+    workspace_id = principal.workspace_id
+    videos = [video_from_row(row, workspace_id=workspace_id, poster_url=poster_url(row, storage)) for row in rows]
     return videos, len(found) > limit
 
 

@@ -71,10 +71,8 @@ async def get_revised_video(
     row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
     if row is None:
         raise not_found()
-    poster_path, poster_url = row["poster_path"], None
-    if storage is not None and poster_path is not None:
-        poster_url = await storage.read_url(poster_path)
-    video = video_from_row(row, workspace_id=principal.workspace_id, poster_url=poster_url)
+    poster = poster_url(row, storage) if storage is not None else None
+    video = video_from_row(row, workspace_id=principal.workspace_id, poster_url=poster)
     if links is not None and now is not None:
         video = with_playback_urls(video, row, principal.library_id, links=links, now=now)
     return Revised(video, row["revision"])
@@ -132,20 +130,18 @@ async def list_videos(
         found = await connection.fetch(LIST_VIDEOS, *arguments)
     else:
         found = await connection.fetch(LIST_LABELED_VIDEOS, *arguments, page.label)
-    rows, posters = found[:limit], await _poster_urls(found[:limit], storage)
-    workspace_id, library_id = principal.workspace_id, principal.library_id
-    videos = [video_from_row(row, workspace_id=workspace_id, poster_url=posters.get(row["id"])) for row in rows]
+    rows, workspace_id, library_id = found[:limit], principal.workspace_id, principal.library_id
+    videos = [video_from_row(row, workspace_id=workspace_id, poster_url=poster_url(row, storage)) for row in rows]
     videos = [
         with_playback_urls(one, row, library_id, links=links, now=now) for one, row in zip(videos, rows, strict=True)
     ]
     return videos, len(found) > limit
 
 
-async def _poster_urls(rows: list[asyncpg.Record], storage: Storage) -> dict[str, str]:
-    paths = {row["id"]: row["poster_path"] for row in rows if row["poster_path"]}
-    if not paths:
-        return {}
-    return dict(zip(paths, await storage.read_urls(list(paths.values())), strict=True))
+def poster_url(row: asyncpg.Record, storage: Storage) -> str | None:
+    """Return the signed URL of a video's poster, if it has one."""
+    path: str | None = row["poster_path"]
+    return storage.read_url(path) if path is not None else None
 
 
 def video_from_row(row: asyncpg.Record, *, workspace_id: str | None, poster_url: str | None = None) -> Video:
@@ -214,7 +210,7 @@ async def lock_revision(
 
 async def list_characters(connection: Connection, principal: Principal, storage: Storage) -> list[Character]:
     rows = await connection.fetch(LIST_CHARACTERS, principal.library_id, None, MAX_CHARACTERS)
-    return [await _character(row, principal, storage) for row in rows]
+    return [_character(row, principal, storage) for row in rows]
 
 
 async def get_character(
@@ -223,12 +219,12 @@ async def get_character(
     row = await connection.fetchrow(LIST_CHARACTERS, principal.library_id, character_id, 1)
     if row is None:
         raise not_found()
-    return Revised(await _character(row, principal, storage), row["revision"])
+    return Revised(_character(row, principal, storage), row["revision"])
 
 
-async def _character(row: asyncpg.Record, principal: Principal, storage: Storage) -> Character:
+def _character(row: asyncpg.Record, principal: Principal, storage: Storage) -> Character:
     images = [
-        ReferenceImage(id=image_id, url=await storage.read_url(path))
+        ReferenceImage(id=image_id, url=storage.read_url(path))
         for image_id, path in zip(row["image_ids"], row["paths"], strict=True)
     ]
     return Character(

@@ -1,5 +1,6 @@
 """Dependencies of the HTTP process, opened once and shared by all requests."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,13 @@ from cutroom.web.limits import RateLimiter
 from cutroom.web.paging import PageTokens
 from cutroom.web.products import JobHooks, ProductInfo
 
+# Takes a library and a video, and returns whether the video's files may be served.
+VideoCheck = Callable[[str, str], Awaitable[bool]]
+
+
+async def never_live(_library_id: str, _video_id: str) -> bool:
+    return False
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -46,6 +54,8 @@ class Runtime:
     # `credits.service.BundleCheck` of each product
     bundle_checks: tuple[Callable[..., Awaitable[Mapping[str, Quality]]], ...] = ()
     job_hooks: JobHooks = field(default_factory=JobHooks)
+    is_live_video: VideoCheck = never_live
+    monotonic: Callable[[], float] = time.monotonic  # for how long values are cached
 
 
 @asynccontextmanager
@@ -63,7 +73,7 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             settings=settings,
             clock=clock,
             database=database,
-            storage=Storage.connect(settings),
+            storage=Storage.connect(settings, clock),
             secret_box=secret_box,
             authenticator=Authenticator(
                 secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused

@@ -31,8 +31,8 @@ VIEWS: dict[str, tuple[Literal["light", "dark"], ViewportSize]] = {
     "dark": ("dark", LAPTOP),
     "phone": ("light", PHONE),
 }
-# Not timed: object storage, upload bodies and speech synthesis.
-_UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/media/|\.mp4|\.flac|/voices/speak$")
+# Not timed: streamed objects, upload bodies and speech synthesis.
+_UNTIMED = re.compile(r"/uploads?/|/upload/|:\d+/(?:media|files)/|\.mp4|\.flac|/voices/speak$")
 
 
 @dataclass

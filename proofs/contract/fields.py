@@ -29,6 +29,7 @@ WRONG: dict[str, Any] = {
 NONSENSE = "nonsense"
 HALF = 0.5
 _ID = re.compile(r"[0-9a-z]{26}")
+_TOKEN = re.compile(r"/(?:fl|pb)_[0-9a-f]+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,4 +264,4 @@ def _without_signatures(document: Any) -> Any:  # noqa: ANN401 (any JSON value)
         return {name: _without_signatures(value) for name, value in document.items() if name != "nextPageToken"}
     if isinstance(document, list):
         return [_without_signatures(each) for each in document]
-    return document.partition("?")[0] if isinstance(document, str) else document
+    return _TOKEN.sub("/", document.partition("?")[0]) if isinstance(document, str) else document

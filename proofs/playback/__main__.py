@@ -1,9 +1,10 @@
-"""Playback: valid HLS and DASH, real players in a browser, automatically added languages, and signed URLs."""
+"""Playback: valid HLS and DASH, real players in a browser, added languages, and signed URLs that deletion revokes."""
 
 import asyncio
 import json
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from datetime import timedelta
@@ -15,6 +16,7 @@ from urllib.parse import urljoin
 import httpx
 import m3u8
 
+from cutroom.library.live_videos import VALID_SECONDS
 from cutroom.platform.ids import new_id
 from dev.environment import data_dir
 from proofs.playback.players import (
@@ -36,6 +38,7 @@ DASH = "{urn:mpeg:dash:schema:mpd:2011}"
 SPOKEN, DUBBED = "en", "pt"
 SCREENSHOTS = data_dir() / "proofs" / "playback"
 MAX_WAIT_SECONDS = 600  # for the first chunk
+MAX_REVOCATION_SECONDS = VALID_SECONDS + 3
 MIN_CHANGE = 2.0  # mean pixel difference, of 255
 
 
@@ -54,6 +57,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 video = await user.video()
                 await _prove_manifests(report, video, seconds=seconds)
                 await _prove_signatures(report, stage, video)
+                await _prove_file_urls(report, stage, video)
+                await _prove_revocation(report, stage, video)
                 await _prove_browser(report, video, folder / "page")
                 await _prove_kill(report, stage, client, folder, seconds=120 if short else 600)
 
@@ -172,6 +177,55 @@ async def _prove_signatures(report: Report, stage: Stage, video: dict[str, Any])
         holds=refused.count(403) == len(invalid) and accepted == 3,
     )
     report.figures(refused=f"{refused.count(403)}/{len(invalid)}")
+
+
+async def _prove_file_urls(report: Report, stage: Stage, video: dict[str, Any]) -> None:
+    """Reject every change of the poster's signed URL."""
+    url, library_id = video["posterUrl"], stage.person.library_id
+    token = url.split("/")[4]
+    invalid = [
+        url.replace(token, token[:-2] + ("00" if token[-2:] != "00" else "11")),
+        url.replace(token, f"fl_ffffffff{token[11:]}"),
+        url.replace(token, video["url"].split("/")[4]),
+        url.replace(f"/{video['id']}/", f"/{new_id()}/"),
+        url.replace(f"/{library_id}/", f"/{new_id()}/"),
+        url.replace("/poster.jpg", "/source"),
+        url.replace("/poster.jpg", "%2Fposter.jpg"),
+        f"{url}?name=a.html",
+    ]
+    async with httpx.AsyncClient(timeout=60) as viewer:
+        accepted = (await viewer.get(url)).status_code == 200
+        refused = [(await viewer.get(each)).status_code for each in invalid]
+    report.claim(
+        f"{len(invalid)} changed URLs of a poster: rejected with 403",
+        expected=str(len(invalid)),
+        measured=refused.count(403),
+        holds=accepted and refused.count(403) == len(invalid),
+    )
+
+
+async def _prove_revocation(report: Report, stage: Stage, video: dict[str, Any]) -> None:
+    """URLs of a video in the trash stop working, and work again when it is restored."""
+    urls = (video["url"], video["posterUrl"])
+    seconds = []
+    async with httpx.AsyncClient(timeout=60) as viewer:
+        for value, status in (("now()", 404), ("NULL", 200)):
+            await stage.accounts.connection.execute(
+                f"UPDATE videos SET deleted_at = {value} WHERE id = $1",  # noqa: S608 (a constant)
+                video["id"],
+            )
+            started = time.monotonic()
+            while time.monotonic() < started + MAX_REVOCATION_SECONDS:
+                if {(await viewer.get(url)).status_code for url in urls} == {status}:
+                    break
+                await asyncio.sleep(0.2)
+            seconds.append(time.monotonic() - started)
+    report.claim(
+        "issued URLs after the video was moved to the trash, and after it was restored",
+        expected=f"404, then 200, each within {VALID_SECONDS:g} s",
+        measured=", ".join(f"{each:.1f} s" for each in seconds),
+        holds=all(each < MAX_REVOCATION_SECONDS for each in seconds),
+    )
 
 
 async def _prove_browser(report: Report, video: dict[str, Any], folder: Path) -> None:

@@ -38,6 +38,7 @@ NOT_ALLOWED = (
     ("PUT", "/static/console.css", "GET, HEAD"),
     ("PATCH", "/uploads/a", "DELETE, OPTIONS, POST, PUT"),
     ("POST", "/media/a/b/c/d.mp4", "GET, HEAD, OPTIONS"),
+    ("DELETE", "/files/a/libraries/b/c.mp4", "GET, HEAD, OPTIONS"),
 )
 
 

@@ -7,6 +7,7 @@ import httpx
 import obstore
 import pytest
 
+from cutroom.library.rules import character_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
@@ -196,13 +197,13 @@ async def test_library_lists_up_to_1000_folders(api: httpx.AsyncClient, accounts
 
 
 async def test_characters_are_listed_newest_first_with_images(
-    api: httpx.AsyncClient, runtime: Runtime, add: AddRow
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, runtime: Runtime, person: Person, add: AddRow
 ) -> None:
     old = await add("characters", id=OLDER, name="Ada", created_at=CREATED)
     new = await add("characters", id=NEWER, name="Bob without images", created_at=CREATED)
     images: dict[str, bytes] = {}
     for content in (b"first image", b"second image"):
-        path = f"tests/{new_id()}.png"
+        path = character_path(person.library_id, new_id())
         await obstore.put_async(runtime.storage.store, path, content)
         images[await add("character_images", character_id=old, storage_path=path)] = content
     response = await api.get("/characters")
@@ -221,8 +222,7 @@ async def test_characters_are_listed_newest_first_with_images(
         "createdAt": "2026-05-04T03:02:01Z",
     }
     assert [set(image) for image in ada["referenceImages"]] == [{"id", "url"}] * 2
-    async with httpx.AsyncClient() as browser:
-        downloaded = {image["id"]: (await browser.get(image["url"])).content for image in ada["referenceImages"]}
+    downloaded = {image["id"]: (await viewer.get(image["url"])).content for image in ada["referenceImages"]}
     assert list(downloaded.items()) == sorted(images.items())
 
 

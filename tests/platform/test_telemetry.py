@@ -25,8 +25,16 @@ from cutroom.platform.telemetry import (
 KEY = generate_credential(KEY_PREFIX)
 TOKEN = generate_credential(TOKEN_PREFIX)
 WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/9aBcDeF0="
-SIGNED = "X-Amz-Signature=4f5e6d7c"
-SECRETS = {"key": KEY, "token": TOKEN, "webhook secret": WEBHOOK_SECRET}
+FILE_TOKEN = f"fl_6f0c1d2e{'4f5e6d7c' * 4}"
+PLAYBACK_TOKEN = f"pb_6f0c1d2e{'4f5e6d7c' * 4}"
+SIGNED = "X-Goog-Signature=4f5e6d7c"
+SECRETS = {
+    "key": KEY,
+    "token": TOKEN,
+    "webhook secret": WEBHOOK_SECRET,
+    "file token": FILE_TOKEN,
+    "playback token": PLAYBACK_TOKEN,
+}
 AROUND = {
     "alone": "{}",
     "after a word": "refused {} twice",

@@ -19,15 +19,14 @@ from dev.services import control
 LIST_LENGTH = 2  # items shown of a long list
 TEXT_LENGTH = 400
 PUBLIC = "https://cutroom.example.com"
-STORE = "https://media.example.com"
 SECRETS = ("secret", "xi-api-key", "authorization", "x-api-key")
 
 
 class Recorder:
     """Records the exchanges of an HTTP client, numbered within each step."""
 
-    def __init__(self, api_url: str, store_url: str) -> None:
-        self._hosts = ((api_url, PUBLIC), (store_url, STORE))
+    def __init__(self, api_url: str) -> None:
+        self._api_url = api_url
         self._step = ""
         self._seen: dict[str, int] = {}
         self.examples: list[Example] = []
@@ -73,10 +72,9 @@ class Recorder:
         return self._text(value) if isinstance(value, str) else value
 
     def _text(self, text: str) -> str:
-        for here, there in self._hosts:
-            text = text.replace(here, there)
+        text = text.replace(self._api_url, PUBLIC)
         if text.startswith(("http://", "https://")):
-            text = re.sub(r"/pb_[0-9a-f]+/", "/pb_…/", text)
+            text = re.sub(r"/(pb|fl)_[0-9a-f]+/", r"/\1_…/", text)
             return text.partition("?")[0] + ("?…" if "?" in text else "")
         return text if len(text) <= TEXT_LENGTH else text[:TEXT_LENGTH].rstrip() + "…"
 
@@ -103,7 +101,7 @@ async def record() -> list[Example]:
         folder = Path(name)
         video = await asyncio.to_thread(lambda: make_video(folder, long=False))
         async with open_walk("examples", video.path, folder / "stage") as walk:
-            recorder = Recorder(walk.stage.api.url, str(walk.stage.settings.s3_endpoint))
+            recorder = Recorder(walk.stage.api.url)
             walk.client.event_hooks["response"].append(recorder.listen)
             for step in STEPS:
                 configure_worker(walk, step)

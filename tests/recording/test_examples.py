@@ -61,15 +61,19 @@ def test_every_guide_shows_a_recorded_example(guide: str) -> None:
 def test_examples_contain_no_secrets_or_local_addresses() -> None:
     for example in EXAMPLES.values():
         text = json.dumps(example.answer)
-        assert not re.search(r"127\.0\.0\.1|localhost|whsec_\w|cr_\w{8}|Signature=\w|/tmp/", text), example.name
+        assert not re.search(r"127\.0\.0\.1|localhost|whsec_\w|(?:cr|pb|fl)_\w{8}|Signature=\w|/tmp/", text), (
+            example.name
+        )
 
 
 async def test_recorder_removes_secrets_and_truncates_lists() -> None:
     def respond(_: httpx.Request) -> httpx.Response:
-        body = {"url": "http://here/v1/x?X-Goog-Signature=abc", "secret": "whsec_abc", "rows": [1, 2, 3]}
+        file = "http://here/files/fl_0123abcd/libraries/a/b.mp4?name=c.mp4"
+        urls = {"url": "http://here/v1/x?X-Goog-Signature=abc", "file": file}
+        body = {**urls, "secret": "whsec_abc", "rows": [1, 2, 3]}
         return httpx.Response(201, json=body)
 
-    recorder = Recorder("http://here", "http://store")
+    recorder = Recorder("http://here")
     recorder.begin("step")
     hooks = {"response": [recorder.listen]}
     transport = httpx.MockTransport(respond)
@@ -78,7 +82,12 @@ async def test_recorder_removes_secrets_and_truncates_lists() -> None:
         await client.get("/elsewhere")
     (example,) = recorder.examples
     assert (example.name, example.method, example.path, example.body) == ("step-1", "POST", "/v1/things", {"name": "x"})
-    assert example.answer == {"url": "https://cutroom.example.com/v1/x?…", "secret": "…", "rows": [1, 2]}
+    assert example.answer == {
+        "url": "https://cutroom.example.com/v1/x?…",
+        "file": "https://cutroom.example.com/files/fl_…/libraries/a/b.mp4?…",
+        "secret": "…",
+        "rows": [1, 2],
+    }
     page = "\n".join(render(example))
     assert "-H 'Idempotency-Key: k'" in page
     assert '-d \'{"name": "x"}\'' in page

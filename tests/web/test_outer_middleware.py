@@ -38,6 +38,7 @@ async def test_405_lists_allowed_methods(api: httpx.AsyncClient) -> None:
         ("POST", "/static/console.css", "GET, HEAD"),
         ("POST", "/docs", "GET, HEAD"),
         ("POST", "/media/a/b/c/d.mp4", "GET, HEAD, OPTIONS"),
+        ("DELETE", "/files/a/libraries/b/c.mp4", "GET, HEAD, OPTIONS"),
     ],
 )
 async def test_405_has_allow_everywhere(anonymous: httpx.AsyncClient, method: str, path: str, allowed: str) -> None:
@@ -70,7 +71,8 @@ async def test_head_answers_wherever_get_does(api: httpx.AsyncClient) -> None:
     paths = [path.replace("{", "").replace("}", "") for path, item in document["paths"].items() if "get" in item]
     assert len(paths) > 20
     pages = ["/v1/openapi.json", "/docs", "/docs/assets/swagger-ui.css", "/", "/library?q=a", "/sign-in", "/none"]
-    pages += ["/static/console.css", "/media/a/b/c/d.mp4", "/v1/videos?limit=0", "/v1/videos/a/subtitles/en/download"]
+    pages += ["/static/console.css", "/media/a/b/c/d.mp4", "/files/a/libraries/b/c.mp4"]
+    pages += ["/v1/videos?limit=0", "/v1/videos/a/subtitles/en/download"]
     for path in [*paths, *pages]:
         url = f"http://cutroom.test{path}"
         get, head = await api.get(url), await api.head(url)

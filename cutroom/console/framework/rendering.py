@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cutroom.console.framework.states import job_label, job_name, plain_label
-from cutroom.platform.storage.disposition import saved_name
+from cutroom.platform.storage.links import saved_name
 from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import display_name
 

@@ -75,17 +75,17 @@ def _origin(url: str) -> str:
 
 
 def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tuple[str, ...] = ()) -> str:
-    """Content security policy: scripts and styles from our origin, media from the object store, nothing else."""
-    store = _origin(settings.s3_endpoint) if settings.s3_endpoint else "https:"
+    """Content security policy: scripts and styles from our origin, media from signed URLs, nothing else."""
+    files = _origin(settings.base_url)  # of signed URLs; the console may have been opened at another address
     hosts = " ".join(dict.fromkeys(_origin(each) for each in media))
     uploads = _origin(settings.gcs_endpoint) if settings.gcs_account_file is not None else ""
     rules = {
         "default-src": "'none'",
         "script-src": "'self'",
         "style-src": "'self'",
-        "img-src": f"'self' data: {store}",
-        "media-src": f"'self' blob: {store} {hosts}".strip(),
-        "connect-src": " ".join(("'self'", store, uploads, hosts)).strip(),
+        "img-src": f"'self' data: {files}",
+        "media-src": f"'self' blob: {files} {hosts}".strip(),
+        "connect-src": " ".join(("'self'", files, uploads, hosts)).strip(),
         "worker-src": "'self' blob:",
         "manifest-src": "'self'",
         # Also applies to redirects after a form submission: OAuth consent redirects to the client's redirect URI.

@@ -9,7 +9,8 @@ from cutroom.errors import CutroomError, not_found
 from cutroom.jobs.ids import JobType, parse_job_id
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
-from cutroom.platform.storage.disposition import content_disposition, saved_name
+from cutroom.platform.storage.disposition import content_disposition
+from cutroom.platform.storage.links import saved_name
 from cutroom.products.downloads import routes as downloads
 from cutroom.products.downloads.rules import Artifact
 from cutroom.products.packaging import routes as packaging

@@ -117,7 +117,7 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
         "video/page.html",
         **{**shown, **await load_heading(context, video)},
         is_polled=False,
-        media_url=await _media_url(context, video),
+        media_url=_media_url(context, video),
         start=context.request.query_params.get("t", ""),
         starts=[each.start for each in view.transcript.segments or [] if not each.deleted],
     )
@@ -127,11 +127,11 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
     return response
 
 
-async def _media_url(context: PageContext, video: Video) -> str | None:
+def _media_url(context: PageContext, video: Video) -> str | None:
     """URL of the original file, played until the stream is ready; None for suspended libraries."""
     if context.me.principal.suspended or video.status != "ready":
         return None
-    return await context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
+    return context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
 
 
 ROUTES = [

@@ -10,10 +10,12 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSyste
 from temporalio.service import RPCError
 
 from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs, find_version
+from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.redis import BatchingRedis, RedisUnavailableError, Script
 from cutroom.platform.settings import Settings
+from cutroom.platform.storage.multipart import Signer, bucket_url, object_url
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.tables import SCHEMA_REVISION
 from cutroom.platform.temporal import connect_lazily
@@ -95,13 +97,15 @@ async def check_temporal(settings: Settings, *, repairs: Repairs) -> Component:
 
 
 async def check_object_store(settings: Settings, *, repairs: Repairs) -> Component:
-    """Writes an object, reads it through a signed URL, and deletes it."""
+    """Writes an object, reads it with a signed request, and deletes it."""
     storage, path = Storage.connect(settings), f"doctor/{new_id()}"
-    where, fix = storage.bucket_url, repairs.service.format("seaweedfs bucket")
+    where, fix = bucket_url(settings), repairs.service.format("seaweedfs bucket")
+    url = object_url(where, path)
     try:
-        async with asyncio.timeout(PROBE_SECONDS), httpx.AsyncClient(timeout=PROBE_SECONDS) as browser:
+        async with asyncio.timeout(PROBE_SECONDS), httpx.AsyncClient(timeout=PROBE_SECONDS) as client:
             await storage.put(path, b"ok")
-            response = await browser.get(await storage.read_url(path))
+            signed = Signer.of(settings).headers("GET", url, signed={}, now=system_clock())
+            response = await client.get(url, headers=signed)
             await storage.delete(path)
     except (ObjectStoreError, OSError, TimeoutError, httpx.HTTPError):
         return Component("object store", ComponentHealth.STOPPED, where=where, fix=fix)

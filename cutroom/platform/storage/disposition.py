@@ -1,8 +1,8 @@
-"""Builds and reads the Content-Disposition header that names a downloaded file."""
+"""Builds the Content-Disposition header that names a downloaded file."""
 
 import re
 import unicodedata
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import quote
 
 FALLBACK_STEM = "download"
 
@@ -12,13 +12,6 @@ def content_disposition(file_name: str) -> str:
     plain = _ascii_name(file_name)
     header = f'attachment; filename="{plain}"'
     return header if plain == file_name else f"{header}; filename*=UTF-8''{quote(file_name, safe='', errors='ignore')}"
-
-
-def saved_name(url: str) -> str:
-    """The name under which browsers save the file of a presigned URL."""
-    (header,) = parse_qs(urlsplit(url).query)["response-content-disposition"]
-    plain, _, extended = header.removeprefix('attachment; filename="').partition("\"; filename*=UTF-8''")
-    return unquote(extended) if extended else plain.rstrip('"')
 
 
 def _ascii_name(file_name: str) -> str:

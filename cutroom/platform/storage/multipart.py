@@ -95,28 +95,6 @@ class Signer:
         )
         return headers
 
-    def presign(self, url: str, *, query: Mapping[str, str], seconds: int, now: datetime) -> str:
-        """Returns a presigned GET URL; `query` holds S3 response parameters."""
-        parts, timestamp = urlsplit(url), now.strftime("%Y%m%dT%H%M%SZ")
-        scope = f"{timestamp[:8]}/{self.region}/s3/aws4_request"
-        parameters = {
-            **query,
-            "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
-            "X-Amz-Credential": f"{self.access_key}/{scope}",
-            "X-Amz-Date": timestamp,
-            "X-Amz-Expires": str(seconds),
-            "X-Amz-SignedHeaders": "host",
-        }
-        encoded = "&".join(
-            sorted(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in parameters.items())
-        )
-        canonical = f"GET\n{parts.path}\n{encoded}\nhost:{parts.netloc}\n\nhost\n{_UNSIGNED}"
-        digest = hashlib.sha256(canonical.encode()).hexdigest()
-        signature = hmac.digest(
-            self._key(scope), f"AWS4-HMAC-SHA256\n{timestamp}\n{scope}\n{digest}".encode(), "sha256"
-        )
-        return f"{url}?{encoded}&X-Amz-Signature={signature.hex()}"
-
     def _key(self, scope: str) -> bytes:
         key = f"AWS4{self.secret_key}".encode()
         for component in scope.split("/"):

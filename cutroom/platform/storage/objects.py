@@ -1,4 +1,4 @@
-"""Reads, writes and presigns objects in the S3 bucket."""
+"""Reads and writes objects in the S3 bucket, and signs their URLs."""
 
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
@@ -9,12 +9,11 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
-from cutroom.platform.clock import system_clock
+from cutroom.platform.clock import Clock, system_clock
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.platform.storage.disposition import content_disposition
-from cutroom.platform.storage.multipart import Signer, bucket_url, object_url
+from cutroom.platform.storage.links import FileLinks
 
-READ_URL_LIFETIME = timedelta(hours=1)
 PART_BYTES = 8 * 1024 * 1024
 MAX_PARTS = 9_000  # S3 allows ten thousand
 MAX_CONCURRENT_PARTS = 2  # bounds memory per upload
@@ -28,11 +27,11 @@ class Storage:
     """One bucket."""
 
     store: S3Store
-    signer: Signer
-    bucket_url: str
+    links: FileLinks
+    clock: Clock
 
     @classmethod
-    def connect(cls, settings: Settings) -> "Storage":
+    def connect(cls, settings: Settings, clock: Clock = system_clock) -> "Storage":
         store = S3Store(
             settings.s3_bucket,
             endpoint=settings.s3_endpoint,
@@ -44,7 +43,7 @@ class Storage:
                 "timeout": REQUEST_TIMEOUT,
             },
         )
-        return cls(store, signer=Signer.of(settings), bucket_url=bucket_url(settings))
+        return cls(store, FileLinks(SecretBox(settings.secret_key.get_secret_value()), settings.base_url), clock)
 
     async def size(self, path: str) -> int | None:
         """Size of an object in bytes, or None if it does not exist."""
@@ -96,16 +95,10 @@ class Storage:
         """Paths of every object under a prefix."""
         return [found["path"] async for batch in obstore.list(self.store, prefix) for found in batch]
 
-    async def read_url(self, path: str) -> str:
-        """Returns a presigned URL of an object."""
-        return await obstore.sign_async(self.store, "GET", path, READ_URL_LIFETIME)
+    def read_url(self, path: str) -> str:
+        """Returns a signed URL of an object."""
+        return self.links.url(path, now=self.clock())
 
     def download_url(self, path: str, file_name: str) -> str:
-        """Returns a presigned URL that browsers save as `file_name`; media elements play it all the same."""
-        query = {"response-content-disposition": content_disposition(file_name)}
-        seconds = int(READ_URL_LIFETIME.total_seconds())
-        # S3 checks the signature against real time, so the injected clock does not apply.
-        return self.signer.presign(object_url(self.bucket_url, path), query=query, seconds=seconds, now=system_clock())
-
-    async def read_urls(self, paths: list[str]) -> list[str]:
-        return list(await obstore.sign_async(self.store, "GET", paths, READ_URL_LIFETIME))
+        """Returns a signed URL that browsers save as `file_name`; media elements play it all the same."""
+        return self.links.url(path, now=self.clock(), file_name=file_name)

@@ -157,10 +157,9 @@ async def _thumbnail(
         return None, False
     request = await thumbnails.get_request(connection, principal, request_id, storage=storage)
     found, decision = await thumbnails.load_detections(connection, principal.library_id, request_id)
-    urls = await storage.read_urls([each["path"] for each in found]) if found else []
     detected = [
-        DetectedImage(id=each["id"], kind=each["kind"], url=url, time=each.get("seconds"))
-        for each, url in zip(found, urls, strict=True)
+        DetectedImage(id=each["id"], kind=each["kind"], url=storage.read_url(each["path"]), time=each.get("seconds"))
+        for each in found
     ]
     thumbnail = PackagedThumbnail(
         thumbnail_request_id=request_id, output_image_urls=request.output_image_urls, detected=detected or None

@@ -1,6 +1,6 @@
 """Creates, reads, changes, deletes and purges voice clones, and reads stock voices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -92,7 +92,7 @@ async def list_clones(
         principal.library_id,
         MAX_LISTED,
     )
-    return await _to_voices(rows, principal, storage=storage, plans=plans)
+    return [_to_voice(row, principal, storage=storage, plans=plans) for row in rows]
 
 
 async def get_voice(
@@ -101,7 +101,7 @@ async def get_voice(
     """A clone of the caller's library, or a stock voice, which has no revisions."""
     row = await find_clone(connection, principal.library_id, voice_id)
     if row is not None:
-        return Revised((await _to_voices([row], principal, storage=storage, plans=plans))[0], row["revision"])
+        return Revised(_to_voice(row, principal, storage=storage, plans=plans), row["revision"])
     found = next((voice for voice in await available_voices(connection, now=now) if voice.id == voice_id), None)
     if found is None:
         raise not_found()
@@ -147,15 +147,7 @@ async def find_clone(connection: Connection, library_id: str, voice_id: str) -> 
     return await connection.fetchrow(f"{_VOICES} AND v.id = $2", library_id, voice_id)
 
 
-async def _to_voices(
-    rows: Sequence[asyncpg.Record], principal: Principal, *, storage: Storage, plans: Plans
-) -> list[Voice]:
-    paths = [row["preview_path"] for row in rows if row["preview_path"] is not None]
-    urls = dict(zip(paths, await storage.read_urls(paths), strict=True)) if paths else {}
-    return [_to_voice(row, principal, preview_url=urls.get(row["preview_path"]), plans=plans) for row in rows]
-
-
-def _to_voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | None, plans: Plans) -> Voice:
+def _to_voice(row: asyncpg.Record, principal: Principal, *, storage: Storage, plans: Plans) -> Voice:
     sentences = [row["description"]] if row["description"] else []
     if row["is_approximate"]:
         sentences.append(APPROXIMATE)
@@ -165,7 +157,7 @@ def _to_voice(row: asyncpg.Record, principal: Principal, *, preview_url: str | N
         category="generated",
         description=" ".join(sentences) or None,
         labels=row["labels"],
-        preview_url=preview_url,
+        preview_url=storage.read_url(row["preview_path"]) if row["preview_path"] is not None else None,
         status=STATES.get(row["job_status"], "processing"),
         workspace_id=principal.workspace_id,
         error=row["error_message"],

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cutroom.library.rules import video_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -30,8 +31,8 @@ async def video_id(accounts: Accounts, person: Person) -> str:
 
 
 @pytest.fixture
-async def path(runtime: Runtime) -> str:
-    stored = f"tests/{new_id()}"
+async def path(runtime: Runtime, person: Person, video_id: str) -> str:
+    stored = video_path(person.library_id, video_id, "output")
     await runtime.storage.put(stored, b"media")
     return stored
 
@@ -43,26 +44,27 @@ async def download_links(browser: Browser, video_id: str, tab: str) -> dict[str,
     return {html.unescape(name): html.unescape(url) for url, name in links}
 
 
-async def assert_saved(browser: Browser, links: dict[str, str]) -> None:
-    """Every link downloads the file under the name that it shows."""
-    async with httpx.AsyncClient() as anonymous:  # the object store knows no cookies
-        for name, url in links.items():
-            response = await (browser.client if url.startswith("/") else anonymous).get(url)
-            assert response.status_code == 200, url
-            assert saved_name(response.headers["content-disposition"]) == name
+async def assert_saved(browser: Browser, viewer: httpx.AsyncClient, links: dict[str, str]) -> None:
+    """Every link downloads the file under the name that it shows; signed URLs need no cookies."""
+    for name, url in links.items():
+        response = await (browser.client if url.startswith("/") else viewer).get(url)
+        assert response.status_code == 200, url
+        assert saved_name(response.headers["content-disposition"]) == name
 
 
-async def test_subtitles(browser: Browser, runtime: Runtime, person: Person, video_id: str) -> None:
+async def test_subtitles(
+    browser: Browser, viewer: httpx.AsyncClient, runtime: Runtime, person: Person, video_id: str
+) -> None:
     for each in ("srt", "vtt"):
         stored = subtitle_path(person.library_id, video_id, language="en", format_=each)
         await runtime.storage.put(stored, b"WEBVTT\n")
     links = await download_links(browser, video_id, "transcript")
     assert sorted(links) == ["launch-en.srt", "launch-en.vtt"]
-    await assert_saved(browser, links)
+    await assert_saved(browser, viewer, links)
 
 
 async def test_dub_audio_and_video(
-    browser: Browser, accounts: Accounts, person: Person, video_id: str, path: str
+    browser: Browser, viewer: httpx.AsyncClient, accounts: Accounts, person: Person, video_id: str, path: str
 ) -> None:
     now = system_clock()
     dub = {"library_id": person.library_id, "video_id": video_id, "language": "pt", "product": "plus"}
@@ -87,12 +89,18 @@ async def test_dub_audio_and_video(
     )
     links = await download_links(browser, video_id, "dubs")
     assert list(links) == ["launch-pt.m4a", "launch-pt.mp4"]
-    await assert_saved(browser, links)
+    await assert_saved(browser, viewer, links)
     assert list(await download_links(browser, video_id, "publish")) == ["launch-title.txt", "launch-pt.mp4"]
 
 
 async def test_shorts(
-    browser: Browser, accounts: Accounts, runtime: Runtime, person: Person, video_id: str, path: str
+    browser: Browser,
+    viewer: httpx.AsyncClient,
+    accounts: Accounts,
+    runtime: Runtime,
+    person: Person,
+    video_id: str,
+    path: str,
 ) -> None:
     request_id, now = new_id(), system_clock()
     plan = {"kind": "shorts"}
@@ -119,10 +127,12 @@ async def test_shorts(
             await save_output(connection, person.library_id, output, now=now)
     links = await download_links(browser, video_id, "shorts")
     assert list(links) == ["launch-short-1.mp4", "launch-short-2.mp4"]
-    await assert_saved(browser, links)
+    await assert_saved(browser, viewer, links)
 
 
-async def test_thumbnails(browser: Browser, runtime: Runtime, person: Person, video_id: str, path: str) -> None:
+async def test_thumbnails(
+    browser: Browser, viewer: httpx.AsyncClient, runtime: Runtime, person: Person, video_id: str, path: str
+) -> None:
     request_id, now = new_id(), system_clock()
     image = NewThumbnailImage(
         id=new_id(),
@@ -147,10 +157,12 @@ async def test_thumbnails(browser: Browser, runtime: Runtime, person: Person, vi
         await store_images(connection, person.library_id, [image], now=now)
     links = await download_links(browser, video_id, "thumbnails")
     assert list(links) == ["launch-thumbnail-1.jpg"]
-    await assert_saved(browser, links)
+    await assert_saved(browser, viewer, links)
 
 
-async def test_title_and_description(browser: Browser, accounts: Accounts, person: Person, video_id: str) -> None:
+async def test_title_and_description(
+    browser: Browser, viewer: httpx.AsyncClient, accounts: Accounts, person: Person, video_id: str
+) -> None:
     await accounts.connection.execute(
         "UPDATE videos SET title = 'Été: the launch', description = 'What we saw.' WHERE id = $1", video_id
     )
@@ -160,7 +172,7 @@ async def test_title_and_description(browser: Browser, accounts: Accounts, perso
     await put_job(accounts, person, video_id, id=job_id, type="packaging", automation_type="generateTitle", **ready)
     links = await download_links(browser, video_id, "publish")
     assert list(links) == ["Été-the-launch-title.txt", "Été-the-launch-description.txt"]
-    await assert_saved(browser, links)
+    await assert_saved(browser, viewer, links)
     assert (await browser.get(f"/videos/{video_id}/description.txt")).text == "What we saw.\n"
 
 

@@ -1,12 +1,10 @@
 """Tests for the Content-Disposition header."""
 
-from urllib.parse import urlencode
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutroom.platform.storage.disposition import content_disposition, saved_name
+from cutroom.platform.storage.disposition import content_disposition
 from tests.support import disposition
 
 
@@ -36,10 +34,3 @@ def test_no_name_ends_the_header(name: str) -> None:
 @given(st.text(st.characters(categories=("L", "N")), min_size=1))
 def test_clients_read_the_name_in_full(name: str) -> None:
     assert disposition.saved_name(content_disposition(f"{name}.mp4")) == f"{name}.mp4"
-
-
-@given(st.text(st.characters(categories=("L", "N")), min_size=1))
-def test_the_name_in_a_url_is_the_one_that_clients_save(name: str) -> None:
-    header = content_disposition(f"{name}.mp4")
-    url = f"http://store/object?{urlencode({'response-content-disposition': header, 'X-Amz-Expires': '3600'})}"
-    assert saved_name(url) == disposition.saved_name(header)

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from cutroom.library.rules import video_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -26,10 +27,9 @@ async def set_title(video: TranscribedVideo, title: str | None) -> None:
     await video.accounts.connection.execute("UPDATE videos SET title = $2 WHERE id = $1", video.video_id, title)
 
 
-async def disposition(url: str) -> str:
+async def disposition(viewer: httpx.AsyncClient, url: str) -> str:
     """The header that a browser without credentials receives."""
-    async with httpx.AsyncClient() as browser:
-        response = await browser.get(url)
+    response = await viewer.get(url)
     response.raise_for_status()
     return response.headers["content-disposition"]
 
@@ -42,14 +42,16 @@ async def insert_job(video: TranscribedVideo, job_id: str, **columns: Any) -> No
 
 
 @pytest.mark.parametrize(("query", "name"), [("", "launch-en.srt"), ("?format=vtt", "launch-en.vtt")])
-async def test_subtitles(api: httpx.AsyncClient, launch: TranscribedVideo, query: str, name: str) -> None:
+async def test_subtitles(
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, launch: TranscribedVideo, query: str, name: str
+) -> None:
     subtitles = (await api.get(f"/videos/{launch.video_id}/subtitles/en{query}")).json()
-    assert saved_name(await disposition(subtitles["downloadUrl"])) == name
+    assert saved_name(await disposition(viewer, subtitles["downloadUrl"])) == name
 
 
-async def test_word_alignment(api: httpx.AsyncClient, launch: TranscribedVideo) -> None:
+async def test_word_alignment(api: httpx.AsyncClient, viewer: httpx.AsyncClient, launch: TranscribedVideo) -> None:
     transcript = (await api.get(f"/videos/{launch.video_id}/transcript")).json()
-    assert saved_name(await disposition(transcript["wordAlignmentUrl"])) == "launch-words.json"
+    assert saved_name(await disposition(viewer, transcript["wordAlignmentUrl"])) == "launch-words.json"
 
 
 @pytest.mark.parametrize(
@@ -61,18 +63,24 @@ async def test_word_alignment(api: httpx.AsyncClient, launch: TranscribedVideo) 
     ],
 )
 async def test_dub_audio(
-    api: httpx.AsyncClient, launch: TranscribedVideo, runtime: Runtime, product: str, status: str, name: str
+    api: httpx.AsyncClient,
+    viewer: httpx.AsyncClient,
+    launch: TranscribedVideo,
+    runtime: Runtime,
+    product: str,
+    status: str,
+    name: str,
 ) -> None:
     key = {"library_id": launch.library_id, "video_id": launch.video_id, "language": "pt", "product": product}
     ended = {} if status == "ready" else {"finished_at": None}
     await insert_job(launch, f"dub_{launch.video_id}_pt_{product}", **key, type="dub", status=status, **ended)
-    path = f"tests/{new_id()}.m4a"
+    path = video_path(launch.library_id, launch.video_id, "dubs/track.m4a")
     await runtime.storage.put(path, b"sound")
     dub = {**key, "completion": "complete", "segments": [], "speakers": [], "edits": {}, "sync": {}}
     paths = {"audio_path": path, "preview_path": path, "updated_at": system_clock()}
     await insert(launch.accounts.connection, "dubs", {**dub, **paths})
     found = (await api.get(f"/videos/{launch.video_id}/dubs/pt?product={product}")).json()
-    assert saved_name(await disposition(found["audioUrl"])) == name
+    assert saved_name(await disposition(viewer, found["audioUrl"])) == name
 
 
 @pytest.mark.parametrize(
@@ -84,9 +92,14 @@ async def test_dub_audio(
     ],
 )
 async def test_shorts(
-    api: httpx.AsyncClient, launch: TranscribedVideo, runtime: Runtime, kind: ShortsKind, name: str
+    api: httpx.AsyncClient,
+    viewer: httpx.AsyncClient,
+    launch: TranscribedVideo,
+    runtime: Runtime,
+    kind: ShortsKind,
+    name: str,
 ) -> None:
-    request_id, path = new_id(), f"tests/{new_id()}"
+    request_id, path = new_id(), video_path(launch.library_id, launch.video_id, "shorts/output")
     await runtime.storage.put(path, b"pictures")
     await insert_job(launch, f"shorts_{request_id}", type="shorts", plan={"kind": kind.value})
     output = NewShortsOutput(
@@ -107,12 +120,14 @@ async def test_shorts(
     async with runtime.database.transaction(launch.library_id) as connection:
         await save_output(connection, launch.library_id, output, now=system_clock())
     (found,) = (await api.get(f"/shorts/{request_id}")).json()["outputs"]
-    assert saved_name(await disposition(found["videoUrl"])) == f"{name}.mp4"
-    assert saved_name(await disposition(found["thumbnailUrl"])) == f"{name}.jpg"
+    assert saved_name(await disposition(viewer, found["videoUrl"])) == f"{name}.mp4"
+    assert saved_name(await disposition(viewer, found["thumbnailUrl"])) == f"{name}.jpg"
 
 
-async def test_thumbnails(api: httpx.AsyncClient, launch: TranscribedVideo, runtime: Runtime) -> None:
-    path = f"tests/{new_id()}.jpg"
+async def test_thumbnails(
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, launch: TranscribedVideo, runtime: Runtime
+) -> None:
+    path = video_path(launch.library_id, launch.video_id, "thumbnails/thumbnail-0.jpg")
     await runtime.storage.put(path, b"picture")
     request_id = new_id()
     await insert_job(launch, f"thumbnail_{request_id}", type="thumbnail")
@@ -137,7 +152,7 @@ async def test_thumbnails(api: httpx.AsyncClient, launch: TranscribedVideo, runt
     async with runtime.database.transaction(launch.library_id) as connection:
         await store_images(connection, launch.library_id, images, now=system_clock())
     found = (await api.get(f"/thumbnails/{request_id}")).json()
-    names = [saved_name(await disposition(url)) for url in found["outputImageUrls"]]
+    names = [saved_name(await disposition(viewer, url)) for url in found["outputImageUrls"]]
     assert names == ["launch-thumbnail-1.jpg", "launch-thumbnail-4-pt.jpg"]
 
 
@@ -154,8 +169,15 @@ async def test_thumbnails(api: httpx.AsyncClient, launch: TranscribedVideo, runt
     ],
 )
 async def test_hostile_and_foreign_titles(
-    api: httpx.AsyncClient, transcribed: TranscribedVideo, title: str | None, saved: str, plain: str
+    api: httpx.AsyncClient,
+    viewer: httpx.AsyncClient,
+    transcribed: TranscribedVideo,
+    title: str | None,
+    saved: str,
+    plain: str,
 ) -> None:
     await set_title(transcribed, title)
-    header = await disposition((await api.get(f"/videos/{transcribed.video_id}/subtitles/en")).json()["downloadUrl"])
+    header = await disposition(
+        viewer, (await api.get(f"/videos/{transcribed.video_id}/subtitles/en")).json()["downloadUrl"]
+    )
     assert (saved_name(header), plain_name(header)) == (saved, plain)

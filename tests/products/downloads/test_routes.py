@@ -168,16 +168,15 @@ async def test_running_import_is_awaited_and_failed_import_is_rejected(
 
 
 async def test_ready_download_has_a_url_with_its_file_name(
-    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
-    path = f"tests/{transcribed.video_id}/a file"
+    path = f"libraries/{transcribed.library_id}/videos/{transcribed.video_id}/downloads/video"
     await runtime.storage.put(path, b"video")
     created = (await create(api, transcribed, artifact="source")).json()
     await finish_job(runtime, transcribed, created["jobId"], {"storagePath": path, "fileName": "video.mp4"})
     fetched = await api.get(f"/downloads/{created['downloadRequestId']}")
     assert (fetched.status_code, fetched.json()["status"], fetched.json()["error"]) == (200, "ready", None)
-    async with httpx.AsyncClient() as browser:
-        fetched = await browser.get(fetched.json()["url"])
+    fetched = await viewer.get(fetched.json()["url"])
     assert (fetched.status_code, fetched.content) == (200, b"video")
     assert fetched.headers["content-disposition"] == 'attachment; filename="video.mp4"'
 

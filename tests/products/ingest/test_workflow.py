@@ -83,7 +83,7 @@ async def derived(storage: Storage, person: Person, video: dict[str, Any]) -> se
 
 @pytest.mark.usefixtures("_worker")
 async def test_video_gets_poster_audio_and_proxy(
-    api: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, runtime: Runtime, person: Person, tmp_path: Path
 ) -> None:
     video, job = await run_import(api, runtime, person, make(tmp_path / "video.mp4", VIDEO), "video/mp4")
     assert job["status"] == "ready", job
@@ -96,8 +96,7 @@ async def test_video_gets_poster_audio_and_proxy(
         "mix.mka",
         "proxy.mp4",
     }
-    async with httpx.AsyncClient() as browser:
-        poster = await browser.get(video["posterUrl"])
+    poster = await viewer.get(video["posterUrl"])
     assert poster.content[:3] == b"\xff\xd8\xff"
 
 

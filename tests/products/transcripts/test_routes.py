@@ -11,7 +11,7 @@ from tests.products.conftest import TranscribedVideo
 
 
 async def test_ready_transcript_has_segments_speakers_and_words(
-    api: httpx.AsyncClient, transcribed: TranscribedVideo
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
     response = await api.get(f"/videos/{transcribed.video_id}/transcript")
     assert response.status_code == 200
@@ -34,8 +34,7 @@ async def test_ready_transcript_has_segments_speakers_and_words(
         "speakers": [{"id": "speaker_1", "label": "Speaker 1"}],
         "wordAlignmentStoragePath": alignment_path(transcribed.library_id, transcribed.video_id),
     }
-    async with httpx.AsyncClient() as anonymous:
-        words = (await anonymous.get(url)).json()["words"]
+    words = (await viewer.get(url)).json()["words"]
     assert [word["text"] for word in words[:2]] == ["Good", "morning."]
 
 
@@ -75,15 +74,14 @@ async def test_missing_video_is_404(api: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize(("query", "prefix"), [("", "1\n00:00:01,000 --> "), ("?format=vtt", "WEBVTT\n")])
 async def test_subtitles_are_returned_as_a_temporary_url(
-    api: httpx.AsyncClient, transcribed: TranscribedVideo, query: str, prefix: str
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, transcribed: TranscribedVideo, query: str, prefix: str
 ) -> None:
     response = await api.get(f"/videos/{transcribed.video_id}/subtitles/EN{query}")
     body = response.json()
     url = body.pop("downloadUrl")
     format_ = query.partition("=")[2] or "srt"
     assert body == {"status": "ready", "videoId": transcribed.video_id, "language": "en", "format": format_}
-    async with httpx.AsyncClient() as anonymous:
-        assert (await anonymous.get(url)).text.startswith(prefix)
+    assert (await viewer.get(url)).text.startswith(prefix)
 
 
 async def test_subtitles_are_processing_until_the_transcript_is_ready(
