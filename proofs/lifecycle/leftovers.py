@@ -59,7 +59,8 @@ async def find_contents(connection: Connection) -> list[str]:
     """Jobs of purged videos that still have a plan, a result or details."""
     rows = await connection.fetch(
         """SELECT j.id FROM jobs j
-           WHERE j.video_id IS NOT NULL AND (j.plan <> '{}' OR j.result - 'receipt' <> '{}' OR j.error_details IS NOT NULL)
+           WHERE j.video_id IS NOT NULL
+             AND (j.plan <> '{}' OR j.result - 'receipt' <> '{}' OR j.error_details IS NOT NULL)
              AND NOT EXISTS (SELECT FROM videos v WHERE v.library_id = j.library_id AND v.id = j.video_id)"""
     )
     return [row["id"] for row in rows]
