@@ -49,6 +49,7 @@ _NAMES = {ShortsKind.SHORTS: "a short", ShortsKind.PROMO: "a promo", ShortsKind.
 FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
+_NOT_DELETED = "output_deleted_at IS NULL"
 _OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration_seconds, o.video_path,
         o.thumbnail_path, v.title AS video_title
     FROM shorts_outputs o JOIN videos v ON v.library_id = o.library_id AND v.id = o.video_id
@@ -144,7 +145,8 @@ async def create_shorts(
 async def list_requests(connection: Connection, principal: Principal, video_id: str) -> list[ShortsItem]:
     await get_video(connection, principal, video_id)
     rows = await connection.fetch(
-        f"{_JOB} WHERE library_id = $1 AND video_id = $2 AND type = 'shorts' ORDER BY created_at DESC, id DESC",
+        f"""{_JOB} WHERE library_id = $1 AND video_id = $2 AND type = 'shorts' AND {_NOT_DELETED}
+            ORDER BY created_at DESC, id DESC""",
         principal.library_id,
         video_id,
     )
@@ -166,7 +168,9 @@ async def get_request(
     key = JobKey(JobType.SHORTS, request_id)
     row = None
     if is_id(request_id):
-        row = await connection.fetchrow(f"{_JOB} WHERE library_id = $1 AND id = $2", principal.library_id, key.id)
+        row = await connection.fetchrow(
+            f"{_JOB} WHERE library_id = $1 AND id = $2 AND {_NOT_DELETED}", principal.library_id, key.id
+        )
     if row is None:
         raise not_found()
     outputs = await connection.fetch(_OUTPUTS, principal.library_id, request_id)

@@ -49,7 +49,7 @@ async def list_images(
 async def set_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
     """Sets a thumbnail as the video's poster."""
     path = await connection.fetchval(
-        "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3",
+        "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3 FOR SHARE",
         principal.library_id,
         video_id,
         thumbnail_id,
