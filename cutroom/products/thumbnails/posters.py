@@ -10,7 +10,7 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import image_file_name
 
 MAX_SHOWN = 24
-_IMAGES = """SELECT t.id, t.path, t.number, t.headline, t.language, t.path = v.poster_path AS is_primary, v.title
+_IMAGES = """SELECT t.id, t.request_id, t.path, t.number, t.headline, t.language, t.path = v.poster_path AS is_primary, v.title
     FROM thumbnails t
     JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
     JOIN videos v ON v.library_id = t.library_id AND v.id = t.video_id
@@ -23,6 +23,7 @@ class ThumbnailImage:
     """A rendered thumbnail, and whether it is the video's poster."""
 
     id: str
+    request_id: str
     url: str
     headline: str | None
     language: str | None
@@ -37,6 +38,7 @@ async def list_images(
     return [
         ThumbnailImage(
             row["id"],
+            row["request_id"],
             storage.download_url(row["path"], image_file_name(row["title"], row["number"], language=row["language"])),
             row["headline"],
             row["language"],
