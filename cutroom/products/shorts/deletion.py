@@ -15,21 +15,21 @@ _DELETE = """UPDATE shorts_outputs SET deleted_at = $3
     WHERE library_id = $1 AND request_id = $2 AND deleted_at IS NULL"""
 
 
-async def delete_request(connection: Connection, principal: Principal, request_id: str, *, now: datetime) -> list[str]:
-    """Delete a request with all outputs; return their titles."""
+async def delete_request(connection: Connection, principal: Principal, request_id: str, *, now: datetime) -> int:
+    """Delete a request with all outputs; return how many there were."""
     job = await _lock(connection, principal, request_id)
-    rows = await connection.fetch(f"{_DELETE} RETURNING title", job.library_id, request_id, now)
+    rows = await connection.fetch(f"{_DELETE} RETURNING id", job.library_id, request_id, now)
     await delete_output(connection, job, objects=StoredObjects(prefixes=(output_prefix(job),)), now=now)
-    return [row["title"] for row in rows]
+    return len(rows)
 
 
 async def delete_single_output(
     connection: Connection, principal: Principal, request_id: str, *, output_id: str, now: datetime
-) -> str:
-    """Delete one output with its video, thumbnail and edit plan; return its title."""
+) -> int:
+    """Delete one output with its video, thumbnail and edit plan; return its rank."""
     job = await _lock(connection, principal, request_id)
     row = await connection.fetchrow(
-        f"{_DELETE} AND id = $4 RETURNING title, video_path, thumbnail_path, plan_path",
+        f"{_DELETE} AND id = $4 RETURNING number, video_path, thumbnail_path, plan_path",
         job.library_id,
         request_id,
         now,
@@ -39,7 +39,7 @@ async def delete_single_output(
         raise not_found()
     paths = [row["video_path"], row["thumbnail_path"], row["plan_path"]]
     await delete_objects(connection, job.library_id, deleted_id=output_id, paths=paths)
-    return str(row["title"])
+    return int(row["number"]) + 1
 
 
 async def _lock(connection: Connection, principal: Principal, request_id: str) -> EndedJob:

@@ -59,8 +59,8 @@ async def delete_shorts(call: CurrentCall, request_id: ShortsRequestId) -> None:
     """Deletes a request with all of its outputs and their files. While they are being made, nothing is deleted (409):
     cancel their job first.
     """
-    titles = await deletion.delete_request(call.connection, call.principal, request_id, now=call.now)
-    call.record_change(before={"titles": titles})
+    count = await deletion.delete_request(call.connection, call.principal, request_id, now=call.now)
+    call.record_change(before={"outputs": count})
 
 
 @router.delete("/shorts/{shortsRequestId}/outputs/{outputId}", status_code=204, summary="Delete a short, promo or clip")
@@ -69,7 +69,7 @@ async def delete_shorts_output(call: CurrentCall, request_id: ShortsRequestId, o
     """Deletes one output of a request and its files; the others stay. While outputs of the request are being made,
     none is deleted (409): cancel their job first.
     """
-    title = await deletion.delete_single_output(
+    number = await deletion.delete_single_output(
         call.connection, call.principal, request_id, output_id=output_id, now=call.now
     )
-    call.record_change(before={"title": title})
+    call.record_change(before={"number": number})

@@ -27,14 +27,12 @@ async def delete_request(connection: Connection, principal: Principal, request_i
     return len(images)
 
 
-async def delete_image(
-    connection: Connection, principal: Principal, request_id: str, *, thumbnail_id: str
-) -> str | None:
-    """Delete one image of a request; return its headline. The import's own poster replaces it."""
+async def delete_image(connection: Connection, principal: Principal, request_id: str, *, thumbnail_id: str) -> int:
+    """Delete one image of a request; return its rank. The import's own poster replaces it."""
     job = await _lock(connection, principal, request_id)
     row = await connection.fetchrow(
         """DELETE FROM thumbnails WHERE library_id = $1 AND request_id = $2 AND id = $3
-           RETURNING path, headline""",
+           RETURNING path, number""",
         job.library_id,
         request_id,
         thumbnail_id,
@@ -43,8 +41,7 @@ async def delete_image(
         raise not_found()
     await restore_poster(connection, job.library_id, str(job.video_id), replaced_under=row["path"])
     await delete_objects(connection, job.library_id, deleted_id=thumbnail_id, paths=[row["path"]])
-    headline: str | None = row["headline"]
-    return headline
+    return int(row["number"]) + 1
 
 
 async def _lock(connection: Connection, principal: Principal, request_id: str) -> EndedJob:

@@ -10,7 +10,8 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import image_file_name
 
 MAX_SHOWN = 24
-_IMAGES = """SELECT t.id, t.request_id, t.path, t.number, t.headline, t.language, t.path = v.poster_path AS is_primary, v.title
+_IMAGES = """SELECT t.id, t.request_id, t.path, t.number, t.headline, t.language, v.title,
+        t.path = v.poster_path AS is_primary
     FROM thumbnails t
     JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
     JOIN videos v ON v.library_id = t.library_id AND v.id = t.video_id

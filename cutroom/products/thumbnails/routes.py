@@ -84,5 +84,5 @@ async def delete_thumbnail_image(call: CurrentCall, request_id: ThumbnailRequest
     """Deletes one image of a request; if it is the video's thumbnail, the frame that the import chose becomes it
     again. While images of the request are being made, none is deleted (409): cancel their job first.
     """
-    headline = await deletion.delete_image(call.connection, call.principal, request_id, thumbnail_id=thumbnail_id)
-    call.record_change(before={"headline": headline})
+    number = await deletion.delete_image(call.connection, call.principal, request_id, thumbnail_id=thumbnail_id)
+    call.record_change(before={"number": number})
