@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from cutroom.engines.translation.port import Quality
-from cutroom.jobs.worker import media_sandbox
+from cutroom.jobs.worker import Activity, media_sandbox
 from cutroom.library.rules import video_path
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.platform.clock import system_clock
@@ -61,8 +61,8 @@ class Stage:
     @asynccontextmanager
     async def worker(self) -> AsyncIterator[None]:
         made, workflows = self.activities, [PlaybackWorkflow]
-        control = [made.acquire_playback_lease, made.publish_playback, made.fail_playback]
-        media = [made.plan_playback, made.package_track, made.delete_obsolete_tracks]
+        control: list[Activity] = [made.acquire_playback_lease, made.publish_playback, made.fail_playback]
+        media: list[Activity] = [made.plan_playback, made.package_track, made.delete_obsolete_tracks]
         async with AsyncExitStack() as stack:
             for queue, activities in ((TaskQueue.CONTROL, control), (TaskQueue.MEDIA, media)):
                 worker = Worker(self.client, task_queue=queue, workflows=workflows, activities=activities)
@@ -95,17 +95,24 @@ class Stage:
         path = subtitle_path(*self._video, language=language, format_="vtt")
         await self.runtime.storage.put(path, SUBTITLES)
         segment = {"start": 0, "end": 1, "speaker": "speaker_1", "text": "Guten Tag.", "deleted": False, "words": 0}
-        made = {"language": language, "segments": [segment], "quality": Quality.PUBLISHABLE, "now": system_clock()}
         async with self.runtime.database.transaction(self.video.library_id) as connection:
-            await save_captions(connection, *self._video, **made)
+            await save_captions(
+                connection,
+                *self._video,
+                language=language,
+                segments=[segment],
+                quality=Quality.PUBLISHABLE,
+                now=system_clock(),
+            )
         await self._add_job(f"captions_{self.video.video_id}_{language}", "captions", language, None)
 
     async def _add_job(self, job_id: str, type_: str, language: str, product: str | None) -> None:
         now = system_clock()
         row = {"library_id": self.video.library_id, "video_id": self.video.video_id, "id": job_id, "type": type_}
-        row |= {"language": language, "product": product, "status": "ready", "attempt": 1, "plan": {}, "depends_on": []}
+        state = {"status": "ready", "attempt": 1, "plan": {}, "depends_on": [], "progress": 100}
+        key = {"language": language, "product": product}
         times = {"created_at": now, "updated_at": now, "finished_at": now}
-        await insert(self.video.accounts.connection, "jobs", {**row, "progress": 100, **times})
+        await insert(self.video.accounts.connection, "jobs", {**row, **key, **state, **times})
 
     @property
     def _video(self) -> tuple[str, str]:
@@ -118,6 +125,17 @@ class Stage:
 
     async def manifest(self, name: str) -> str:
         return b"".join([chunk async for chunk in self.runtime.storage.read(self.ref.path(name))]).decode()
+
+    async def track(self, name: str) -> tuple[str, str]:
+        """Source and folder of a track."""
+        row = await self.video.accounts.connection.fetchrow(
+            """SELECT source, packaged ->> 'name' FROM playback_tracks
+               WHERE video_id = $1 AND kind = 'audio' AND name = $2""",
+            self.video.video_id,
+            name,
+        )
+        assert row is not None
+        return row[0], row[1]
 
     async def languages(self) -> list[str]:
         found: list[str] = await self.video.accounts.connection.fetchval(
@@ -176,15 +194,14 @@ async def test_deleted_dub_and_captions_leave_the_stream(stage: Stage, api: http
 async def test_other_dub_of_the_language_replaces_the_deleted_one(stage: Stage, api: httpx.AsyncClient) -> None:
     await stage.add_dub("pt", "plus")
     premium = await stage.add_dub("pt", "premium")
-    connection, video_id = stage.video.accounts.connection, stage.video.video_id
-    find = "SELECT source, packaged ->> 'name' FROM playback_tracks WHERE video_id = $1 AND name = 'pt'"
+    video_id = stage.video.video_id
     async with stage.worker():
         await stage.package()
-        source, folder = await connection.fetchrow(find, video_id)
+        source, folder = await stage.track("pt")
         assert source == premium
         await api.delete(f"/videos/{video_id}/dubs/pt?product=premium")
         await stage.package_after_deletion(f"dub_{video_id}_pt_premium")
-    source, replaced = await connection.fetchrow(find, video_id)
+    source, replaced = await stage.track("pt")
     assert "pt-plus" in source
     assert await stage.runtime.storage.names(stage.ref.path(f"{folder}/")) == []
     assert await stage.runtime.storage.names(stage.ref.path(f"{replaced}/")) != []
