@@ -1,5 +1,6 @@
 """Every product that can be deleted by itself: access, refusals, objects, the ledger, and making it again."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +20,7 @@ from cutroom.engines.translation.port import Quality, Route
 from cutroom.jobs import lifecycle
 from cutroom.jobs.deletion import DELETE_WORKFLOW, ObjectDeletion
 from cutroom.jobs.deletion_activities import DeletionActivities
+from cutroom.jobs.ids import JobType
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.library.rules import poster_path, video_path
 from cutroom.platform.clock import system_clock
@@ -322,6 +324,11 @@ async def test_deleted_product_is_gone_with_its_objects_only(stage: Stage, made:
     assert await stage.missing(made.kept) == []
 
 
+async def test_of_two_concurrent_deletions_one_succeeds(stage: Stage, made: Made) -> None:
+    responses = await asyncio.gather(*(stage.api.delete(made.url) for _ in range(2)))
+    assert sorted(each.status_code for each in responses) == [204, 404]
+
+
 async def test_job_of_a_deleted_product_keeps_its_receipt_only(stage: Stage, made: Made, name: str) -> None:
     before = (await stage.api.get(f"/jobs/{made.job_id}")).json()
     assert before["result"]["flagged"] == ["Olá."]
@@ -570,7 +577,13 @@ async def test_thumbnail_of_the_packaging_is_deleted_and_made_again(stage: Stage
     assert state["thumbnail"]["thumbnailRequestId"] != request_id
 
 
-@pytest.mark.parametrize("name", sorted(MAKERS), indirect=True)
+def test_every_product_but_transcripts_and_texts_can_be_deleted() -> None:
+    """Imports are deleted with their video; texts of packaging jobs are changed with PATCH."""
+    deletable = {each.partition(" ")[0] for each in MAKERS if each not in SINGLE}
+    kept = {JobType.IMPORT, JobType.TRANSCRIPT, JobType.PACKAGING}
+    assert {each.removesuffix("s") for each in deletable} == {each.removesuffix("s") for each in set(JobType) - kept}
+
+
 async def test_stream_is_packaged_again_without_a_deleted_track(stage: Stage, made: Made, name: str) -> None:
     find = "SELECT workflow_id FROM outbox WHERE library_id = $1 AND workflow = 'playback'"
     connection = stage.video.accounts.connection

@@ -276,6 +276,21 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
             break
     await asyncio.wait_for(client.get_workflow_handle(redub_id).result(), timeout=120)
     await save(client, redub_id, "redub-ready")
+    await record_deleted_track(stage, client, spoken)
+
+
+async def record_deleted_track(stage: Stage, client: Client, spoken: str) -> None:
+    """The packaging without a deleted dub."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        while "pt" not in (await caller.get(f"/v1/videos/{spoken}")).json().get("urlMulti", {}):
+            await asyncio.sleep(0.5)
+        (await caller.delete(f"/v1/videos/{spoken}/dubs/pt")).raise_for_status()
+    handle = client.get_workflow_handle(f"playback_dub_{spoken}_pt_plus_deleted")
+    async with asyncio.timeout(120):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, "playback-deleted")
 
 
 def settings_of(mux: MuxServer) -> dict[str, Any]:
