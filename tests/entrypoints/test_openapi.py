@@ -24,7 +24,7 @@ METHODS = {
     "/v1/voices/{voice_id}": {"get", "patch", "delete"},
     "/v1/videos/{videoId}/dubs/{lang}": {"get", "delete"},
     "/v1/videos/{videoId}/captions/{lang}": {"delete"},
-    "/v1/shorts/{shortsRequestId}": {"get", "delete"},
+    "/v1/shorts/{shortsRequestId}": {"delete"},
     "/v1/shorts/{shortsRequestId}/outputs/{outputId}": {"delete"},
     "/v1/thumbnails/{thumbnailRequestId}": {"get", "delete"},
     "/v1/thumbnails/{thumbnailRequestId}/images/{thumbnailId}": {"delete"},
