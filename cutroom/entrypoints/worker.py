@@ -18,10 +18,11 @@ from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.cancellation_activities import CancellationActivities
+from cutroom.jobs.deletion_activities import DeletionActivities
 from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
-from cutroom.jobs.workflow import CancelJobWorkflow, SweepJobsWorkflow
+from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, SweepJobsWorkflow
 from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
@@ -41,6 +42,7 @@ from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflo
 CORE_WORKFLOWS: tuple[type, ...] = (
     CancelJobWorkflow,
     CheckLedgersWorkflow,
+    DeleteObjectsWorkflow,
     ExpireReservationWorkflow,
     PurgeEventsWorkflow,
     PurgeIdempotencyRecordsWorkflow,
@@ -103,12 +105,14 @@ def core_activities(context: WorkerContext) -> Activities:
             if job.output_prefix is not None
         },
     )
+    deletions = DeletionActivities(database=context.database, storage=context.storage)
     return {
         TaskQueue.CONTROL: [
             cancellation.delete_canceled_output,
             cancellation.stop_canceled_job,
             credit.check_ledgers,
             credit.expire_reservation,
+            deletions.delete_objects,
             deliveries.purge_events,
             idempotency.purge_idempotency_records,
             jobs.start_job,

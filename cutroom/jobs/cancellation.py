@@ -22,7 +22,8 @@ from cutroom.web.products import JobHooks
 
 MESSAGE = "The job was canceled."
 CANCEL_WORKFLOW = "cancel-job"
-_GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_code FROM jobs
+_GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_code, output_deleted_at
+    FROM jobs
     WHERE library_id = $1 AND id = $2"""
 _LIST_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
     WHERE library_id = $1 AND status IN ('queued', 'processing')
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that was canceled, or that failed and is about to run again."""
+    """A job that was canceled, whose output is being deleted, or that failed and is about to run again."""
 
     library_id: str
     key: JobKey

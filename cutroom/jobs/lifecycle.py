@@ -162,15 +162,19 @@ async def _count_processed(connection: Connection, ref: JobRef, media_seconds: f
 async def _start_playback(connection: Connection, ref: JobRef, video_id: str | None) -> None:
     """Start the playback workflow if the job's output is playable; it determines by itself what is missing."""
     key = parse_job_id(ref.job_id)
-    if key is None or key.type not in PLAYABLE_JOB_TYPES or video_id is None:
-        return
+    if key is not None and key.type in PLAYABLE_JOB_TYPES and video_id is not None:
+        await start_playback(connection, ref.library_id, video_id, cause=workflow_id(ref.job_id, ref.attempt))
+
+
+async def start_playback(connection: Connection, library_id: str, video_id: str, *, cause: str) -> None:
+    """Start the playback workflow, once per cause."""
     await enqueue(
         connection,
         WorkflowStart(
-            library_id=ref.library_id,
+            library_id=library_id,
             workflow="playback",
-            workflow_id=f"playback_{workflow_id(ref.job_id, ref.attempt)}",
-            argument={"library_id": ref.library_id, "video_id": video_id},
+            workflow_id=f"playback_{cause}",
+            argument={"library_id": library_id, "video_id": video_id},
         ),
     )
 

@@ -21,6 +21,7 @@ class JobRow(Table):
         CheckConstraint("progress BETWEEN 0 AND 100", name="progress"),
         CheckConstraint("(status = 'failed') = (error_code IS NOT NULL)", name="error"),
         CheckConstraint("(status IN ('ready', 'failed')) = (finished_at IS NOT NULL)", name="finished"),
+        CheckConstraint("output_deleted_at IS NULL OR status IN ('ready', 'failed')", name="output_deleted"),
         Index("jobs_video_idx", "library_id", "video_id", text("created_at DESC"), text("id DESC")),
         Index("jobs_unfinished_idx", "library_id", "status", postgresql_where=text(UNFINISHED)),
         Index("jobs_principal_idx", "library_id", "principal_id", postgresql_where=text(UNFINISHED)),
@@ -58,3 +59,4 @@ class JobRow(Table):
     # Seconds after which each tenth of the progress was reached; null if the run is not measured.
     reached_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
     expected_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))  # the same, as expected at the start
+    output_deleted_at: Mapped[Instant | None]  # the job can be requested again, and is charged again

@@ -45,6 +45,8 @@ async def retry_job(
     library_id, key = principal.library_id, public_job_key(job_id)
     row = await lock_job(connection, library_id, key.id)
     _authorize(principal, key.type)
+    if row["output_deleted_at"] is not None:
+        raise _output_deleted(key.id)
     if row["status"] == JobState.READY:
         raise already_ended(key.id, row["status"])
     if row["status"] != JobState.FAILED:
@@ -92,6 +94,11 @@ def _authorize(principal: Principal, job_type: JobKind) -> None:
         raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": [scope.value]})
     if principal.suspended:
         raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "suspended"})
+
+
+def _output_deleted(job_id: str) -> CutroomError:
+    message = "The output of this job was deleted. Request it again."
+    return CutroomError(Code.FAILED_PRECONDITION, message=message, details={"jobId": job_id, "reason": "deleted"})
 
 
 def _require_files(depends_on: Sequence[str]) -> None:

@@ -63,6 +63,13 @@ class Job(ApiModel):
     result: Annotated[Omittable[dict[str, Any]], Field(description="The job's output; present once it is ready.")] = (
         None
     )
+    output_deleted_at: Annotated[
+        Omittable[datetime],
+        Field(
+            description="When the output was deleted. The result then holds only the receipt, and requesting the same "
+            "product again runs the job again, at its price."
+        ),
+    ] = None
     error: Annotated[Omittable[JobError], Field(description="Why the job failed; present once it has failed.")] = None
 
 

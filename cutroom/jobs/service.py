@@ -28,7 +28,7 @@ RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
 
 _COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
     error_code, error_message, error_details, updated_at, started_at, media_seconds, expected_seconds,
-    reached_seconds IS NOT NULL AS is_measured, now() AS read_at"""
+    reached_seconds IS NOT NULL AS is_measured, output_deleted_at, now() AS read_at"""
 GET_JOB = f"SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND id = $2"  # noqa: S608
 LIST_JOBS = f"""SELECT {_COLUMNS} FROM jobs WHERE library_id = $1 AND video_id = $2
     ORDER BY created_at DESC, id DESC LIMIT $3"""  # noqa: S608
@@ -69,9 +69,9 @@ async def create_jobs(
 ) -> list[bool]:
     """Insert jobs, hold their prices and start their workflows; return for each whether it was newly started.
 
-    A job that is queued, processing or ready is returned unchanged and not charged; a failed job runs again under
-    its id. Prices are held now, or at the start of the job if they depend on a duration that is not known yet, or if
-    whether the job can be made depends on the video's language.
+    A job that is queued, processing or ready is returned unchanged and not charged; a failed job, and one whose
+    output was deleted, runs again under its id. Prices are held now, or at the start of the job if they depend on a
+    duration that is not known yet, or if whether the job can be made depends on the video's language.
 
     Videos are locked before dependencies, those before the jobs, jobs in id order, and the ledger after all jobs, to
     prevent deadlocks.
@@ -113,15 +113,20 @@ async def _without_finished_dependencies(
 async def _claim(connection: Connection, principal: Principal, new_job: NewJob, *, now: datetime) -> int | None:
     """Lock and insert the job; return the attempt number, or None if it is already running or ready."""
     row = await connection.fetchrow(
-        "SELECT status, attempt FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
+        "SELECT status, attempt, output_deleted_at FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
         principal.library_id,
         new_job.key.id,
     )
-    if row is not None and row["status"] != JobState.FAILED and not (new_job.rerun and row["status"] == JobState.READY):
+    if row is not None and not _may_run_again(row, rerun=new_job.rerun):
         return None
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
     return attempt if await _insert(connection, principal, new_job, attempt=attempt, now=now) else None
+
+
+def _may_run_again(row: asyncpg.Record, *, rerun: bool) -> bool:
+    is_replaceable = rerun or row["output_deleted_at"] is not None
+    return row["status"] == JobState.FAILED or (row["status"] == JobState.READY and is_replaceable)
 
 
 async def _hold(
@@ -187,10 +192,10 @@ async def _insert(
                plan = excluded.plan, depends_on = excluded.depends_on, charge = excluded.charge, stage = NULL,
                progress = 0, result = NULL,
                error_code = NULL, error_message = NULL, error_details = NULL, started_at = NULL, finished_at = NULL,
-               media_seconds = NULL, reached_seconds = NULL, expected_seconds = NULL,
+               media_seconds = NULL, reached_seconds = NULL, expected_seconds = NULL, output_deleted_at = NULL,
                updated_at = excluded.updated_at, queued_at = excluded.queued_at,
                trace_context = excluded.trace_context
-               WHERE jobs.status = 'failed' OR ($14 AND jobs.status = 'ready')
+               WHERE jobs.status = 'failed' OR (jobs.status = 'ready' AND ($14 OR jobs.output_deleted_at IS NOT NULL))
            RETURNING true""",
         principal.library_id,
         new_job.key.id,
@@ -293,6 +298,7 @@ def job_from_row(row: asyncpg.Record) -> Job:
         stage=row["stage"] if processing else None,
         estimated_ready_at=_estimated_ready_at(row) if processing else None,
         result=row["result"],
+        output_deleted_at=row["output_deleted_at"],
         error=error,
     )
 

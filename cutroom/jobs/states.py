@@ -16,7 +16,7 @@ CANCELLED = "CANCELLED"  # error code of a failed job that the caller canceled; 
 
 TERMINAL = frozenset({JobState.READY, JobState.FAILED})
 
-# A failed job can be requested again under the same id, and a ready one if its output may be replaced.
+# A failed job can be requested again under the same id, and a ready one if its output may be replaced or was deleted.
 TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.PROCESSING, JobState.FAILED}),
     JobState.PROCESSING: frozenset({JobState.READY, JobState.FAILED}),

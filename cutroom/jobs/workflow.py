@@ -14,6 +14,8 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.errors import Code
     from cutroom.jobs.activities import JobActivities
     from cutroom.jobs.cancellation_activities import CancellationActivities
+    from cutroom.jobs.deletion import DELETE_WORKFLOW, ObjectDeletion
+    from cutroom.jobs.deletion_activities import DeletionActivities
     from cutroom.jobs.lifecycle import Failure, JobRef
     from cutroom.platform.task_queues import TaskQueue
 
@@ -134,3 +136,15 @@ class CancelJobWorkflow:
         await run_control_activity(CancellationActivities.stop_canceled_job, job)
         await workflow.sleep(HEARTBEAT_TIMEOUT)
         await deletion.run(CancellationActivities.delete_canceled_output, job)
+
+
+@workflow.defn(name=DELETE_WORKFLOW)
+class DeleteObjectsWorkflow:
+    """Deletes the objects of a deleted product; retried until the object store has deleted them."""
+
+    @workflow.run
+    async def run(self, objects: ObjectDeletion) -> None:
+        if objects.may_be_written:
+            await workflow.sleep(HEARTBEAT_TIMEOUT)
+        runner = deletion.with_options(start_to_close=timedelta(hours=1))
+        await replace(runner, heartbeat_timeout=HEARTBEAT_TIMEOUT).run(DeletionActivities.delete_objects, objects)

@@ -28,9 +28,11 @@ CREATE TABLE jobs (
     expected_seconds real[],
     charge jsonb,
     trace_context jsonb,
+    output_deleted_at timestamptz,
     CONSTRAINT jobs_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT jobs_error_check CHECK ((status = 'failed') = (error_code IS NOT NULL)),
-    CONSTRAINT jobs_finished_check CHECK ((status IN ('ready', 'failed')) = (finished_at IS NOT NULL))
+    CONSTRAINT jobs_finished_check CHECK ((status IN ('ready', 'failed')) = (finished_at IS NOT NULL)),
+    CONSTRAINT jobs_output_deleted_check CHECK (output_deleted_at IS NULL OR status IN ('ready', 'failed'))
 );
 
 CREATE INDEX jobs_video_idx ON jobs (library_id, video_id, created_at DESC, id DESC);

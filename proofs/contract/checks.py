@@ -23,6 +23,7 @@ JSON = {"Content-Type": "application/json"}
 BAD_QUERIES = {
     "GET /videos": {"limit": "0"},
     "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
+    "DELETE /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
@@ -31,6 +32,16 @@ BAD_QUERIES = {
 MISSING = {
     "POST /videos": {"source": {"type": "upload"}, "folderId": "gone"},
     "POST /folders": {"name": "x", "parentId": "gone"},
+}
+# States in which products are still being made, so that they are not deleted.
+IN_THE_MAKING = {
+    "DELETE /videos/{videoId}/dubs/{lang}": "a preview",
+    "DELETE /videos/{videoId}/captions/{lang}": "captions in the making",
+    "DELETE /shorts/{shortsRequestId}": "processing shorts",
+    "DELETE /shorts/{shortsRequestId}/outputs/{outputId}": "processing shorts",
+    "DELETE /thumbnails/{thumbnailRequestId}": "a processing thumbnail",
+    "DELETE /thumbnails/{thumbnailRequestId}/images/{thumbnailId}": "a processing thumbnail",
+    "DELETE /downloads/{downloadRequestId}": "a processing download",
 }
 SCOPES = {promise.operation: promise.expected for promise in read_promises() if promise.aspect == "scope"}
 SKIPPED: dict[str, str] = {}  # beginnings of promises that cannot be checked here, with the reason
@@ -106,6 +117,8 @@ async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
 async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("POST /text-to-speech"):
         return [await send(stage, operation, _fast_sample(operation))]
+    if operation in IN_THE_MAKING:
+        return [await stage.call(operation, ids=stage.states[IN_THE_MAKING[operation]])]
     if operation.startswith(("PATCH", "DELETE")):
         return [await send(stage, operation, _fast_sample(operation), headers={"If-Match": '"0"'})]
     key = new_id()

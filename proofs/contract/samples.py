@@ -86,6 +86,11 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(Sample(of=state) for state in ("a ready dub", "a preview", "a failed dub")),
     ],
+    "DELETE /videos/{videoId}/dubs/{lang}": [
+        Sample(of="a new product", status=204),
+        Sample(of="a new product", query={"product": "plus"}, status=204),
+    ],
+    "DELETE /videos/{videoId}/captions/{lang}": [Sample(of="a new product", status=204)],
     "POST /videos/{videoId}/captions": [Sample({"languages": ["pt"]}, status=202, fresh=True)],
     "GET /videos/{videoId}/transcript": [
         Sample(),
@@ -109,12 +114,17 @@ SAMPLES: dict[str, Sequence[Sample]] = {
             for state in ("complete shorts", "partial shorts", "processing shorts", "queued shorts", "pending shorts")
         ),
     ],
+    "DELETE /shorts/{shortsRequestId}": [Sample(of="a new product", status=204)],
+    "DELETE /shorts/{shortsRequestId}/outputs/{outputId}": [Sample(of="a new product", status=204)],
     "POST /videos/{videoId}/thumbnails": [
         Sample({"prompt": "The lens, close", "characters": [{"name": "Ana"}]}),
         Sample(DETECTED, status=202, fresh=True),
     ],
     "GET /videos/{videoId}/thumbnails": [Sample(), Sample(of="many thumbnails")],
     "GET /thumbnails/{thumbnailRequestId}": [Sample(), Sample(of="many thumbnails")],
+    "DELETE /thumbnails/{thumbnailRequestId}": [Sample(of="a new product", status=204)],
+    "DELETE /thumbnails/{thumbnailRequestId}/images/{thumbnailId}": [Sample(of="a new product", status=204)],
+    "DELETE /downloads/{downloadRequestId}": [Sample(of="a new product", status=204)],
     "POST /videos/{videoId}/downloads": [Sample({"artifact": "source"}, status=202)],
     "GET /downloads/{downloadRequestId}": [
         Sample(),
@@ -216,6 +226,8 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of in new_rows:
         name, insert_row = new_rows[sample.of]
         return {name: await insert_row()}
+    if sample.of == "a new product":
+        return await stage.rows.new_product()
     if sample.of == "a new endpoint":
         made = await stage.call(
             "POST /webhook-endpoints", fill_placeholders({"url": f"https://hooks.example.com/{UNIQUE}"})

@@ -148,6 +148,8 @@ class StateFixtures:
             }
             await self._insert("dubs", {**key, **dub}, with_date=False)
             found[state] = {"videoId": video_id, "lang": language}
+        await self._job(f"captions_{video_id}_de", "captions", "processing", video_id=video_id, language="de")
+        found["captions in the making"] = {"videoId": video_id, "lang": "de"}
         await self._job(f"captions_{video_id}_pt-BR", "captions", "ready", video_id=video_id, language="pt-BR")
         transcript = {"video_id": video_id, "language": "pt-BR", "segments": [SEGMENT], "quality": "publishable"}
         await self._insert("captions", transcript)
@@ -170,25 +172,51 @@ class StateFixtures:
             request_id = new_id()
             plan = {"kind": "shorts", "numClips": 3}
             await self._job(f"shorts_{request_id}", "shorts", status, video_id=video_id, plan=plan, **more)
-            found[state] = {"shortsRequestId": request_id, "videoId": video_id}
+            found[state] = {"shortsRequestId": request_id, "videoId": video_id, "outputId": new_id()}
         for number in range(OUTPUTS):
-            output = {
-                "id": new_id(),
-                "request_id": found["complete shorts"]["shortsRequestId"],
-                "video_id": video_id,
-                "number": number,
-                "kind": "shorts",
-                "title": "A moment",
-                "description": "About it.",
-                "reason": "",
-                "duration_seconds": 20.0,
-                "moments": [],
-                "video_path": "short",
-                "thumbnail_path": "image",
-                "plan_path": "plan",
-            }
-            await self._insert("shorts_outputs", output)
+            await self._output(video_id, found["complete shorts"]["shortsRequestId"], number)
         return found
+
+    async def _output(self, video_id: str, request_id: str, number: int) -> str:
+        output = {
+            "id": new_id(),
+            "request_id": request_id,
+            "video_id": video_id,
+            "number": number,
+            "kind": "shorts",
+            "title": "A moment",
+            "description": "About it.",
+            "reason": "",
+            "duration_seconds": 20.0,
+            "moments": [],
+            "video_path": "short",
+            "thumbnail_path": "image",
+            "plan_path": "plan",
+        }
+        await self._insert("shorts_outputs", output)
+        return str(output["id"])
+
+    async def new_product(self) -> Ids:
+        """A video with one product of each kind, all ready."""
+        ids = {"videoId": await self.video(), "lang": "de"}
+        names = ("shortsRequestId", "thumbnailRequestId", "thumbnailId", "downloadRequestId")
+        ids |= {name: new_id() for name in names}
+        video_id, download = ids["videoId"], {"artifact": "bundle", "language": "en", "tier": "full"}
+        plans = {"shorts": {"kind": "shorts"}, "thumbnail": {}, "download": download}
+        for type_, plan in plans.items():
+            request_id = ids[f"{type_}RequestId"]
+            await self._job(f"{type_}_{request_id}", type_, "ready", video_id=video_id, plan=plan)
+        language = {"video_id": video_id, "language": "de"}
+        await self._job(f"dub_{video_id}_de_plus", "dub", "ready", **language, product="plus")
+        await self._job(f"captions_{video_id}_de", "captions", "ready", **language)
+        ids["outputId"] = await self._output(video_id, ids["shortsRequestId"], 0)
+        request_id = ids["thumbnailRequestId"]
+        request = {"id": request_id, "video_id": video_id, "job_id": f"thumbnail_{request_id}"}
+        await self._insert("thumbnail_requests", request)
+        image = {"number": 0, "layout": "left", "score": 0.5, "engine": "none", "path": "image"}
+        keys = {"id": ids["thumbnailId"], "request_id": request_id, "video_id": video_id}
+        await self._insert("thumbnails", {**keys, **image})
+        return ids
 
     async def _downloads(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}
@@ -253,8 +281,14 @@ class StateFixtures:
         return found
 
     async def _automations(self) -> dict[str, Ids]:
-        """One to read, and one to request again."""
-        return {state: await self._packaged() for state in ("packaging", "packaging again")}
+        """One to read, one to request again, and a thumbnail in the making."""
+        found = {state: await self._packaged() for state in ("packaging", "packaging again")}
+        video_id, request_id = await self.video(), new_id()
+        await self._job(f"thumbnail_{request_id}", "thumbnail", "processing", video_id=video_id)
+        row = {"id": request_id, "video_id": video_id, "job_id": f"thumbnail_{request_id}"}
+        await self._insert("thumbnail_requests", row)
+        found["a processing thumbnail"] = {"thumbnailRequestId": request_id, "thumbnailId": new_id()}
+        return found
 
     async def _packaged(self) -> Ids:
         video_id = await self.video()

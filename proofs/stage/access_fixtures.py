@@ -108,6 +108,13 @@ class LibraryFactory:
             "segments": transcript["segments"],
             "quality": "publishable",
         }
+        captions_job = {
+            "id": f"captions_{ids['videoId']}_{LANGUAGE}",
+            "type": "captions",
+            "status": "ready",
+            "depends_on": [],
+            "language": LANGUAGE,
+        }
         voice_id, synthesis_id = new_voice_id(), new_id()
         voice = {
             **base,
@@ -166,9 +173,10 @@ class LibraryFactory:
             "depends_on": [],
             "plan": {"kind": "promo"},
         }
+        ids["outputId"] = new_id()
         short = {
             **base,
-            "id": new_id(),
+            "id": ids["outputId"],
             "request_id": ids["shortsRequestId"],
             "video_id": ids["videoId"],
             "number": 0,
@@ -191,7 +199,13 @@ class LibraryFactory:
             "plan": {"artifact": "source", "language": LANGUAGE, "tier": "full"},
             "result": {"storagePath": marker, "fileName": "video.mp4"},
         }
-        ids["thumbnailRequestId"] = new_id()
+        ids["thumbnailRequestId"], ids["thumbnailId"] = new_id(), new_id()
+        thumbnail_job = {
+            "id": f"thumbnail_{ids['thumbnailRequestId']}",
+            "type": "thumbnail",
+            "status": "ready",
+            "depends_on": [],
+        }
         packaging_job = {
             "id": f"packaging_{ids['videoId']}_zeroPromptThumbnail",
             "type": "packaging",
@@ -204,12 +218,17 @@ class LibraryFactory:
             **base,
             "id": ids["thumbnailRequestId"],
             "video_id": ids["videoId"],
+            "job_id": thumbnail_job["id"],
+        }
+        reviewed_request = {
+            **thumbnail_request,
+            "id": new_id(),
             "job_id": packaging_job["id"],
             "detected": [{"id": marker, "kind": "character", "path": marker}],
         }
         thumbnail = {
             **base,
-            "id": new_id(),
+            "id": ids["thumbnailId"],
             "request_id": ids["thumbnailRequestId"],
             "video_id": ids["videoId"],
             "number": 0,
@@ -255,11 +274,15 @@ class LibraryFactory:
             ("jobs", {**job, **shorts_job, "finished_at": base["created_at"]}),
             ("shorts_outputs", short),
             ("jobs", {**job, **packaging_job}),
+            ("jobs", {**job, **thumbnail_job, "finished_at": base["created_at"]}),
             ("thumbnail_requests", thumbnail_request),
+            ("thumbnail_requests", reviewed_request),
             ("thumbnails", thumbnail),
             ("jobs", {**job, **download_job, "finished_at": base["created_at"]}),
             ("transcripts", transcript),
             ("captions", captions),
+            ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
+            ("captions", {**captions, "language": LANGUAGE}),
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)

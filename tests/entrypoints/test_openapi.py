@@ -22,6 +22,13 @@ METHODS = {
     "/v1/webhook-endpoints": {"get", "post"},
     "/v1/webhook-endpoints/{endpointId}": {"get", "patch", "delete"},
     "/v1/voices/{voice_id}": {"get", "patch", "delete"},
+    "/v1/videos/{videoId}/dubs/{lang}": {"get", "delete"},
+    "/v1/videos/{videoId}/captions/{lang}": {"delete"},
+    "/v1/shorts/{shortsRequestId}": {"delete"},
+    "/v1/shorts/{shortsRequestId}/outputs/{outputId}": {"delete"},
+    "/v1/thumbnails/{thumbnailRequestId}": {"get", "delete"},
+    "/v1/thumbnails/{thumbnailRequestId}/images/{thumbnailId}": {"delete"},
+    "/v1/downloads/{downloadRequestId}": {"get", "delete"},
 }
 
 

@@ -16,6 +16,7 @@ from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
 from cutroom.credits.pricing import load_prices
+from cutroom.jobs.deletion import DELETE_WORKFLOW as DELETE_OBJECTS
 from cutroom.library.branding import add_character
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
@@ -188,11 +189,24 @@ async def record_deliverables(stage: Stage, client: Client, video: str) -> None:
             await asyncio.sleep(0.5)
     await asyncio.wait_for(client.get_workflow_handle(requested["jobId"]).result(), timeout=60)
     await save(client, requested["jobId"], "download-ready")
+    await record_deletion(stage, client, requested["downloadRequestId"])
     await asyncio.wait_for(client.get_workflow_handle(f"playback_import_{video}").result(), timeout=300)
     await save(client, f"playback_import_{video}", "playback-ready")
     async for found in client.list_workflows("WorkflowType = 'hosting'"):
         await asyncio.wait_for(client.get_workflow_handle(found.id).result(), timeout=60)
         await save(client, found.id, "hosting-ready")
+
+
+async def record_deletion(stage: Stage, client: Client, download: str) -> None:
+    """The objects of a deleted download."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.delete(f"/v1/downloads/{download}")).raise_for_status()
+    handle = client.get_workflow_handle(f"{DELETE_OBJECTS}_download_{download}")
+    async with asyncio.timeout(60):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, DELETE_OBJECTS)
 
 
 async def record_cancellation(stage: Stage, client: Client) -> None:
@@ -280,6 +294,21 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
             break
     await asyncio.wait_for(client.get_workflow_handle(redub_id).result(), timeout=120)
     await save(client, redub_id, "redub-ready")
+    await record_deleted_track(stage, client, spoken)
+
+
+async def record_deleted_track(stage: Stage, client: Client, spoken: str) -> None:
+    """The packaging without a deleted dub."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        while "pt" not in (await caller.get(f"/v1/videos/{spoken}")).json().get("urlMulti", {}):
+            await asyncio.sleep(0.5)
+        (await caller.delete(f"/v1/videos/{spoken}/dubs/pt")).raise_for_status()
+    handle = client.get_workflow_handle(f"playback_dub_{spoken}_pt_plus_deleted")
+    async with asyncio.timeout(120):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, "playback-deleted")
 
 
 def settings_of(mux: MuxServer) -> dict[str, Any]:

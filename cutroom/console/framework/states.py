@@ -50,6 +50,8 @@ def job_name(job: Job) -> str:
 
 
 def job_label(job: Job, now: datetime) -> StateLabel:
+    if job.output_deleted_at is not None:
+        return StateLabel("queued", "Deleted")
     match job.status:
         case JobState.QUEUED:
             return StateLabel("queued", "Queued")
@@ -91,7 +93,7 @@ def next_step(job: Job) -> NextStep | None:
 
 def can_retry(job: Job, video: Video) -> bool:
     """Whether trying a failed job again, as it is, can help."""
-    if job.status is not JobState.FAILED or job.error is None:
+    if job.status is not JobState.FAILED or job.error is None or job.output_deleted_at is not None:
         return False
     if job.type is JobType.IMPORT and video.provider == "upload":
         return video.duration is not None  # otherwise its file was not received, or is not a video

@@ -56,7 +56,8 @@ async def _load_view(context: PageContext) -> VideoView:
         video=video,
         revision=revision,
         transcript=await context.call_operation(transcripts.get_transcript, video_id),
-        jobs=found,
+        jobs=[job for job in found if job.output_deleted_at is None],
+        history=found,
         dubs=await load_dubs(context, video, found),
     )
 
@@ -79,6 +80,7 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
         "duration": max(video.duration or 0.0, 1.0),
         "tabs": list(VideoTab),
         "may_create": may_produce(context.me.principal),
+        "may_delete": context.me.principal.may_write,
         "retry_prices": await load_retry_prices(context, video, view.jobs),
     }
 

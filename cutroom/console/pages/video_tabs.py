@@ -53,7 +53,8 @@ class VideoView:
     video: Video
     revision: str  # the video's ETag
     transcript: Transcript
-    jobs: list[Job]
+    jobs: list[Job]  # without those whose output was deleted
+    history: list[Job]  # all jobs
     dubs: list[DubView]
 
     @property
@@ -135,8 +136,8 @@ async def _publish(context: PageContext, view: VideoView) -> dict[str, Any]:
     return {**await load_publishing(context, view.video.id, view.jobs), **texts}
 
 
-async def _activity(_context: PageContext, _view: VideoView) -> dict[str, Any]:
-    return {}
+async def _activity(_context: PageContext, view: VideoView) -> dict[str, Any]:
+    return {"jobs": view.history}
 
 
 LOADERS: Mapping[VideoTab, Callable[[PageContext, VideoView], Awaitable[dict[str, Any]]]] = {

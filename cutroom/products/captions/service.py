@@ -13,8 +13,9 @@ from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import Qualities, billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
-from cutroom.errors import Code, CutroomError
+from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.cancellation import EndedJob
+from cutroom.jobs.deletion import StoredObjects, delete_output, lock_output
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.schemas import Job
@@ -23,7 +24,7 @@ from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.captions.schemas import NewCaptions
-from cutroom.products.transcripts.service import require_transcript, transcript_language
+from cutroom.products.transcripts.service import require_transcript, subtitle_paths, transcript_language
 
 
 def credit_bundle(request: NewCaptions) -> CreditBundle:
@@ -156,3 +157,17 @@ async def discard(connection: Connection, job: EndedJob) -> None:
         job.video_id,
         job.key.language,
     )
+
+
+async def delete_captions(
+    connection: Connection, principal: Principal, video_id: str, *, language: str, now: datetime
+) -> None:
+    """Delete the captions of one language and their subtitle files."""
+    await get_video(connection, principal, video_id)
+    job = await lock_output(connection, principal.library_id, JobKey(JobType.CAPTIONS, video_id, language=language))
+    if job is None:
+        raise not_found()
+    await discard(connection, job)
+    spoken = await transcript_language(connection, job.library_id, video_id)
+    paths = subtitle_paths(job.library_id, video_id, language=language) if language != spoken else ()
+    await delete_output(connection, job, objects=StoredObjects(paths=paths), now=now)

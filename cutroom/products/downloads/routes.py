@@ -15,6 +15,7 @@ from cutroom.web.operation import Access, operation
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Downloads"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+DownloadRequestId = Annotated[str, Path(alias="downloadRequestId", min_length=1, description="The request's id.")]
 
 
 @router.post("/videos/{videoId}/downloads", status_code=202, summary="Prepare a download")
@@ -36,9 +37,16 @@ async def create_download(call: CurrentCall, video_id: VideoId, request: NewDown
 
 @router.get("/downloads/{downloadRequestId}", summary="Get a download")
 @operation(scope=Scope.DOWNLOADS_WRITE, access=Access.READ)
-async def get_download(
-    call: CurrentCall,
-    request_id: Annotated[str, Path(alias="downloadRequestId", min_length=1, description="The request's id.")],
-) -> Download:
+async def get_download(call: CurrentCall, request_id: DownloadRequestId) -> Download:
     """Poll until `ready` or `failed`; both return 200."""
     return await service.get_download(call.connection, call.principal, request_id, storage=call.runtime.storage)
+
+
+@router.delete("/downloads/{downloadRequestId}", status_code=204, summary="Delete a download")
+@operation(scope=Scope.DOWNLOADS_WRITE, access=Access.WRITE, errors=(Code.FAILED_PRECONDITION,))
+async def delete_download(call: CurrentCall, request_id: DownloadRequestId) -> None:
+    """Deletes a prepared file; the original file stays with its video. While the file is being prepared, it is not
+    deleted (409): cancel its job first.
+    """
+    deleted = await service.delete_download(call.connection, call.principal, request_id, now=call.now)
+    call.record_change(before=deleted)

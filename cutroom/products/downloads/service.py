@@ -7,6 +7,7 @@ from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.jobs.cancellation import EndedJob
+from cutroom.jobs.deletion import StoredObjects, delete_output, lock_output
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
@@ -102,7 +103,8 @@ async def find_dub(connection: Connection, library_id: str, video_id: str, *, la
         """SELECT j.id, j.status, j.product, d.completion, d.audio_path
            FROM jobs j LEFT JOIN published_dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
                AND d.language = j.language AND d.product = j.product
-           WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.language = $3""",
+           WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.language = $3
+               AND j.output_deleted_at IS NULL""",
         library_id,
         video_id,
         language,
@@ -123,7 +125,7 @@ async def get_download(connection: Connection, principal: Principal, request_id:
         row = await connection.fetchrow(
             """SELECT j.status, j.plan, j.result, j.error_code, j.error_message, j.error_details FROM jobs j
                JOIN videos v ON v.library_id = j.library_id AND v.id = j.video_id AND v.deleted_at IS NULL
-               WHERE j.library_id = $1 AND j.id = $2""",
+               WHERE j.library_id = $1 AND j.id = $2 AND j.output_deleted_at IS NULL""",
             principal.library_id,
             key.id,
         )
@@ -153,3 +155,15 @@ def _error(code: str, message: str, details: dict[str, Any] | None) -> dict[str,
 
 def output_prefix(job: EndedJob) -> str:
     return download_path(job.library_id, str(job.video_id), job.key.subject, "")
+
+
+async def delete_download(
+    connection: Connection, principal: Principal, request_id: str, *, now: datetime
+) -> dict[str, Any]:
+    """Delete a prepared file, and return what it was. The original file, which a download may point to, stays."""
+    key = JobKey(JobType.DOWNLOAD, request_id)
+    job = await lock_output(connection, principal.library_id, key) if is_id(request_id) else None
+    if job is None:
+        raise not_found()
+    await delete_output(connection, job, objects=StoredObjects(prefixes=(output_prefix(job),)), now=now)
+    return {name: job.plan[name] for name in ("artifact", "language")}

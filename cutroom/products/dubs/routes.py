@@ -9,6 +9,7 @@ from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code, not_found
 from cutroom.jobs.ids import DubProduct
 from cutroom.products.dubs import service
+from cutroom.products.dubs.deletion import delete_dubs
 from cutroom.products.dubs.schemas import Dub, DubJobs, Dubs, NewDubs
 from cutroom.text.language_tags import canonical_language, is_language
 from cutroom.web.middleware import CurrentCall, OperationRoute
@@ -17,6 +18,7 @@ from cutroom.web.operation import Access, operation
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Dubs"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+Language = Annotated[str, Path(min_length=1, description="The language of the dub.")]
 
 
 @router.post("/videos/{videoId}/dubs", status_code=202, summary="Dub a video")
@@ -48,7 +50,7 @@ async def list_dubs(call: CurrentCall, video_id: VideoId) -> Dubs:
 async def get_dub(
     call: CurrentCall,
     video_id: VideoId,
-    lang: Annotated[str, Path(min_length=1, description="The language of the dub.")],
+    lang: Language,
     product: Annotated[DubProduct, Query(description="`plus` or `premium`.")] = DubProduct.PLUS,
 ) -> Dub:
     """Returns a dub with its audio URL, once available, its segments and its sync report."""
@@ -62,3 +64,23 @@ async def get_dub(
         product=product,
         storage=call.runtime.storage,
     )
+
+
+@router.delete("/videos/{videoId}/dubs/{lang}", status_code=204, summary="Delete a dub")
+@operation(scope=Scope.DUBS_WRITE, access=Access.WRITE, errors=(Code.INVALID_ARGUMENT, Code.FAILED_PRECONDITION))
+async def delete_dub(
+    call: CurrentCall,
+    video_id: VideoId,
+    lang: Language,
+    product: Annotated[DubProduct | None, Query(description="`plus` or `premium`; both by default.")] = None,
+) -> None:
+    """Deletes the dubs of a language, with their files and their track of the stream. While one is being made, nothing
+    is deleted (409): cancel its job first.
+    """
+    if not is_language(lang):
+        raise not_found()
+    language = canonical_language(lang)
+    deleted = await delete_dubs(
+        call.connection, call.principal, video_id, language=language, product=product, now=call.now
+    )
+    call.record_change(before={"language": language, "products": deleted})

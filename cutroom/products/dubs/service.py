@@ -39,7 +39,7 @@ _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
 _JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.*
     FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
         AND d.language = j.language AND d.product = j.product
-    WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub'"""
+    WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.output_deleted_at IS NULL"""
 
 
 def dub_path(library_id: str, video_id: str, name: str) -> str:

@@ -39,7 +39,7 @@ VIDEO_FIELD: Mapping[AutomationType, TextField] = {
     AutomationType.DESCRIPTION: "description",
 }
 _RUNS = """SELECT id, status, automation_type, plan, result, error_code, error_message, error_details FROM jobs
-    WHERE library_id = $1 AND id = ANY($2)"""
+    WHERE library_id = $1 AND id = ANY($2) AND output_deleted_at IS NULL"""
 
 
 async def create_packaging(

@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, replace
+import logging
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,16 @@ from cutroom.media.packager import PackagedTrack, package_audio, package_text, p
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
-from cutroom.platform.db import Database
+from cutroom.platform.db import Connection, Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.playback import service
 from cutroom.products.playback.manifests import TrackKind, manifest, master_playlist
-from cutroom.products.playback.service import TrackSource, playback_path
+from cutroom.products.playback.service import ObsoleteTrack, TrackSource, playback_path
 
 UPLOAD_CONCURRENCY = 8
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class PlaybackPlan:
     renditions: list[Rendition]  # all if the ladder is outdated, otherwise none
     chunk_count: int
     tracks: list[TrackSource]
+    obsolete: list[ObsoleteTrack] = field(default_factory=list)  # of deleted dubs and captions
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,10 @@ class PlaybackActivities:
                 language=video.language,
                 has_audio=bool(info.audio_streams),
             )
+            obsolete = await service.obsolete_tracks(connection, ref.library_id, ref.video_id, expected=expected)
             await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
+        for each in obsolete:
+            existing.pop((each.kind, each.name))
         is_current = all(existing.get(("video", rendition.name)) == fingerprint for rendition in renditions)
         return PlaybackPlan(
             ladder=fingerprint,
@@ -109,6 +116,7 @@ class PlaybackActivities:
             renditions=[] if is_current else renditions,
             chunk_count=0 if is_current else len(ladder.plan_ladder_chunks(info)),
             tracks=[each for each in expected if existing.get((each.kind, each.name)) != each.source],
+            obsolete=obsolete,
         )
 
     async def _info(self, ref: PlaybackRef) -> MediaInfo:
@@ -165,7 +173,13 @@ class PlaybackActivities:
         language = track.language
         async with heartbeating():
             with self.media_cache.temp_dir() as temp_dir:
-                fetched = await self._fetch(track.path, temp_dir / "track")
+                try:
+                    fetched = await self._fetch(track.path, temp_dir / "track")
+                except FileNotFoundError:  # deleted since it was planned; the deletion has requested another run
+                    if track.name == service.ORIGINAL:
+                        raise
+                    _log.info("playback track skipped", extra={"video_id": ref.video_id, "track": name})
+                    return
                 options: dict[str, Any] = {
                     "segment_seconds": SEGMENT_SECONDS,
                     "output": temp_dir,
@@ -185,21 +199,40 @@ class PlaybackActivities:
     async def publish_playback(self, ref: PlaybackRef, lease_holder: str, revision: int) -> int | None:
         """Writes manifests for all tracks, then releases the lease, or returns the new revision if there is one."""
         async with self.database.transaction(ref.library_id) as connection:
-            video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
-            tracks = await service.list_tracks(connection, ref.library_id, ref.video_id)
-            if video is not None and tracks:
-                audio_languages = [each.language or "" for each in tracks if each.kind == "audio"]
-                languages = sorted(set(audio_languages), key=lambda each: (each != video.language, each))
-                for language in [None, *languages]:
-                    default_language = language or video.language
-                    playlist = master_playlist(tracks, default_language=default_language, original=video.language)
-                    await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
-                    mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
-                    await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
-                await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
+            await self._write_manifests(connection, ref)
             return await service.release_lease(
                 connection, ref.library_id, ref.video_id, lease_holder=lease_holder, revision=revision, now=self.clock()
             )
+
+    async def _write_manifests(self, connection: Connection, ref: PlaybackRef) -> None:
+        video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
+        tracks = await service.list_tracks(connection, ref.library_id, ref.video_id)
+        if video is None or not tracks:
+            return
+        audio_languages = [each.language or "" for each in tracks if each.kind == "audio"]
+        languages = sorted(set(audio_languages), key=lambda each: (each != video.language, each))
+        for language in [None, *languages]:
+            default_language = language or video.language
+            playlist = master_playlist(tracks, default_language=default_language, original=video.language)
+            await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
+            mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
+            await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
+        await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
+
+    @activity.defn(name="delete_obsolete_tracks")
+    async def delete_obsolete_tracks(self, ref: PlaybackRef, tracks: list[ObsoleteTrack]) -> None:
+        """Removes tracks from the manifests, then deletes their files; the lease keeps them from being packaged."""
+        async with heartbeating():
+            async with self.database.transaction(ref.library_id) as connection:
+                await service.delete_tracks(connection, ref.library_id, ref.video_id, tracks=tracks)
+                await self._write_manifests(connection, ref)
+                remaining = await service.list_tracks(connection, ref.library_id, ref.video_id)
+            languages = {each.language for each in remaining if each.kind == "audio"}
+            for each in tracks:
+                await self.storage.delete_under(ref.path(f"{each.folder}/"))
+                if each.kind == "audio" and each.language not in languages:
+                    for name in (MASTER, MANIFEST):
+                        await self.storage.delete(ref.path(_with_language(name, each.language)))
 
     @activity.defn(name="fail_playback")
     async def fail_playback(self, ref: PlaybackRef, lease_holder: str, error: str) -> None:

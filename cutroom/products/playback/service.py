@@ -1,5 +1,6 @@
 """Playback state: the per-video lease, expected tracks, and packaged tracks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,6 +23,12 @@ _SUBTITLES = """SELECT language, created_at FROM published_transcripts
         WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0
     UNION ALL SELECT language, created_at FROM published_captions
         WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
+# All versions of a dub are stored in one directory.
+_DUBBED_OR_TEXT_TRACKS = """SELECT t.kind, t.name, t.language, t.source, t.packaged ->> 'name' AS folder, EXISTS (
+        SELECT FROM published_dubs d WHERE d.library_id = t.library_id AND d.video_id = t.video_id
+            AND d.language = t.name AND starts_with(t.source, regexp_replace(d.audio_path, '[^/]+$', ''))) AS has_dub
+    FROM playback_tracks t
+    WHERE t.library_id = $1 AND t.video_id = $2 AND (t.kind = 'text' OR (t.kind = 'audio' AND t.name <> $3))"""
 
 # A dub is added to the stream seconds after its job is ready; one that was not within an hour is ignored.
 _IS_UPDATING = """SELECT EXISTS (
@@ -53,6 +60,16 @@ class TrackSource:
     language: str
     path: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObsoleteTrack:
+    """A packaged track of a deleted dub or of deleted captions."""
+
+    kind: TrackKind
+    name: str
+    language: str | None
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +192,35 @@ async def list_tracks(connection: Connection, library_id: str, video_id: str) ->
         video_id,
     )
     return [ManifestTrack(row["kind"], row["name"], row["language"], row["packaged"]) for row in rows]
+
+
+async def obsolete_tracks(
+    connection: Connection, library_id: str, video_id: str, *, expected: Sequence[TrackSource]
+) -> list[ObsoleteTrack]:
+    """Tracks of deleted dubs and captions. A dub that is being made again keeps its track meanwhile."""
+    current = {(each.name, each.source) for each in expected if each.kind == "text"}
+    rows = await connection.fetch(_DUBBED_OR_TEXT_TRACKS, library_id, video_id, ORIGINAL)
+    return [
+        ObsoleteTrack(row["kind"], row["name"], row["language"], row["folder"])
+        for row in rows
+        if not (row["has_dub"] if row["kind"] == "audio" else (row["name"], row["source"]) in current)
+    ]
+
+
+async def delete_tracks(
+    connection: Connection, library_id: str, video_id: str, *, tracks: Sequence[ObsoleteTrack]
+) -> None:
+    """Delete tracks, unless they have been packaged again meanwhile."""
+    for each in tracks:
+        await connection.execute(
+            """DELETE FROM playback_tracks
+               WHERE library_id = $1 AND video_id = $2 AND kind = $3 AND name = $4 AND packaged ->> 'name' = $5""",
+            library_id,
+            video_id,
+            each.kind,
+            each.name,
+            each.folder,
+        )
 
 
 async def track_sources(connection: Connection, library_id: str, video_id: str) -> dict[tuple[str, str], str]:

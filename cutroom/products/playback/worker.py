@@ -22,5 +22,6 @@ def register(context: WorkerContext) -> Activities:
             playback.package_rendition,
             playback.package_track,
             playback.delete_ladder_chunks,
+            playback.delete_obsolete_tracks,
         ],
     }

@@ -42,6 +42,8 @@ class PlaybackWorkflow:
         plan = await media.run(PlaybackActivities.plan_playback, playback)
         if plan is None:
             return
+        if plan.obsolete:
+            await media.run(PlaybackActivities.delete_obsolete_tracks, playback, plan.obsolete)
         if plan.renditions:
             await self._encode_ladder(media, playback, plan)
             await asyncio.gather(

@@ -49,7 +49,8 @@ _NAMES = {ShortsKind.SHORTS: "a short", ShortsKind.PROMO: "a promo", ShortsKind.
 FAILURES = "failures"  # key of a job result: errors of individual outputs
 
 _JOB = "SELECT id, status, plan, depends_on, result, error_code, error_message, error_details FROM jobs"
-_GET_REQUEST = f"""{_JOB} WHERE library_id = $1 AND id = $2 AND EXISTS (SELECT FROM videos v
+_NOT_DELETED = "output_deleted_at IS NULL"
+_GET_REQUEST = f"""{_JOB} WHERE library_id = $1 AND id = $2 AND {_NOT_DELETED} AND EXISTS (SELECT FROM videos v
     WHERE v.library_id = jobs.library_id AND v.id = jobs.video_id AND v.deleted_at IS NULL)"""
 _OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration_seconds, o.video_path,
         o.thumbnail_path, v.title AS video_title
@@ -146,7 +147,8 @@ async def create_shorts(
 async def list_requests(connection: Connection, principal: Principal, video_id: str) -> list[ShortsItem]:
     await get_video(connection, principal, video_id)
     rows = await connection.fetch(
-        f"{_JOB} WHERE library_id = $1 AND video_id = $2 AND type = 'shorts' ORDER BY created_at DESC, id DESC",
+        f"""{_JOB} WHERE library_id = $1 AND video_id = $2 AND type = 'shorts' AND {_NOT_DELETED}
+            ORDER BY created_at DESC, id DESC""",
         principal.library_id,
         video_id,
     )

@@ -10,7 +10,8 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import image_file_name
 
 MAX_SHOWN = 24
-_IMAGES = """SELECT t.id, t.path, t.number, t.headline, t.language, t.path = v.poster_path AS is_primary, v.title
+_IMAGES = """SELECT t.id, t.request_id, t.path, t.number, t.headline, t.language, v.title,
+        t.path = v.poster_path AS is_primary
     FROM thumbnails t
     JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
     JOIN videos v ON v.library_id = t.library_id AND v.id = t.video_id
@@ -23,6 +24,7 @@ class ThumbnailImage:
     """A rendered thumbnail, and whether it is the video's poster."""
 
     id: str
+    request_id: str
     url: str
     headline: str | None
     language: str | None
@@ -37,6 +39,7 @@ async def list_images(
     return [
         ThumbnailImage(
             row["id"],
+            row["request_id"],
             storage.download_url(row["path"], image_file_name(row["title"], row["number"], language=row["language"])),
             row["headline"],
             row["language"],
@@ -49,7 +52,7 @@ async def list_images(
 async def set_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
     """Sets a thumbnail as the video's poster."""
     path = await connection.fetchval(
-        "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3",
+        "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3 FOR SHARE",
         principal.library_id,
         video_id,
         thumbnail_id,

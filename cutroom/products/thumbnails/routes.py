@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Response
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
-from cutroom.products.thumbnails import service
+from cutroom.products.thumbnails import deletion, service
 from cutroom.products.thumbnails.schemas import (
     DetectionQueued,
     NewThumbnail,
@@ -21,6 +21,8 @@ from cutroom.web.operation import Access, operation
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Thumbnails"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
+ThumbnailRequestId = Annotated[str, Path(alias="thumbnailRequestId", min_length=1, description="The request's id.")]
+ThumbnailId = Annotated[str, Path(alias="thumbnailId", min_length=1, description="The image's id.")]
 
 
 @router.post(
@@ -59,9 +61,28 @@ async def list_thumbnails(call: CurrentCall, video_id: VideoId) -> ThumbnailRequ
 
 @router.get("/thumbnails/{thumbnailRequestId}", summary="Get a thumbnail request")
 @operation(scope=Scope.VIDEOS_READ, access=Access.READ)
-async def get_thumbnail(
-    call: CurrentCall,
-    request_id: Annotated[str, Path(alias="thumbnailRequestId", min_length=1, description="The request's id.")],
-) -> ThumbnailRequest:
+async def get_thumbnail(call: CurrentCall, request_id: ThumbnailRequestId) -> ThumbnailRequest:
     """Images appear as they are rendered, best first; translations come last."""
     return await service.get_request(call.connection, call.principal, request_id, storage=call.runtime.storage)
+
+
+@router.delete("/thumbnails/{thumbnailRequestId}", status_code=204, summary="Delete a thumbnail request")
+@operation(scope=Scope.THUMBNAILS_WRITE, access=Access.WRITE, errors=(Code.FAILED_PRECONDITION,))
+async def delete_thumbnail(call: CurrentCall, request_id: ThumbnailRequestId) -> None:
+    """Deletes a request with all of its images; if one is the video's thumbnail, the frame that the import chose
+    becomes it again. While images are being made, nothing is deleted (409): cancel their job first.
+    """
+    count = await deletion.delete_request(call.connection, call.principal, request_id, now=call.now)
+    call.record_change(before={"images": count})
+
+
+@router.delete(
+    "/thumbnails/{thumbnailRequestId}/images/{thumbnailId}", status_code=204, summary="Delete a thumbnail image"
+)
+@operation(scope=Scope.THUMBNAILS_WRITE, access=Access.WRITE, errors=(Code.FAILED_PRECONDITION,))
+async def delete_thumbnail_image(call: CurrentCall, request_id: ThumbnailRequestId, thumbnail_id: ThumbnailId) -> None:
+    """Deletes one image of a request; if it is the video's thumbnail, the frame that the import chose becomes it
+    again. While images of the request are being made, none is deleted (409): cancel their job first.
+    """
+    number = await deletion.delete_image(call.connection, call.principal, request_id, thumbnail_id=thumbnail_id)
+    call.record_change(before={"number": number})

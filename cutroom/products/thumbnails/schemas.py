@@ -136,12 +136,21 @@ class DetectionQueued(ApiModel):
     registered: Annotated[bool, Field(description="Whether a new run was created.")]
 
 
+class OutputImage(ApiModel):
+    """A rendered image."""
+
+    thumbnail_id: str
+    url: Uri
+    language: Annotated[Omittable[LanguageCode], Field(description="The language of a translation.")] = None
+
+
 class ThumbnailRequest(ApiModel):
     """A request with the images rendered so far."""
 
     id: str
     status: Status
     output_image_urls: list[Uri]
+    output_images: Annotated[list[OutputImage], Field(description="The same images in the same order, with their ids.")]
     job_id: str
 
 

@@ -42,6 +42,7 @@ from cutroom.products.thumbnails.rules import (
 from cutroom.products.thumbnails.schemas import (
     DetectionQueued,
     NewThumbnail,
+    OutputImage,
     Status,
     ThumbnailCreated,
     ThumbnailRequest,
@@ -52,7 +53,7 @@ REQUEST_ID = "request_id"  # key in a job's plan
 TRANSLATION_LANGUAGES = "thumbnailTranslationLanguageCodes"
 
 _REQUESTS = """SELECT r.id, r.job_id, j.status, v.title,
-        (SELECT jsonb_agg(jsonb_build_object('path', t.path, 'number', t.number, 'language', t.language)
+        (SELECT jsonb_agg(jsonb_build_object('id', t.id, 'path', t.path, 'number', t.number, 'language', t.language)
                           ORDER BY t.number)
            FROM thumbnails t WHERE t.library_id = r.library_id AND t.request_id = r.id) AS images
     FROM thumbnail_requests r JOIN jobs j ON j.library_id = r.library_id AND j.id = r.job_id
@@ -258,14 +259,21 @@ async def get_request(
 
 
 def _request(row: asyncpg.Record, storage: Storage) -> ThumbnailRequest:
-    urls = [
-        storage.download_url(each["path"], image_file_name(row["title"], each["number"], language=each["language"]))
+    images = [
+        OutputImage(
+            thumbnail_id=each["id"],
+            url=storage.download_url(
+                each["path"], image_file_name(row["title"], each["number"], language=each["language"])
+            ),
+            language=each["language"],
+        )
         for each in row["images"] or []
     ]
     return ThumbnailRequest(
         id=row["id"],
         status=_STATUS[row["status"]],
-        output_image_urls=urls,
+        output_image_urls=[each.url for each in images],
+        output_images=images,
         job_id=row["job_id"],
     )
 

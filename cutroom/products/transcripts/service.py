@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from cutroom.accounts.principals import Principal
 from cutroom.credits.schemas import CreditBundle
@@ -42,6 +42,12 @@ def alignment_path(library_id: str, video_id: str) -> str:
 
 def subtitle_path(library_id: str, video_id: str, *, language: str, format_: SubtitleFormat) -> str:
     return video_path(library_id, video_id, f"subtitles/{language}.{format_}")
+
+
+def subtitle_paths(library_id: str, video_id: str, *, language: str) -> tuple[str, ...]:
+    """Every subtitle file of a language."""
+    formats = get_args(SubtitleFormat)
+    return tuple(subtitle_path(library_id, video_id, language=language, format_=each) for each in formats)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ async def test_valid_combination_is_accepted(
         "id": created["thumbnailRequestId"],
         "status": "queued",
         "outputImageUrls": [],
+        "outputImages": [],
         "jobId": created["jobId"],
     }
 
