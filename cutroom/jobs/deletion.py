@@ -34,9 +34,15 @@ class ObjectDeletion:
 
 
 async def lock_output(connection: Connection, library_id: str, key: JobKey) -> EndedJob | None:
-    """Lock the job whose output is about to be deleted; None if there is no output. Raise while it is being made."""
+    """Lock the job whose output is about to be deleted; raise while it is being made.
+
+    None if there is no output, or if its video is in the trash or gone.
+    """
     row = await connection.fetchrow(
-        "SELECT status, video_id, plan, output_deleted_at FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE",
+        """SELECT status, video_id, plan, output_deleted_at FROM jobs
+           WHERE library_id = $1 AND id = $2 AND EXISTS (SELECT FROM videos v
+               WHERE v.library_id = jobs.library_id AND v.id = jobs.video_id AND v.deleted_at IS NULL)
+           FOR UPDATE""",
         library_id,
         key.id,
     )

@@ -4,7 +4,7 @@ from cutroom.platform.db import Connection
 
 
 async def strip_jobs(connection: Connection, library_id: str, video_id: str) -> None:
-    """Remove plans, results and error messages. The rows stay with their receipts, because the ledger refers to them."""
+    """Remove plans, results and error messages. Rows and receipts stay, because the ledger refers to them."""
     await connection.execute(
         """UPDATE jobs SET plan = '{}', error_details = NULL, stage = NULL,
                result = CASE WHEN result ? 'receipt' THEN jsonb_build_object('receipt', result -> 'receipt') END,

@@ -105,6 +105,7 @@ async def test_unfinished_jobs_are_canceled_and_refunded(
     assert {row["error_code"] for row in rows} == {CANCELLED}
     assert len(rows) == 3
     assert not await harness.complete()
+    assert (await api.delete(f"/videos/{video_id}/dubs/de")).status_code == 404
     job_id = harness.key().id
     assert (await api.get(f"/jobs/{job_id}")).json()["error"]["code"] == CANCELLED  # callers who poll see the end
     assert (await api.post(f"/jobs/{job_id}/retry")).status_code == 404
