@@ -18,9 +18,9 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.errors import not_found
 from cutroom.jobs import routes as jobs
 from cutroom.library import routes
+from cutroom.library.rules import source_path
 from cutroom.library.schemas import Video
 from cutroom.products.declaration import VideoTab
-from cutroom.products.ingest.service import source_path
 from cutroom.products.playback.service import is_updating
 from cutroom.products.transcripts import routes as transcripts
 

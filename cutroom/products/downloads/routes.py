@@ -41,4 +41,6 @@ async def get_download(
     request_id: Annotated[str, Path(alias="downloadRequestId", min_length=1, description="The request's id.")],
 ) -> Download:
     """Poll until `ready` or `failed`; both return 200."""
-    return await service.get_download(call.connection, call.principal, request_id, storage=call.runtime.storage)
+    return await service.get_download(
+        call.connection, call.principal, request_id, storage=call.runtime.storage, now=call.now
+    )

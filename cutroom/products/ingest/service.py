@@ -14,7 +14,7 @@ from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.folders import require_folders
-from cutroom.library.rules import video_path
+from cutroom.library.rules import source_path
 from cutroom.library.service import get_video
 from cutroom.library.usage import Usage, add_usage
 from cutroom.library.videos import set_media, set_missing_title
@@ -35,10 +35,6 @@ from cutroom.products.ingest.schemas import (
 from cutroom.products.thumbnails import service as thumbnails
 
 URL_PURPOSE = "source-url"
-
-
-def source_path(library_id: str, video_id: str) -> str:
-    return video_path(library_id, video_id, "source")
 
 
 def upload_prerequisite(video_id: str) -> str:
