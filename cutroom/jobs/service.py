@@ -167,6 +167,17 @@ async def count_unfinished(connection: Connection, principal: Principal) -> int:
     return unfinished
 
 
+async def has_unfinished_jobs(connection: Connection, library_id: str, video_id: str) -> bool:
+    """Whether a job of the video, internal ones included, is queued or processing."""
+    found: bool = await connection.fetchval(
+        """SELECT EXISTS (SELECT FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')
+               AND $2 IN (video_id, plan ->> 'dubbed_video_id', plan ->> 'hosted_video_id'))""",
+        library_id,
+        video_id,
+    )
+    return found
+
+
 async def _check_unfinished(connection: Connection, principal: Principal) -> None:
     if await count_unfinished(connection, principal) >= principal.plan.unfinished_jobs:
         headers = {"Retry-After": str(RETRY_SECONDS)}

@@ -64,6 +64,16 @@ async def set_media(
     await add_usage(connection, library_id, Usage(imported_milliseconds=added))
 
 
+async def lock_retained_video(connection: Connection, library_id: str, video_id: str) -> datetime | None:
+    """Locks a video and returns when it was created; None for one that is in the trash or gone."""
+    created_at: datetime | None = await connection.fetchval(
+        "SELECT created_at FROM videos WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE",
+        library_id,
+        video_id,
+    )
+    return created_at
+
+
 async def set_original_deleted(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
     await connection.execute(
         "UPDATE videos SET original_deleted_at = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, now

@@ -1,16 +1,21 @@
 """What the API and the worker register for the trash, retention, exports and erasure."""
 
 from collections import defaultdict
+from datetime import timedelta
 
 from fastapi import APIRouter
 
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.retention.policy import routes as policy_routes
+from cutroom.retention.policy import worker as policy_worker
+from cutroom.retention.policy.workflow import ApplyRetentionWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = ()
-WORKFLOWS: tuple[type[object], ...] = ()  # on the control queue
-RECURRING: tuple[RecurringWorkflow, ...] = ()
+ROUTERS: tuple[APIRouter, ...] = (policy_routes.router,)
+# On the control queue.
+WORKFLOWS: tuple[type[object], ...] = (ApplyRetentionWorkflow,)
+RECURRING: tuple[RecurringWorkflow, ...] = (RecurringWorkflow(workflow="apply-retention", every=timedelta(days=1)),)
 
 
 def register(context: WorkerContext) -> Activities:
@@ -22,5 +27,5 @@ def register(context: WorkerContext) -> Activities:
     return found
 
 
-def _parts(_context: WorkerContext) -> tuple[Activities, ...]:
-    return ()
+def _parts(context: WorkerContext) -> tuple[Activities, ...]:
+    return (policy_worker.register(context),)

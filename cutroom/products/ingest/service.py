@@ -17,7 +17,7 @@ from cutroom.library.folders import require_folders
 from cutroom.library.rules import source_path
 from cutroom.library.service import get_video
 from cutroom.library.usage import Usage, add_usage
-from cutroom.library.videos import set_media, set_missing_title
+from cutroom.library.videos import set_media, set_missing_title, set_original_deleted
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -303,3 +303,16 @@ async def reactivate_source(connection: Connection, job: EndedJob) -> None:
             job.video_id,
         )
         raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error
+
+
+async def forget_original(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
+    """Records that the original has been deleted, and stops counting its size."""
+    await set_original_deleted(connection, library_id, video_id, now=now)
+    size_bytes = await connection.fetchval(
+        """WITH earlier AS (SELECT size_bytes FROM sources WHERE library_id = $1 AND video_id = $2 FOR UPDATE)
+           UPDATE sources s SET size_bytes = 0 FROM earlier
+           WHERE s.library_id = $1 AND s.video_id = $2 RETURNING earlier.size_bytes""",
+        library_id,
+        video_id,
+    )
+    await add_usage(connection, library_id, Usage(source_bytes=-(size_bytes or 0)))
