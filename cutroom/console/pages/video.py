@@ -128,8 +128,10 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
 
 
 async def _media_url(context: PageContext, video: Video) -> str | None:
-    """URL of the original file, played until the stream is ready; None for suspended libraries."""
+    """URL of the original file, played until the stream is ready; None if it is deleted or the library suspended."""
     if context.me.principal.suspended or video.status != "ready":
+        return None
+    if video.original_deleted_at is not None and video.url is None:
         return None
     return await context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
 
