@@ -253,7 +253,7 @@ async def test_playback_without_the_original_keeps_its_picture_and_adds_tracks(
     activities, ref = playback_activities(runtime, cache), PlaybackRef(library_id, video_id)
     assert await ActivityEnvironment().run(activities.plan_playback, ref) is None
     async with runtime.database.transaction(library_id) as connection:
-        packaged = PackagedTrack("v/360p", "codec", 1, 1, ())
+        packaged = PackagedTrack("v/360p", "codec", 1, 1, "<Representation/>")
         await playback.save_track(
             connection,
             library_id,

@@ -15,7 +15,7 @@ class RetentionPolicy(ApiModel):
     """How long the library keeps what it stores."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"originalsDays": None, "intermediatesDays": 30, "outputsDays": None}]},
+        json_schema_extra={"examples": [{"originalsDays": 365, "intermediatesDays": 30, "outputsDays": 730}]},
     )
 
     originals_days: Annotated[

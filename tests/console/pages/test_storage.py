@@ -46,6 +46,7 @@ async def test_times_are_saved_and_empty_keeps_for_ever(browser: Browser, accoun
     row = await accounts.connection.fetchrow(
         "SELECT * FROM retention_policies WHERE library_id = $1", person.library_id
     )
+    assert row is not None
     assert (row["originals_days"], row["intermediates_days"], row["outputs_days"]) == (365, None, 30)
     assert 'value="365"' in (await browser.get("/storage")).text
     audited = "SELECT count(*) FROM audit_entries WHERE library_id = $1 AND action = 'updateRetention'"

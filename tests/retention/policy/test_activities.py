@@ -8,6 +8,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
+from cutroom.jobs.worker import Activity
 from cutroom.library.rules import source_path, video_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
@@ -248,7 +249,7 @@ async def test_workflow_applies_the_policy_of_every_library(
     library_id = person.library_id
     await add_video(accounts, runtime, library_id, created_at=system_clock())
     client = await connect(settings)
-    registered = [retention.list_libraries, retention.apply_retention, retention.finish_retention]
+    registered: list[Activity] = [retention.list_libraries, retention.apply_retention, retention.finish_retention]
     async with Worker(client, task_queue=TaskQueue.CONTROL, workflows=[ApplyRetentionWorkflow], activities=registered):
         await client.execute_workflow("apply-retention", id=f"apply-retention_{new_id()}", task_queue=TaskQueue.CONTROL)
     scans = "SELECT originals_bytes FROM storage_scans WHERE library_id = $1"
