@@ -5,7 +5,7 @@ from cutroom.accounts.service import get_library_name
 from cutroom.credits.ledger import get_balances
 from cutroom.credits.pricing import to_credits
 from cutroom.jobs.service import count_unfinished
-from cutroom.library.schemas import LibraryCredits, LibrarySummary, LibraryUsage, PlanLimits
+from cutroom.library.schemas import LibraryCredits, LibrarySummary, LibraryUsage, PlanLimits, StorageUsage
 from cutroom.library.usage import get_usage
 from cutroom.platform.db import Connection
 
@@ -38,6 +38,7 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
             processed_minutes=round(usage.processed_milliseconds / MILLISECONDS_PER_MINUTE, 3),
             unfinished_jobs=await count_unfinished(connection, principal),
         ),
+        storage=await _storage_usage(connection, library_id),
         credits=LibraryCredits(
             balance=to_credits(balances.wallet),
             in_escrow=to_credits(balances.escrow),
@@ -45,3 +46,14 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
             overdraft=to_credits(balances.overdraft),
         ),
     )
+
+
+async def _storage_usage(connection: Connection, library_id: str) -> StorageUsage:
+    row = await connection.fetchrow(
+        """SELECT originals_bytes, intermediates_bytes, outputs_bytes, measured_at FROM published_storage_usage
+           WHERE library_id = $1""",
+        library_id,
+    )
+    if row is None:
+        return StorageUsage(originals_bytes=0, intermediates_bytes=0, outputs_bytes=0)
+    return StorageUsage(**dict(row))

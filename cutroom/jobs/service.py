@@ -14,16 +14,19 @@ from cutroom.credits.reserved_lines import lock_lines
 from cutroom.credits.rules import Charge
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.estimates import RunState, estimate_ready_at, whole_percent
-from cutroom.jobs.ids import InternalJobType, JobKey, JobKind, JobType, parse_job_id, workflow_id
+from cutroom.jobs.ids import AutomationType, InternalJobType, JobKey, JobKind, JobType, parse_job_id, workflow_id
 from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.settlement import charge_ready_transcripts
 from cutroom.jobs.states import JobState
+from cutroom.library.originals import require_original
 from cutroom.library.trash import keep_video
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.telemetry import current_trace_context
 
 MAX_LISTED = 1_000
+# Jobs that read the original file of their video, or what is extracted from it.
+NEED_ORIGINAL = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.DUB, JobType.SHORTS, JobType.THUMBNAIL})
 RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
 
 _COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
@@ -119,6 +122,7 @@ async def _claim(connection: Connection, principal: Principal, new_job: NewJob, 
     )
     if row is not None and not _may_run_again(row, rerun=new_job.rerun):
         return None
+    await _require_original(connection, principal, new_job)
     await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
     return attempt if await _insert(connection, principal, new_job, attempt=attempt, now=now) else None
@@ -127,6 +131,12 @@ async def _claim(connection: Connection, principal: Principal, new_job: NewJob, 
 def _may_run_again(row: asyncpg.Record, *, rerun: bool) -> bool:
     is_replaceable = rerun or row["output_deleted_at"] is not None
     return row["status"] == JobState.FAILED or (row["status"] == JobState.READY and is_replaceable)
+
+
+async def _require_original(connection: Connection, principal: Principal, new_job: NewJob) -> None:
+    needs_it = new_job.key.type in NEED_ORIGINAL or new_job.key.automation is AutomationType.THUMBNAIL
+    if needs_it and new_job.video_id is not None:
+        await require_original(connection, principal, new_job.video_id)
 
 
 async def _hold(
@@ -170,6 +180,17 @@ async def count_unfinished(connection: Connection, principal: Principal) -> int:
         principal.id,
     )
     return unfinished
+
+
+async def has_unfinished_jobs(connection: Connection, library_id: str, video_id: str) -> bool:
+    """Whether a job of the video, internal ones included, is queued or processing."""
+    found: bool = await connection.fetchval(
+        """SELECT EXISTS (SELECT FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')
+               AND $2 IN (video_id, plan ->> 'dubbed_video_id', plan ->> 'hosted_video_id'))""",
+        library_id,
+        video_id,
+    )
+    return found
 
 
 async def _check_unfinished(connection: Connection, principal: Principal) -> None:

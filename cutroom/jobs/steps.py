@@ -20,6 +20,7 @@ from cutroom.platform.db import Database
 _log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
+MISSING_FILE = "A file of this video no longer exists."
 UNEXPECTED = "The job could not be completed."
 MAX_ATTEMPTS = (
     4  # for transient errors other than unavailable infrastructure, which Temporal retries without this limit
@@ -58,7 +59,10 @@ async def heartbeating() -> AsyncIterator[None]:
     except EngineError as error:
         raise engine_failure(error) from error
     except CutroomError as error:
-        raise failure(error.code, error.message, reason=error.code, retry=False) from error
+        raise failure(error.code, error.message, reason=error.details.get("reason", error.code), retry=False) from error
+    except FileNotFoundError as error:
+        _log.warning("file is missing", extra={"activity": activity.info().activity_type, "error": str(error)})
+        raise failure(Code.FAILED_PRECONDITION, MISSING_FILE, reason="NO_FILE", retry=True) from error
     except PROGRAMMING_ERRORS as error:
         _log.exception("activity failed unexpectedly", extra={"activity": activity.info().activity_type})
         raise failure(Code.INTERNAL, UNEXPECTED, reason="UNFORESEEN", retry=True) from error

@@ -50,6 +50,7 @@ class VideoRow(Table):
     revision: Mapped[Revision]
     deleted_at: Mapped[Instant | None]  # in the trash since then
     purged_at: Mapped[Instant | None]  # its rows and objects are being removed, and it can no longer be restored
+    original_deleted_at: Mapped[Instant | None]  # by the retention policy
 
 
 class FolderRow(Table):

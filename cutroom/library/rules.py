@@ -36,6 +36,11 @@ def video_path(library_id: str, video_id: str, name: str) -> str:
     return f"libraries/{library_id}/videos/{video_id}/{name}"
 
 
+def source_path(library_id: str, video_id: str) -> str:
+    """Return the path of the original file."""
+    return video_path(library_id, video_id, "source")
+
+
 def poster_path(library_id: str, video_id: str) -> str:
     """Return the path of the poster that the import makes; a thumbnail may replace it."""
     return video_path(library_id, video_id, "poster.jpg")

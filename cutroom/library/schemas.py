@@ -80,6 +80,10 @@ class Video(ApiModel):
     folder_ids: Omittable[list[str]] = None
     labels: Omittable[list[str]] = None
     created_at: Omittable[datetime] = None
+    original_deleted_at: Annotated[
+        Omittable[datetime],
+        Field(description="When the retention policy of the library deleted the original file, if it has."),
+    ] = None
     import_: Annotated[Omittable[Progress], Field(alias="import")] = None
     transcript: Omittable[Progress] = None
 
@@ -296,6 +300,15 @@ class LibraryCredits(ApiModel):
     overdraft: Annotated[float, Field(description="How far the balance may go below zero.")]
 
 
+class StorageUsage(ApiModel):
+    """What is stored for the library by kind, as of the last daily scan."""
+
+    originals_bytes: Annotated[int, Field(ge=0, description="Size of the original files.")]
+    intermediates_bytes: Annotated[int, Field(ge=0, description="What is made again from the originals when needed.")]
+    outputs_bytes: Annotated[int, Field(ge=0, description="What requests have made, and what editing it needs.")]
+    measured_at: Annotated[Omittable[datetime], Field(description="Absent before the first scan.")] = None
+
+
 class LibrarySummary(ApiModel):
     """The library of the API key: its plan, limits and use."""
 
@@ -307,4 +320,5 @@ class LibrarySummary(ApiModel):
     suspended: bool
     limits: PlanLimits
     usage: LibraryUsage
+    storage: StorageUsage
     credits: LibraryCredits

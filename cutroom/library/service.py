@@ -27,7 +27,7 @@ MAX_BRAND_VOICES = 500
 
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
     folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path,
-    playback_languages, hosted_url, labels, revision"""
+    playback_languages, hosted_url, labels, revision, original_deleted_at"""
 _LOAD_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 GET_VIDEO = f"{_LOAD_VIDEO} AND deleted_at IS NULL"
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
@@ -98,6 +98,16 @@ async def get_duration(connection: Connection, library_id: str, video_id: str) -
     return found
 
 
+async def has_picture(connection: Connection, library_id: str, video_id: str) -> bool:
+    """Whether the media is used as video; media imported as audio counts as audio, even if it has cover video."""
+    found: bool = await connection.fetchval(
+        "SELECT coalesce(media_type = 'video', false) FROM videos WHERE library_id = $1 AND id = $2",
+        library_id,
+        video_id,
+    )
+    return found
+
+
 async def get_title(connection: Connection, library_id: str, video_id: str) -> str | None:
     """Return the title, if there is one."""
     found: str | None = await connection.fetchval(
@@ -159,6 +169,7 @@ def video_from_row(row: asyncpg.Record, *, workspace_id: str | None, poster_url:
         folder_ids=row["folder_ids"] or None,
         labels=row["labels"] or None,
         created_at=row["created_at"],
+        original_deleted_at=row["original_deleted_at"],
         import_=_progress(row["import_status"], row["import_language"]),
         transcript=_progress(row["transcript_status"], row["transcript_language"]),
     )

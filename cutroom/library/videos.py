@@ -1,5 +1,6 @@
 """Updates to videos: the changes of callers, what an import found, and what products made."""
 
+from datetime import datetime
 from typing import Literal
 
 from cutroom.accounts.principals import Principal
@@ -63,6 +64,22 @@ async def set_media(
     await add_usage(connection, library_id, Usage(imported_milliseconds=added))
 
 
+async def lock_retained_video(connection: Connection, library_id: str, video_id: str) -> datetime | None:
+    """Locks a video and returns when it was created; None for one that is in the trash or gone."""
+    created_at: datetime | None = await connection.fetchval(
+        "SELECT created_at FROM videos WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL FOR UPDATE",
+        library_id,
+        video_id,
+    )
+    return created_at
+
+
+async def set_original_deleted(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
+    await connection.execute(
+        "UPDATE videos SET original_deleted_at = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, now
+    )
+
+
 async def set_poster(connection: Connection, library_id: str, video_id: str, *, path: str) -> None:
     await connection.execute(
         "UPDATE videos SET poster_path = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, path
@@ -93,7 +110,7 @@ async def set_transcript_language(connection: Connection, library_id: str, video
 
 
 async def set_playback_languages(
-    connection: Connection, library_id: str, video_id: str, *, languages: list[str]
+    connection: Connection, library_id: str, video_id: str, *, languages: list[str] | None
 ) -> None:
     await connection.execute(
         "UPDATE videos SET playback_languages = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, languages

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from cutroom.platform.storage.objects import Storage
 
@@ -55,6 +56,7 @@ class LocalMediaCache:
         self._copies: OrderedDict[str, LocalCopy] = OrderedDict()
         self._in_use: Counter[str] = Counter()
         self._locks: dict[str, asyncio.Lock] = {}
+        self._exclusive: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @contextmanager
     def temp_dir(self) -> Iterator[Path]:
@@ -79,6 +81,15 @@ class LocalMediaCache:
             yield copy
         finally:
             self._in_use[path] -= 1
+
+    @asynccontextmanager
+    async def exclusive(self, name: str) -> AsyncIterator[None]:
+        """Runs one body per name at a time in this process."""
+        lock = self._exclusive.get(name)
+        if lock is None:
+            lock = self._exclusive[name] = asyncio.Lock()
+        async with lock:
+            yield
 
     async def _download(self, path: str, on_bytes: OnBytes) -> LocalCopy:
         target = self._folder / hashlib.sha256(path.encode()).hexdigest()

@@ -63,9 +63,18 @@ def display_frame_rate(info: MediaInfo) -> Fraction:
 
 
 async def extract_frames(
-    proxy: Path, info: MediaInfo, source_range: SourceRange, *, output: Path, sandbox: Sandbox
+    proxy: Path,
+    info: MediaInfo,
+    source_range: SourceRange,
+    *,
+    container: Container = Container.MOV,
+    output: Path,
+    sandbox: Sandbox,
 ) -> tuple[RawFrames, RawFrames]:
-    """Decodes a proxy range twice: some frames per second for faces, all at low resolution for shot detection."""
+    """Decodes a range of the proxy, or of the source itself, twice.
+
+    Some frames per second are for faces; all, at low resolution, are for shot detection.
+    """
     width, height = fit_size(info, width=PROXY_WIDTH, height=PROXY_HEIGHT)
     faces = RawFrames(
         output / "faces.raw", *_fit_within(width, height, FACE_FRAME_SIDE), Fraction(FACE_FRAMES_PER_SECOND)
@@ -81,7 +90,7 @@ async def extract_frames(
         f"{source_range.start_seconds:.6f}",
         "-t",
         f"{source_range.seconds:.6f}",
-        *input_options(Container.MOV),
+        *input_options(container),
     ]
     arguments += ["-filter_complex", graph]
     for name, frames in (("faces", faces), ("shots", shots)):

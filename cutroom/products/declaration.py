@@ -14,6 +14,7 @@ from cutroom.jobs.cancellation_activities import OutputPrefix
 from cutroom.jobs.ids import JobKind
 from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.platform.db import Connection
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.web.products import ProductInfo, Refusal, never_refused
 
@@ -34,12 +35,27 @@ class JobSpec:
     before_retry: JobHook | None = None  # refuses a job that cannot run again
 
 
+DeleteOutputs = Callable[[Connection, str, str], Awaitable[None]]  # of a library's video
+
+
+class StorageKind(StrEnum):
+    """What a stored object is to the retention policy of its library."""
+
+    ORIGINAL = "original"  # what was imported
+    INTERMEDIATE = "intermediate"  # made again from the original when it is needed
+    OUTPUT = "output"  # what a request has made, and what an edit of it needs
+    DOCUMENT = "document"  # a small output that later requests read: counted as output, deleted with its video
+
+
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Tables that only this product writes, and the object prefixes under a video or library that it fills."""
+    """Tables that only this product writes, and the objects under a video or library that it stores, by kind.
+
+    A name with a slash at its end is a prefix; any other is one object. The longest match decides.
+    """
 
     tables: tuple[str, ...] = ()
-    object_prefixes: tuple[str, ...] = ()
+    objects: Mapping[str, StorageKind] = field(default_factory=dict)
 
 
 class VideoTab(StrEnum):
@@ -88,6 +104,7 @@ class Product:
     limits: Mapping[str, float] = field(default_factory=dict)  # bounds that callers may want to know, by name
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
+    delete_outputs: DeleteOutputs | None = None  # removes the rows of a video's outputs before their objects
     before_cancel: Mapping[JobKind, JobHook] = field(
         default_factory=dict
     )  # ends what a job of another product waits for

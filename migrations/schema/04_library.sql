@@ -24,6 +24,7 @@ CREATE TABLE videos (
     revision integer NOT NULL DEFAULT 1,
     deleted_at timestamptz, -- in the trash since then
     purged_at timestamptz, -- its rows and objects are being removed, and it can no longer be restored
+    original_deleted_at timestamptz, -- by the retention policy
     CONSTRAINT videos_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT videos_purged_check CHECK (purged_at IS NULL OR deleted_at IS NOT NULL)
 );

@@ -48,6 +48,10 @@ LIBRARY_TABLES = {
     "invitations": "SELECT, INSERT, UPDATE",
     "oauth_grants": "SELECT, INSERT, UPDATE",
     "oauth_refresh_tokens": "SELECT, INSERT, UPDATE",
+    "retention_policies": "SELECT, INSERT, UPDATE",
+    "storage_usage": "SELECT, INSERT, DELETE",
+    "storage_scans": "SELECT, INSERT, UPDATE",
+    "retention_deletions": "SELECT, INSERT, UPDATE, DELETE",
     "audit_entries": "SELECT, INSERT",
     "audit_heads": "SELECT, INSERT, UPDATE (sequence, hash)",
 }
@@ -61,6 +65,7 @@ PUBLISHED_VIEWS = (
     "published_dubs",
     "published_shorts",
     "published_sources",
+    "published_storage_usage",
     "published_thumbnails",
     "published_transcripts",
 )
@@ -97,6 +102,7 @@ APPLICATION_FUNCTIONS = (
     "list_libraries(text)",
     "end_session(bytea)",
     "authenticate_invitation(bytea, timestamptz)",
+    "libraries_after(text, integer)",
     "oauth_client(text)",
     "list_oauth_clients(text)",
     "create_oauth_client(text, text, text[], text, timestamptz)",

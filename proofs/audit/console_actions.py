@@ -74,6 +74,8 @@ async def _prove_settings(console: ConsoleUser) -> None:
     await console.act("updateBrandVoice", f"/brand-voices/{brand_id}", {**brand, "name": "Loud"})
     await console.act("deleteBrandVoice", f"/brand-voices/{brand_id}/delete")
     await console.act("library.change", "/credits/drafts", {"drafts": "refuse"})
+    times = {"originalsDays": "365", "intermediatesDays": "30", "outputsDays": ""}
+    await console.act("updateRetention", "/storage", times)
     hook = await console.act("createWebhookEndpoint", "/webhooks", {"url": "https://hooks.example.com/audit"})
     endpoint_id = hook["targets"]["id"]
     await console.act("webhook.test", f"/webhooks/{endpoint_id}/test")

@@ -11,6 +11,7 @@ PATHS = (
     "/characters",
     "/brand-voices",
     "/credits",
+    "/storage",
     "/keys",
     "/webhooks",
     "/apps",

@@ -27,6 +27,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
+    "GET /library/retention/preview": {"originalsDays": "0"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {

@@ -12,7 +12,7 @@ CHANGES = [operation for operation in SAMPLES if operation.startswith("PATCH")]
 
 @promised("an ETag names the revision, and a stale If-Match is refused with the current one")
 async def _revisions(stage: Stage) -> None:
-    expect(len(CHANGES) == 6, CHANGES)
+    expect(len(CHANGES) == 7, CHANGES)
     for operation in CHANGES:
         read = operation.replace("PATCH", "GET")
         changed = await send(stage, operation, SAMPLES[operation][0])

@@ -53,6 +53,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
     "GET /library": [Sample(), Sample(caller="a member")],
+    "GET /library/retention": [Sample(), Sample(caller="a member")],
+    "PATCH /library/retention": [Sample({"originalsDays": 365}), Sample({"originalsDays": None, "outputsDays": 90})],
+    "GET /library/retention/preview": [Sample(), Sample(query={"originalsDays": "1"}), Sample(caller="a member")],
+    "GET /library/retention/report": [Sample(), Sample(caller="a member")],
     "POST /videos": [
         Sample({"source": {"type": "upload", "fileName": f"{UNIQUE}.mp4"}, "products": RECIPES}, status=202),
         _source("https", f"https://media.example.com/{UNIQUE}.mp4"),

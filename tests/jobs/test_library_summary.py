@@ -62,6 +62,7 @@ async def test_new_library_is_empty(api: httpx.AsyncClient, person: Person, runt
             "downloads": "full",
         },
         "usage": {"storageBytes": 0, "importedMinutes": 0, "processedMinutes": 0, "unfinishedJobs": 0},
+        "storage": {"originalsBytes": 0, "intermediatesBytes": 0, "outputsBytes": 0},
         "credits": {"balance": 0, "inEscrow": 0, "usageBillingActive": False, "overdraft": 0},
     }
 

@@ -73,7 +73,7 @@ async def record(stage: Stage, folder: Path) -> None:
     handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "sweep-jobs")
-    for name in ("sweep-uploads", "check-ledgers", "purge-idempotency-records", "purge-events"):
+    for name in ("sweep-uploads", "check-ledgers", "purge-idempotency-records", "purge-events", "apply-retention"):
         handle = await client.start_workflow(name, id=f"{name}_{new_id()}", task_queue="control")
         await asyncio.wait_for(handle.result(), timeout=60)
         await save(client, handle.id, name)

@@ -29,6 +29,7 @@ def environment() -> Environment:
     made.filters.update(clock=clock, credits=format_credits, ago=format_time, language=language_name, iso=iso)
     made.filters.update(state_label=job_label, job_name=job_name, plain_label=plain_label)
     made.filters.update(file_name=file_name, saved_name=saved_name)
+    made.filters.update(size=format_size)
     made.globals["asset"] = asset
     return made
 
@@ -51,6 +52,16 @@ def clock(seconds: float | None) -> str:
     minutes, remaining_seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{remaining_seconds:02}" if hours else f"{minutes}:{remaining_seconds:02}"
+
+
+def format_size(size_bytes: int) -> str:
+    """`1.4 GB`: three digits, in powers of ten as storage is sold."""
+    amount = float(size_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.3g} {unit}" if amount >= 1 or unit == "bytes" else f"0 {unit}"
+        amount /= 1000
+    return f"{amount:,.3g} TB" if amount < 1000 else f"{amount:,.0f} TB"
 
 
 def format_credits(amount: float) -> str:

@@ -96,9 +96,11 @@ async def _downloads(context: PageContext, jobs: list[Job]) -> list[DownloadView
         key = parse_job_id(job.id)
         assert key is not None
         try:
-            made.append(DownloadView(await context.call_operation(downloads.get_download, key.subject), job))
+            download = await context.call_operation(downloads.get_download, key.subject)
         except CutroomError:  # viewers can see the job but not download the file
             continue
+        if download.url is not None or job.status is not JobState.READY:  # a prepared file expires
+            made.append(DownloadView(download, job))
     return made
 
 

@@ -81,7 +81,7 @@ async def _prepared(context: PageContext, found: list[Job]) -> str | None:
         if key is None or not is_file or (job.result or {}).get("artifact") != Artifact.SOURCE:
             continue
         download = await context.call_operation(downloads.get_download, key.subject)
-        if not download.truncated:
+        if not download.truncated and download.url is not None:
             return key.subject
     return None
 

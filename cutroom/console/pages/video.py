@@ -18,9 +18,9 @@ from cutroom.engines.writing.port import DescriptionKind, TitleStyle
 from cutroom.errors import not_found
 from cutroom.jobs import routes as jobs
 from cutroom.library import routes
+from cutroom.library.rules import source_path
 from cutroom.library.schemas import Video
 from cutroom.products.declaration import VideoTab
-from cutroom.products.ingest.service import source_path
 from cutroom.products.playback.service import is_updating
 from cutroom.products.transcripts import routes as transcripts
 
@@ -130,8 +130,10 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
 
 
 def _media_url(context: PageContext, video: Video) -> str | None:
-    """URL of the original file, played until the stream is ready; None for suspended libraries."""
+    """URL of the original file, played until the stream is ready; None if it is deleted or the library suspended."""
     if context.me.principal.suspended or video.status != "ready":
+        return None
+    if video.original_deleted_at is not None and video.url is None:
         return None
     return context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
 

@@ -19,6 +19,7 @@ from cutroom.platform.settings import Settings
 CONNECT_SECONDS = 10.0
 TRANSFER_SECONDS = 120.0  # for one part, and for completing an upload of ten thousand parts
 MAX_CONNECTIONS = 100
+MAX_LISTED = 1_000
 MAX_CONCURRENT_UPLOADS = 64  # per process; each holds two parts in memory
 # Payloads are not hashed again: TLS protects them in transit, and our own checksum covers the whole file.
 _UNSIGNED = "UNSIGNED-PAYLOAD"
@@ -50,6 +51,15 @@ class StoredObject:
 
     size_bytes: int
     owner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedUpload:
+    """A multipart upload that has been neither completed nor aborted."""
+
+    path: str
+    upload_id: str
+    started_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +176,17 @@ class Multipart:
         except StoreError as error:
             if error.status != 404:
                 raise
+
+    async def list_uploads(self, prefix: str) -> list[UnfinishedUpload]:
+        """The oldest unfinished uploads under a prefix by path, at most a thousand."""
+        query = f"max-uploads={MAX_LISTED}&prefix={quote(prefix, safe='')}&uploads="
+        response = await self._call("GET", "", query=query)
+        found = []
+        for upload in re.findall(r"<Upload>(.*?)</Upload>", response.text, re.DOTALL):
+            fields = {name: html.unescape(value) for name, value in re.findall(r"<(\w+)>([^<]*)</\1>", upload)}
+            started_at = datetime.fromisoformat(fields["Initiated"])
+            found.append(UnfinishedUpload(fields["Key"], fields["UploadId"], started_at))
+        return found
 
     async def find(self, path: str) -> StoredObject | None:
         try:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import obstore
@@ -17,9 +17,19 @@ from cutroom.platform.storage.links import FileLinks
 PART_BYTES = 8 * 1024 * 1024
 MAX_PARTS = 9_000  # S3 allows ten thousand
 MAX_CONCURRENT_PARTS = 2  # bounds memory per upload
+LIST_BATCH = 1_000
 READ_BYTES = 1024 * 1024
 REQUEST_TIMEOUT = timedelta(seconds=30)  # including the response body
 RANGE_BYTES = 32 * 1024 * 1024  # per GET request
+
+
+@dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object as a listing shows it."""
+
+    path: str
+    size_bytes: int
+    changed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,17 @@ class Storage:
         async for batch in obstore.list(self.store, prefix):
             for found in batch:
                 await self.delete(found["path"])
+
+    async def list_objects(self, prefix: str, *, after: str | None = None) -> AsyncIterator[ListedObject]:
+        """Streams the objects under a prefix in the order of their paths, those after a path if one is given."""
+        async for batch in obstore.list(self.store, prefix, offset=after, chunk_size=LIST_BATCH):
+            for found in batch:
+                yield ListedObject(found["path"], size_bytes=found["size"], changed_at=found["last_modified"])
+
+    async def folders(self, prefix: str) -> list[str]:
+        """The next level of prefixes under a prefix, each with a slash at its end."""
+        found = await obstore.list_with_delimiter_async(self.store, prefix)
+        return [f"{each.rstrip('/')}/" for each in found["common_prefixes"]]
 
     async def names(self, prefix: str) -> list[str]:
         """Paths of every object under a prefix."""

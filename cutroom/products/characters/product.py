@@ -3,7 +3,7 @@
 from cutroom.jobs.ids import InternalJobType
 from cutroom.products.characters import routes, worker
 from cutroom.products.characters.workflow import CharacterImageWorkflow, DeleteCharacterImagesWorkflow
-from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 
 PRODUCT = Product(
     name="characters",
@@ -11,5 +11,5 @@ PRODUCT = Product(
     jobs=(JobSpec(InternalJobType.CHARACTER, workflow=CharacterImageWorkflow),),
     workflows=(DeleteCharacterImagesWorkflow,),
     routers=(routes.router,),
-    owns=Ownership(object_prefixes=("characters/",)),
+    owns=Ownership(objects={"characters/": StorageKind.DOCUMENT}),
 )

@@ -13,7 +13,9 @@ from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import failure, job_step
+from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
+from cutroom.library.service import has_picture
 from cutroom.media.formats import Container
 from cutroom.media.language_video import AudioTrack, MediaTracks, SubtitleTrack, make_language_video
 from cutroom.media.local_cache import LocalMediaCache
@@ -75,6 +77,8 @@ class DownloadActivities:
             assets = await load_assets(connection, job.library_id, download.video_id)
         async with job_step(self.database, self.clock, job, "preparing", progress=PREPARED_PERCENT) as report_progress:
             if assets.source_path is None or await self.storage.size(assets.source_path) is None:
+                assets = replace(assets, source_path=None)
+            if assets.source_path is None and Artifact(download.artifact) is not Artifact.BUNDLE:
                 message = "The source file of this video no longer exists."
                 raise failure(Code.FAILED_PRECONDITION, message, reason="NO_SOURCE", retry=False)
             makers: dict[Artifact, Maker] = {
@@ -127,7 +131,9 @@ class DownloadActivities:
                         AudioTrack(track, Container.MOV, download.language, title=download.language, is_aac=True)
                     )
                 if info.audio_streams:
-                    mix = await self._fetch(download.media_path("mix.mka"), temp_dir / "mix")
+                    derived = DerivedMedia(self.storage, self.media_cache, self.sandbox)
+                    mix_path = await derived.require_audio(download.library_id, download.video_id, "mix.mka")
+                    mix = await self._fetch(mix_path, temp_dir / "mix")
                     audio.append(
                         AudioTrack(mix, Container.MATROSKA, assets.language, title=f"Original {assets.language}")
                     )
@@ -190,12 +196,13 @@ class DownloadActivities:
     async def _bundle(
         self, download: DownloadRef, assets: VideoAssets, report_progress: ReportProgress
     ) -> tuple[str, str]:
-        """Streams the archive from object storage to object storage."""
+        """Streams the archive from object storage to object storage; without the original if that has been deleted."""
         entries = await asyncio.to_thread(derived_entries, assets)
         if download.cap_seconds is None:
-            assert assets.source_path is not None
-            name = await source_name(assets, self.storage)
-            entries.insert(0, ArchiveEntry(f"source/{name}", "source", assets.source_path, language=assets.language))
+            if assets.source_path is not None:
+                name = await source_name(assets, self.storage)
+                source = ArchiveEntry(f"source/{name}", "source", assets.source_path, language=assets.language)
+                entries.insert(0, source)
         else:
             sampled = portion(report_progress, 0.0, SAMPLE_FRACTION)
             entries = await self._sample_entries(download, assets, entries, report_progress=sampled)
@@ -223,8 +230,10 @@ class DownloadActivities:
         report_progress: ReportProgress,
     ) -> list[ArchiveEntry]:
         """Entries of a sample: the clipped source, clipped subtitles, texts and images."""
-        path, name = await self._store_sample(download, assets, report_progress)
-        sampled = [ArchiveEntry(f"source/{name}", "source", path, language=assets.language)]
+        sampled = []
+        if assets.source_path is not None:
+            path, name = await self._store_sample(download, assets, report_progress)
+            sampled.append(ArchiveEntry(f"source/{name}", "source", path, language=assets.language))
         sampled += [entry for entry in entries if entry.kind in SAMPLE_KINDS]
         for language, text in (await self._subtitles(download, assets)).items():
             sampled.append(ArchiveEntry(f"subtitles/{language}.srt", "subtitles", content=text, language=language))
@@ -241,7 +250,8 @@ class DownloadActivities:
         """A local copy of the source and its properties; media imported as audio counts as audio."""
         async with self.media_cache.fetch(download.media_path("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
-            has_video = await self.storage.size(download.media_path("proxy.mp4")) is not None
+            async with self.database.transaction(download.library_id) as connection:
+                has_video = await has_picture(connection, download.library_id, download.video_id)
             yield source.path, info if has_video else replace(info, media_type="audio")
 
 

@@ -1,7 +1,7 @@
 """Declares the downloads product."""
 
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.downloads import routes, service, worker
 from cutroom.products.downloads.rules import download_tier
 from cutroom.products.downloads.workflow import DownloadWorkflow
@@ -20,7 +20,7 @@ PRODUCT = Product(
     worker=worker.register,
     jobs=(JobSpec(JobType.DOWNLOAD, workflow=DownloadWorkflow, output_prefix=service.output_prefix),),
     routers=(routes.router,),
-    owns=Ownership(object_prefixes=("downloads/",)),
+    owns=Ownership(objects={"downloads/": StorageKind.INTERMEDIATE}),
     refusal=_refusal,
     depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(

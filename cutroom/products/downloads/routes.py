@@ -39,7 +39,9 @@ async def create_download(call: CurrentCall, video_id: VideoId, request: NewDown
 @operation(scope=Scope.DOWNLOADS_WRITE, access=Access.READ)
 async def get_download(call: CurrentCall, request_id: DownloadRequestId) -> Download:
     """Poll until `ready` or `failed`; both return 200."""
-    return await service.get_download(call.connection, call.principal, request_id, storage=call.runtime.storage)
+    return await service.get_download(
+        call.connection, call.principal, request_id, storage=call.runtime.storage, now=call.now
+    )
 
 
 @router.delete("/downloads/{downloadRequestId}", status_code=204, summary="Delete a download")

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 SAMPLE_SECONDS = 60.0
+DOWNLOAD_LIFETIME = timedelta(days=7)  # of a prepared file
 MIN_CHAPTERS = 3
 _CHAPTER = re.compile(r"(?:\d+:)?\d{1,2}:\d{2} \S.*")
 

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+import asyncpg
+
 from cutroom.accounts.principals import Principal
 from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
@@ -11,13 +13,15 @@ from cutroom.jobs.deletion import StoredObjects, delete_output, lock_output
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
-from cutroom.library.rules import video_path
+from cutroom.library.originals import original_deleted, require_original
+from cutroom.library.rules import source_path, video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads.rules import (
+    DOWNLOAD_LIFETIME,
     Artifact,
     DubCandidate,
     DubReadiness,
@@ -31,6 +35,7 @@ from cutroom.products.downloads.schemas import Download, DownloadAsked, NewDownl
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 
 # Keys of a job result.
+EXPIRED = "The prepared file has been deleted. Request the download again."
 PATH, FILE_NAME = "storagePath", "fileName"
 
 
@@ -51,6 +56,8 @@ async def create_download(
     video = await get_video(connection, principal, video_id)
     if request.artifact is Artifact.LANGUAGE_VIDEO and request.language is None:
         raise invalid_field("language", "A language video requires a language.")
+    if request.artifact is not Artifact.BUNDLE:
+        await require_original(connection, principal, video_id)
     tier = download_tier(principal.plan.download, suspended=principal.suspended)
     if tier is None:
         raise CutroomError(Code.DOWNLOAD_TIER_NONE)
@@ -117,29 +124,34 @@ async def find_dub(connection: Connection, library_id: str, video_id: str, *, la
     )
 
 
-async def get_download(connection: Connection, principal: Principal, request_id: str, *, storage: Storage) -> Download:
+async def get_download(
+    connection: Connection, principal: Principal, request_id: str, *, storage: Storage, now: datetime
+) -> Download:
     """The current state of a download; failures are returned, not raised."""
     key = JobKey(JobType.DOWNLOAD, request_id)
     row = None
     if is_id(request_id):
         row = await connection.fetchrow(
-            """SELECT j.status, j.plan, j.result, j.error_code, j.error_message, j.error_details FROM jobs j
-               JOIN videos v ON v.library_id = j.library_id AND v.id = j.video_id AND v.deleted_at IS NULL
-               WHERE j.library_id = $1 AND j.id = $2 AND j.output_deleted_at IS NULL""",
+            """SELECT j.status, j.plan, j.result, j.error_code, j.error_message, j.error_details, j.finished_at,
+                   j.video_id, v.original_deleted_at
+               FROM jobs j JOIN videos v ON v.library_id = j.library_id AND v.id = j.video_id
+               WHERE j.library_id = $1 AND j.id = $2 AND j.output_deleted_at IS NULL AND v.deleted_at IS NULL""",
             principal.library_id,
             key.id,
         )
     if row is None:
         raise not_found()
     tier = Tier(row["plan"]["tier"])
-    url, error = None, None
-    if row["status"] == JobState.READY:
+    status, url, error = JobState(row["status"]), None, None
+    if status is JobState.READY and (loss := _loss(row, principal.library_id, now=now)) is not None:
+        status, error = JobState.FAILED, _error(loss.code, loss.message, loss.details)
+    elif status is JobState.READY:
         url = storage.download_url(row["result"][PATH], row["result"][FILE_NAME])
     if row["status"] == JobState.FAILED:
         error = _error(row["error_code"], row["error_message"], row["error_details"])
     return Download(
         id=request_id,
-        status=JobState(row["status"]),
+        status=status,
         tier=tier,
         truncated=tier is Tier.SAMPLE,
         max_duration_seconds=max_duration(tier),
@@ -147,6 +159,15 @@ async def get_download(connection: Connection, principal: Principal, request_id:
         error=error,
         job_id=key.id,
     )
+
+
+def _loss(row: asyncpg.Record, library_id: str, *, now: datetime) -> CutroomError | None:
+    """Why the prepared file is no longer there: it has been swept, or the original that it was has been deleted."""
+    if row["result"][PATH] == source_path(library_id, row["video_id"]):
+        return original_deleted(row["original_deleted_at"]) if row["original_deleted_at"] is not None else None
+    if row["finished_at"] < now - DOWNLOAD_LIFETIME:
+        return CutroomError(Code.FAILED_PRECONDITION, message=EXPIRED, details={"reason": "expired"})
+    return None
 
 
 def _error(code: str, message: str, details: dict[str, Any] | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutroom.library.derived_media import AudioName, DerivedMedia
 from cutroom.media.dubbing import AudioRange, decode_range, encode_flac
 from cutroom.media.formats import Container
 from cutroom.media.local_cache import LocalMediaCache
@@ -65,6 +66,11 @@ class DubArtifacts:
     storage: Storage
     media_cache: LocalMediaCache
     sandbox: Sandbox
+
+    async def source_audio(self, dub: DubRef, name: AudioName) -> str:
+        """Path of the video's own audio, extracted from the original again if it has been deleted."""
+        derived = DerivedMedia(self.storage, self.media_cache, self.sandbox)
+        return await derived.require_audio(dub.library_id, dub.video_id, name)
 
     async def exists(self, path: str) -> bool:
         return await self.storage.size(path) is not None

@@ -1,6 +1,7 @@
 """Mixes synthesized lines with the background, verifies them by ASR, and writes the track."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
-from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange, join_flac, measure_loudness, write_track
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
@@ -107,11 +107,7 @@ async def publish_track(
             files.append(file)
         sandbox = artifacts.sandbox
         joined = await join_flac(files, output=temp_dir, sandbox=sandbox)
-        source_path = video_path(dub.library_id, dub.video_id, "mix.mka")
-        async with artifacts.media_cache.fetch(source_path) as source:
-            target_lufs = await measure_loudness(
-                source.path, container=Container.MATROSKA, sandbox=sandbox, output=temp_dir, seconds=seconds
-            )
+        target_lufs = await _source_loudness(artifacts, dub=dub, seconds=seconds)
         lufs = await measure_loudness(joined, container=Container.FLAC, sandbox=sandbox, output=temp_dir)
         track = await write_track(
             joined, gain_db=target_lufs - lufs, peak=PEAK, language=dub.language, output=temp_dir, sandbox=sandbox
@@ -119,6 +115,20 @@ async def publish_track(
         stored = dub.path(f"{fingerprint({'chunks': list(chunks)})[:16]}-{name}")
         await artifacts.put(stored, track)
     return stored
+
+
+async def _source_loudness(artifacts: DubArtifacts, *, dub: DubRef, seconds: float | None) -> float:
+    """Loudness of the video, measured once: an edit must not need the original."""
+    path = dub.shared_path(f"loudness/{'all' if seconds is None else round(seconds)}.json")
+    if await artifacts.exists(path):
+        return float(json.loads(await artifacts.read(path))["lufs"])
+    async with artifacts.media_cache.fetch(await artifacts.source_audio(dub, "mix.mka")) as source:
+        with artifacts.media_cache.temp_dir() as temp_dir:
+            lufs = await measure_loudness(
+                source.path, container=Container.MATROSKA, sandbox=artifacts.sandbox, output=temp_dir, seconds=seconds
+            )
+    await artifacts.put(path, json.dumps({"lufs": lufs}).encode())
+    return lufs
 
 
 def _nearest_span(spans: Sequence[TimeSpan], at_seconds: float) -> int:

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType, JobType
 from cutroom.products.captions.product import PRODUCT as CAPTIONS
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.dubs import routes, service, worker
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
@@ -32,7 +32,15 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     refusal=_refusal,
-    owns=Ownership(tables=("dubs",), object_prefixes=("dubs/",)),
+    delete_outputs=service.delete_outputs,
+    owns=Ownership(
+        tables=("dubs",),
+        objects={
+            # Synthesized lines and separated tracks are outputs: an edit of one line leaves the others unchanged.
+            "dubs/": StorageKind.OUTPUT,
+            "dubs/shared/mixed/": StorageKind.INTERMEDIATE,  # mixed again from them
+        },
+    ),
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
     panels=(
         ConsolePanel(

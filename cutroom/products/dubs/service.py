@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
 from cutroom.jobs.states import JobState
+from cutroom.library.originals import require_original
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
@@ -34,6 +35,7 @@ from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import require_transcript, transcript_language
 from cutroom.text.file_names import file_name
 
+DELETED = "This dub has been deleted by the retention policy of the library. Request it again to make it again."
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
 _JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.*
@@ -80,6 +82,7 @@ async def _check(
     now: datetime,
 ) -> Translatable:
     """Raises if the dubs cannot be made."""
+    await require_original(connection, principal, video_id)
     transcript, source = await require_transcript(connection, principal, video_id)
     if work.source_voiceover == "optimized":
         raise CutroomError(
@@ -119,6 +122,7 @@ async def request_dubs(
         now=now,
     )
     plan = {REFUSES_DRAFTS: refuses_drafts}
+    finished = await _finished_languages(connection, principal.library_id, video_id, request.product)
     jobs = []
     for language, item in zip(request.languages, billable_items(bundle, found.qualities), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
@@ -129,10 +133,23 @@ async def request_dubs(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.DUB, video_id, language=language, product=request.product)
-        jobs.append(NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True))
+        job = NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True)
+        jobs.append(replace(job, rerun=language not in finished))
     requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     balance = await get_balance(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))
+
+
+async def _finished_languages(connection: Connection, library_id: str, video_id: str, product: DubProduct) -> set[str]:
+    """Languages of finished dubs; a ready job without one has lost it to the retention policy."""
+    rows = await connection.fetch(
+        """SELECT language FROM dubs
+           WHERE library_id = $1 AND video_id = $2 AND product = $3 AND completion = 'complete'""",
+        library_id,
+        video_id,
+        product.value,
+    )
+    return {row["language"] for row in rows}
 
 
 async def list_dubs(connection: Connection, principal: Principal, video_id: str) -> list[DubItem]:
@@ -149,7 +166,12 @@ async def list_dubs(connection: Connection, principal: Principal, video_id: str)
             job_id=row["job_id"],
         )
         for row in rows
+        if not _is_deleted(row)
     ]
+
+
+def _is_deleted(row: asyncpg.Record) -> bool:
+    return bool(row["job_status"] == JobState.READY and row["audio_path"] is None)
 
 
 async def get_dub(
@@ -166,6 +188,8 @@ async def get_dub(
     row = await connection.fetchrow(f"{_JOBS} AND j.id = $3", principal.library_id, video_id, key.id)
     if row is None:
         raise not_found()
+    if _is_deleted(row):
+        raise CutroomError(Code.GONE, message=DELETED, details={"reason": "output_deleted"})
     ready = row["job_status"] == JobState.READY
     path = row["audio_path"] if ready else row["preview_path"]
     if row["job_status"] == JobState.FAILED:
@@ -313,3 +337,8 @@ async def discard(connection: Connection, job: EndedJob) -> None:
         job.key.language,
         str(job.key.product),
     )
+
+
+async def delete_outputs(connection: Connection, library_id: str, video_id: str) -> None:
+    """Removes the dubs of a video. Their jobs stay ready; requested again, they run again."""
+    await connection.execute("DELETE FROM dubs WHERE library_id = $1 AND video_id = $2", library_id, video_id)

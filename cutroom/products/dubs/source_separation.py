@@ -9,7 +9,6 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.samples import resample
 from cutroom.engines.types import SAMPLE_RATE, OnProgress
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE
-from cutroom.library.rules import video_path
 from cutroom.media.dubbing import AudioRange
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
@@ -37,7 +36,7 @@ async def separate_chunk(
         rate=MIX_RATE,
         channels=2,
     )
-    source = video_path(dub.library_id, dub.video_id, "mix.mka")
+    source = await artifacts.source_audio(dub, "mix.mka")
     mix = await artifacts.read_audio(source, Container.MATROSKA, audio_range)
     background, speech = await asyncio.to_thread(_separate, engines, mix, script, chunk, on_progress=on_progress)
     await artifacts.put_audio(dub.background_path(script, index), background, rate=MIX_RATE)

@@ -5,6 +5,7 @@ Synthesized audio is stored under a fingerprint of its inputs, so that unchanged
 
 import asyncio
 import hashlib
+import json
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -30,7 +31,6 @@ from cutroom.products.speech.reference import (
     select_spans,
 )
 from cutroom.products.speech.rules import fingerprint
-from cutroom.products.transcripts.service import speech_path
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -62,15 +62,24 @@ async def assign_voices(
 
 
 async def _profile_speaker(artifacts: DubArtifacts, *, dub: DubRef, script: DubScript, speaker: str) -> SpeakerProfile:
-    """Measure a speaker's pitch on their longest lines."""
-    path, recordings = speech_path(dub.library_id, dub.video_id), []
+    """Measure a speaker's pitch on their longest lines, once: an edit must not need the original."""
     lines = _longest_lines(script, speaker)
-    for line in _first_seconds(lines, PROFILE_SECONDS):
-        seconds = line.end_seconds - line.start_seconds
-        audio_range = AudioRange(line.start_seconds, seconds, rate=SAMPLE_RATE, channels=1)
-        recordings.append((await artifacts.read_audio(path, Container.FLAC, audio_range))[0])
-    pitch = await asyncio.to_thread(_pitch, recordings)
+    spans = [(line.start_seconds, line.end_seconds) for line in _first_seconds(lines, PROFILE_SECONDS)]
+    path = dub.shared_path(f"pitch/{fingerprint({'spans': spans})}.json")
+    if await artifacts.exists(path):
+        pitch = json.loads(await artifacts.read(path))["pitch"]
+    else:
+        pitch = await _measure_pitch(artifacts, dub=dub, spans=spans)
+        await artifacts.put(path, json.dumps({"pitch": pitch}).encode())
     return SpeakerProfile(speaker, pitch, sum(line.end_seconds - line.start_seconds for line in lines))
+
+
+async def _measure_pitch(artifacts: DubArtifacts, *, dub: DubRef, spans: Sequence[tuple[float, float]]) -> float | None:
+    path, recordings = await artifacts.source_audio(dub, "speech.flac"), []
+    for start, end in spans:
+        audio_range = AudioRange(start, end - start, rate=SAMPLE_RATE, channels=1)
+        recordings.append((await artifacts.read_audio(path, Container.FLAC, audio_range))[0])
+    return await asyncio.to_thread(_pitch, recordings)
 
 
 def _assign_stock_voices(

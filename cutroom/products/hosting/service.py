@@ -11,6 +11,7 @@ from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
+from cutroom.library.originals import require_original
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.products.hosting.rules import HostingStatus, Obstacle, hosting_status
@@ -56,6 +57,7 @@ async def activate(
         case Obstacle.PROVIDER:
             message = str(current.obstacle)
             raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "no_provider"})
+    await require_original(connection, principal, video_id)
     job = NewJob(hosting_key(video_id), None, plan={"hosted_video_id": video_id})
     (started,) = await create_jobs(connection, principal, [job], prices=prices, now=now)
     updated = await _load_status(connection, principal, video_id, is_configured=is_configured)

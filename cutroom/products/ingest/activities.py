@@ -13,7 +13,7 @@ from temporalio import activity
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
-from cutroom.library.rules import poster_path, video_path
+from cutroom.library.rules import poster_path, source_path, video_path
 from cutroom.library.videos import set_poster
 from cutroom.media import audio, video
 from cutroom.media.local_cache import LocalMediaCache
@@ -167,7 +167,7 @@ class IngestActivities:
 
     @activity.defn(name="make_poster")
     async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
-        path = service.source_path(ref.library_id, video_id)
+        path = source_path(ref.library_id, video_id)
         async with self._step(ref, "creating poster", progress=POSTER_PERCENT), self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
                 poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
@@ -181,7 +181,7 @@ class IngestActivities:
     @activity.defn(name="encode_chunk")
     async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
         """Encodes one chunk, at most about a minute of work, into its own objects; those of an earlier attempt stay."""
-        info, path = INFO.validate_python(task.info), service.source_path(ref.library_id, video_id)
+        info, path = INFO.validate_python(task.info), source_path(ref.library_id, video_id)
         stored = [_chunk_path(ref, video_id, file.name) for file in _chunk_files(task, info)]
         if all([await self.storage.size(each) is not None for each in stored]):
             return

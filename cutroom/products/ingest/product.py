@@ -2,7 +2,7 @@
 
 from cutroom.jobs.ids import JobType
 from cutroom.media.probe import MAX_DURATION_SECONDS
-from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.dubs.product import PRODUCT as DUBS
 from cutroom.products.ingest import recipes, routes, service, worker
 from cutroom.products.ingest.activities import MAX_SOURCE_BYTES
@@ -18,7 +18,19 @@ PRODUCT = Product(
     workflows=(PreflightWorkflow,),
     routers=(routes.router,),
     to_bundle=recipes.credit_bundle,
-    owns=Ownership(tables=("sources",), object_prefixes=("chunks/",)),
+    owns=Ownership(
+        tables=("sources",),
+        objects={
+            "source": StorageKind.ORIGINAL,
+            "poster.jpg": StorageKind.DOCUMENT,
+            "chunks/": StorageKind.INTERMEDIATE,
+            # Extracted again by DerivedMedia.
+            "speech.flac": StorageKind.INTERMEDIATE,
+            "mix.mka": StorageKind.INTERMEDIATE,
+            "proxy.aac": StorageKind.INTERMEDIATE,  # needed only by the import
+            "proxy.mp4": StorageKind.INTERMEDIATE,  # without it, shorts look at the original
+        },
+    ),
     limits={"sourceBytes": MAX_SOURCE_BYTES, "durationSeconds": MAX_DURATION_SECONDS},
     depends_on=(DUBS, PACKAGING, SHORTS, THUMBNAILS),
 )

@@ -14,11 +14,11 @@ from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import AutomationType, JobKey, JobType
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.folders import require_folders
-from cutroom.library.rules import video_path
+from cutroom.library.rules import source_path
 from cutroom.library.service import get_video
 from cutroom.library.trash import is_trashed
 from cutroom.library.usage import Usage, add_usage
-from cutroom.library.videos import set_media, set_missing_title
+from cutroom.library.videos import set_media, set_missing_title, set_original_deleted
 from cutroom.media.probe import MediaInfo
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
@@ -37,10 +37,6 @@ from cutroom.products.thumbnails import service as thumbnails
 
 URL_PURPOSE = "source-url"
 IN_TRASH = "A video of this source is in the trash. Restore it, or delete it permanently to import the source again."
-
-
-def source_path(library_id: str, video_id: str) -> str:
-    return video_path(library_id, video_id, "source")
 
 
 def upload_prerequisite(video_id: str) -> str:
@@ -319,3 +315,16 @@ async def reactivate_source(connection: Connection, job: EndedJob) -> None:
             job.video_id,
         )
         raise CutroomError(Code.ALREADY_EXISTS, details={"videoId": existing}) from error
+
+
+async def forget_original(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
+    """Records that the original has been deleted, and stops counting its size."""
+    await set_original_deleted(connection, library_id, video_id, now=now)
+    size_bytes = await connection.fetchval(
+        """WITH earlier AS (SELECT size_bytes FROM sources WHERE library_id = $1 AND video_id = $2 FOR UPDATE)
+           UPDATE sources s SET size_bytes = 0 FROM earlier
+           WHERE s.library_id = $1 AND s.video_id = $2 RETURNING earlier.size_bytes""",
+        library_id,
+        video_id,
+    )
+    await add_usage(connection, library_id, Usage(source_bytes=-(size_bytes or 0)))

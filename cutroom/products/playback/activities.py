@@ -12,8 +12,10 @@ from pydantic import TypeAdapter
 from temporalio import activity
 
 from cutroom.jobs.steps import heartbeating
+from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.playback import MANIFEST, MASTER
 from cutroom.library.rules import video_path
+from cutroom.library.service import has_picture
 from cutroom.library.videos import set_playback_languages
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
@@ -88,6 +90,8 @@ class PlaybackActivities:
             video = await service.load_playback_video(connection, ref.library_id, ref.video_id)
         if video is None or not video.is_ready:
             return None
+        if await self.storage.size(ref.media_path("source")) is None:
+            return await self._plan_without_original(ref, video)
         async with heartbeating():
             info = replace(await self._info(ref), duration_seconds=video.duration_seconds)
         has_video = info.media_type == "video"
@@ -119,11 +123,29 @@ class PlaybackActivities:
             obsolete=obsolete,
         )
 
+    async def _plan_without_original(self, ref: PlaybackRef, video: service.PlaybackVideo) -> PlaybackPlan | None:
+        """Keeps the packaged picture and original audio, and packages the other tracks that have changed."""
+        async with self.database.transaction(ref.library_id) as connection:
+            existing = await service.track_sources(connection, ref.library_id, ref.video_id)
+            expected = await service.expected_tracks(
+                connection, ref.library_id, ref.video_id, language=video.language, has_audio=False
+            )
+            await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
+        if not existing:  # the stream was deleted too, and cannot be made again
+            return None
+        tracks = [each for each in expected if existing.get((each.kind, each.name)) != each.source]
+        return PlaybackPlan(ladder="", info={}, renditions=[], chunk_count=0, tracks=tracks)
+
+    async def _mix_path(self, ref: PlaybackRef) -> str:
+        derived = DerivedMedia(self.storage, self.media_cache, self.sandbox)
+        return await derived.require_audio(ref.library_id, ref.video_id, "mix.mka")
+
     async def _info(self, ref: PlaybackRef) -> MediaInfo:
         """The source's properties; media imported as audio counts as audio, even if it has cover video."""
         async with self.media_cache.fetch(ref.media_path("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
-        has_video = await self.storage.size(ref.media_path("proxy.mp4")) is not None
+        async with self.database.transaction(ref.library_id) as connection:
+            has_video = await has_picture(connection, ref.library_id, ref.video_id)
         return info if has_video else replace(info, media_type="audio")
 
     @activity.defn(name="encode_ladder_chunk")
@@ -173,8 +195,9 @@ class PlaybackActivities:
         language = track.language
         async with heartbeating():
             with self.media_cache.temp_dir() as temp_dir:
+                path = await self._mix_path(ref) if track.name == service.ORIGINAL else track.path
                 try:
-                    fetched = await self._fetch(track.path, temp_dir / "track")
+                    fetched = await self._fetch(path, temp_dir / "track")
                 except FileNotFoundError:  # deleted since it was planned; the deletion has requested another run
                     if track.name == service.ORIGINAL:
                         raise

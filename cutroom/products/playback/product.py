@@ -1,7 +1,7 @@
 """Declares the playback product."""
 
-from cutroom.products.declaration import Ownership, Product
-from cutroom.products.playback import routes, worker
+from cutroom.products.declaration import Ownership, Product, StorageKind
+from cutroom.products.playback import routes, service, worker
 from cutroom.products.playback.workflow import PlaybackWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 from cutroom.web.products import CallerContext
@@ -16,7 +16,11 @@ PRODUCT = Product(
     worker=worker.register,
     workflows=(PlaybackWorkflow,),
     routers=(routes.router,),
-    owns=Ownership(tables=("playbacks", "playback_tracks"), object_prefixes=("playback/",)),
+    delete_outputs=service.delete_outputs,
+    owns=Ownership(
+        tables=("playbacks", "playback_tracks"),
+        objects={"playback/": StorageKind.OUTPUT, "playback/chunks/": StorageKind.INTERMEDIATE},
+    ),
     refusal=_refusal,
     depends_on=(TRANSCRIPTS,),
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cutroom.library.rules import video_path
+from cutroom.library.videos import set_playback_languages
 from cutroom.media.packager import PackagedTrack
 from cutroom.platform.db import Connection
 from cutroom.products.playback.manifests import ManifestTrack, TrackKind
@@ -268,3 +269,12 @@ async def set_original_language(connection: Connection, library_id: str, video_i
         language,
         ORIGINAL,
     )
+
+
+async def delete_outputs(connection: Connection, library_id: str, video_id: str) -> None:
+    """Removes the stream of a video; the next finished dub or caption packages it again."""
+    await connection.execute(
+        "DELETE FROM playback_tracks WHERE library_id = $1 AND video_id = $2", library_id, video_id
+    )
+    await connection.execute("DELETE FROM playbacks WHERE library_id = $1 AND video_id = $2", library_id, video_id)
+    await set_playback_languages(connection, library_id, video_id, languages=None)

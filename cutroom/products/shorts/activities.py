@@ -15,8 +15,11 @@ from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import failure, job_step
+from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
+from cutroom.library.service import has_picture
 from cutroom.media.captions import captions_filter
+from cutroom.media.formats import Container
 from cutroom.media.framing import framing_filter
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
@@ -200,7 +203,8 @@ class ShortsActivities:
         width, height = OUTPUT_SIZES[options.aspect_ratio]
         audio = None
         if info.audio_streams:
-            async with self.media_cache.fetch(shorts.media_path("mix.mka")) as mix:
+            mix_path = await self._derived.require_audio(shorts.library_id, shorts.video_id, "mix.mka")
+            async with self.media_cache.fetch(mix_path) as mix:
                 audio = await mix_normalized_audio(
                     mix.path, timeline, with_music=options.soundtrack, temp_dir=temp_dir, sandbox=self.sandbox
                 )
@@ -235,11 +239,19 @@ class ShortsActivities:
             return VisualAnalysis((), ())
         frames: list[FrameAnalysis] = []
         cuts: list[float] = timeline.cuts()
-        async with self.media_cache.fetch(shorts.media_path("proxy.mp4")) as proxy:
+        proxy_path, container = shorts.media_path("proxy.mp4"), Container.MOV
+        if await self.storage.size(proxy_path) is None:  # deleted by the retention policy
+            proxy_path, container = shorts.media_path("source"), info.container
+        async with self.media_cache.fetch(proxy_path) as proxy:
             for source_range, start in zip(timeline.ranges, timeline.starts(), strict=True):
                 with self.media_cache.temp_dir() as temp_dir:
                     faces, shots = await extract_frames(
-                        proxy.path, info, source_range, output=temp_dir, sandbox=self.sandbox
+                        proxy.path,
+                        info,
+                        source_range,
+                        container=container,
+                        output=temp_dir,
+                        sandbox=self.sandbox,
                     )
                     end = start + source_range.seconds
                     analyzed = portion(report_progress, start / timeline.seconds, end / timeline.seconds)
@@ -251,8 +263,8 @@ class ShortsActivities:
         return VisualAnalysis(tuple(frames), tuple(sorted(cuts)))
 
     async def _energy(self, shorts: ShortsRef, transcript: TranscriptView) -> list[float]:
-        path = shorts.media_path("speech.flac")
-        if await self.storage.size(path) is None:  # a video without audio
+        path = await self._derived.find_audio(shorts.library_id, shorts.video_id, "speech.flac")
+        if path is None:  # a video without audio
             return []
         return await measure_energy(path, transcript.duration_seconds, self.media_cache, self.sandbox)
 
@@ -264,8 +276,13 @@ class ShortsActivities:
         """The source's properties; media imported as audio counts as audio, even if it has cover video."""
         async with self.media_cache.fetch(shorts.media_path("source")) as source:
             info = await probe_header(source.path, sandbox=self.sandbox)
-        has_video = await self.storage.size(shorts.media_path("proxy.mp4")) is not None
+        async with self.database.transaction(shorts.library_id) as connection:
+            has_video = await has_picture(connection, shorts.library_id, shorts.video_id)
         return info if has_video else replace(info, media_type="audio")
+
+    @property
+    def _derived(self) -> DerivedMedia:
+        return DerivedMedia(self.storage, self.media_cache, self.sandbox)
 
     async def _selection(self, shorts: ShortsRef, number: int) -> SelectedOutput:
         return read_selection(await self._read(shorts.path("moments.json")))[number]

@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import MAX_CLIPS, MAX_SHORTS, Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.shorts import routes, service, worker
 from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MIN_SECONDS
 from cutroom.products.shorts.workflow import ShortsWorkflow
@@ -24,7 +24,8 @@ PRODUCT = Product(
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
-    owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
+    delete_outputs=service.delete_outputs,
+    owns=Ownership(tables=("shorts_outputs",), objects={"shorts/": StorageKind.OUTPUT}),
     limits={
         "shorts": MAX_SHORTS,
         "clips": MAX_CLIPS,

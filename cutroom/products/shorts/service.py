@@ -20,6 +20,7 @@ from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import CANCELLED, JobState
+from cutroom.library.originals import require_original
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_duration, get_video
@@ -57,6 +58,7 @@ _OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration
     FROM shorts_outputs o JOIN videos v ON v.library_id = o.library_id AND v.id = o.video_id
     WHERE o.library_id = $1 AND o.request_id = $2 AND o.deleted_at IS NULL
     ORDER BY o.number LIMIT {MAX_LISTED_OUTPUTS}"""  # noqa: S608
+DELETED = "These outputs have been deleted by the retention policy of the library. Request them again."
 _FILE_LABELS = {ShortsKind.SHORTS: "short", ShortsKind.PROMO: "promo", ShortsKind.CLIPS: "clip"}
 
 
@@ -94,6 +96,7 @@ async def check_bundle(
 
 async def _check(connection: Connection, principal: Principal, video: Video, *, work: ShortsWork) -> list[str]:
     """Returns the jobs that these outputs depend on; raises if they cannot be made."""
+    await require_original(connection, principal, video.id)
     transcript, source = await require_transcript(connection, principal, video.id)
     require_length(ShortsKind(work.kind), video.duration, min_seconds=work.min_duration)
     return [] if source is not None else [transcript.id]
@@ -174,6 +177,8 @@ async def get_request(
     if row is None:
         raise not_found()
     outputs = await connection.fetch(_OUTPUTS, principal.library_id, request_id)
+    if row["status"] == JobState.READY and not outputs:  # a job without any output fails
+        raise CutroomError(Code.GONE, message=DELETED, details={"reason": "output_deleted"})
     request = ShortsRequest(
         shorts_request_id=request_id,
         status=_status(row),
@@ -263,3 +268,8 @@ async def discard(connection: Connection, job: EndedJob) -> None:
 
 def output_prefix(job: EndedJob) -> str:
     return output_path(job.library_id, str(job.video_id), job.key.subject, "")
+
+
+async def delete_outputs(connection: Connection, library_id: str, video_id: str) -> None:
+    """Removes all outputs of a video; their requests then read as gone."""
+    await connection.execute("DELETE FROM shorts_outputs WHERE library_id = $1 AND video_id = $2", library_id, video_id)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType
 from cutroom.platform.temporal import RecurringWorkflow
-from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.speech import routes, worker
 from cutroom.products.speech.rules import MAX_TEXT, MODEL_ID
 from cutroom.products.speech.workflow import PurgeSpeechWorkflow, SpeechSynthesisWorkflow, VoiceCloneWorkflow
@@ -28,7 +28,10 @@ PRODUCT = Product(
     workflows=(PurgeSpeechWorkflow,),
     recurring=(RecurringWorkflow(workflow="purge-speech", every=timedelta(hours=1)),),
     routers=(routes.router, routes.search_router),
-    owns=Ownership(tables=("voices", "voice_consents", "syntheses"), object_prefixes=("voices/", "speech/")),
+    owns=Ownership(
+        tables=("voices", "voice_consents", "syntheses"),
+        objects={"voices/": StorageKind.DOCUMENT, "speech/": StorageKind.OUTPUT},
+    ),
     limits={"textCharacters": MAX_TEXT},
     models=(MODEL_ID,),
     refusal=_refusal,

@@ -17,6 +17,7 @@ from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.branding import character_image_paths, load_brand
+from cutroom.library.service import has_picture
 from cutroom.library.videos import set_poster
 from cutroom.media.images import decode_image, encode_jpeg, encode_png
 from cutroom.media.local_cache import LocalMediaCache
@@ -75,7 +76,9 @@ class ThumbnailActivities:
         """Stores the best frames of the video; audio has none."""
         async with self._step(ref, "selecting frames", progress=SELECTED_PERCENT) as report_progress:
             frames: list[VideoFrame] = []
-            if await self.storage.size(thumbnail.video_file("proxy.mp4")) is not None:
+            async with self.database.transaction(thumbnail.library_id) as connection:
+                has_video = await has_picture(connection, thumbnail.library_id, thumbnail.video_id)
+            if has_video:
                 async with self.media_cache.fetch(thumbnail.video_file("source")) as source:
                     info = await probe_header(source.path, sandbox=self.sandbox)
                     with self.media_cache.temp_dir() as temp_dir:

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.engines.thumbnails.port import Pipeline
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
+from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.thumbnails import routes, service, worker
 from cutroom.products.thumbnails.rules import MAX_CHARACTERS, MAX_IMAGE_URLS, MAX_REFERENCE_IDS, MAX_TEXT
 from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
@@ -32,7 +32,11 @@ PRODUCT = Product(
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
-    owns=Ownership(tables=("thumbnail_requests", "thumbnails"), object_prefixes=("thumbnails/",)),
+    owns=Ownership(
+        tables=("thumbnail_requests", "thumbnails"),
+        # Posters, and the frames and detections that a later review chooses from.
+        objects={"thumbnails/": StorageKind.DOCUMENT},
+    ),
     limits={
         "characters": MAX_CHARACTERS,
         "referenceImages": MAX_REFERENCE_IDS,

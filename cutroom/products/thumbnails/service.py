@@ -20,6 +20,7 @@ from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.branding import require_brand_voice, require_character, require_character_images
+from cutroom.library.originals import require_original
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
@@ -191,6 +192,7 @@ async def _check(
     now: datetime,
 ) -> list[str]:
     """Returns the jobs that a thumbnail depends on: its frames and headline need the transcript."""
+    await require_original(connection, principal, video_id)
     transcript, source = await require_transcript(connection, principal, video_id)
     if languages:
         await require_languages(connection, languages, source=source, now=now, field=field)

@@ -21,6 +21,7 @@ from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
+from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
 from cutroom.media.audio import decode_speech
 from cutroom.media.local_cache import LocalMediaCache
@@ -89,13 +90,17 @@ class TranscriptActivities:
     @activity.defn(name="detect_speech")
     async def detect_speech(self, job: JobRef, video_id: str) -> SpeechPlan:
         """Run voice activity detection over the whole recording, and plan the chunks."""
-        path = service.speech_path(job.library_id, video_id)
-        if await self.storage.size(path) is None:
-            return SpeechPlan(0.0, [])
-        async with (
-            self._step(job, "detecting speech", progress=DETECTION_PROGRESS) as report_progress,
-            self.media_cache.fetch(path) as copy,
-        ):
+        async with self._step(job, "detecting speech", progress=DETECTION_PROGRESS) as report_progress:
+            derived = DerivedMedia(self.storage, self.media_cache, self.sandbox)
+            path = await derived.find_audio(job.library_id, video_id, "speech.flac")
+            if path is None:
+                return SpeechPlan(0.0, [])
+            return await self._detect_speech(job, video_id, path, report_progress=report_progress)
+
+    async def _detect_speech(
+        self, job: JobRef, video_id: str, path: str, *, report_progress: ReportProgress
+    ) -> SpeechPlan:
+        async with self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
                 raw = await decode_speech(copy.path, output=temp_dir, sandbox=self.sandbox)
                 detector = await asyncio.to_thread(self.engines.voice_activity_detector)

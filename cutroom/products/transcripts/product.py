@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.declaration import JobSpec, Ownership, Product
+from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.transcripts import routes, service, worker
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
@@ -19,5 +19,12 @@ PRODUCT = Product(
     ),
     routers=(routes.router,),
     check_bundle=service.check_bundle,
-    owns=Ownership(tables=("transcripts",), object_prefixes=("subtitles/",)),
+    owns=Ownership(
+        tables=("transcripts",),
+        objects={
+            "transcript/": StorageKind.DOCUMENT,  # dubs and shorts read the words
+            "transcript/chunks/": StorageKind.INTERMEDIATE,
+            "subtitles/": StorageKind.DOCUMENT,
+        },
+    ),
 )

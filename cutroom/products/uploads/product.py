@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from cutroom.jobs.ids import JobType
 from cutroom.platform.temporal import RecurringWorkflow
-from cutroom.products.declaration import Ownership, Product
+from cutroom.products.declaration import Ownership, Product, StorageKind
 from cutroom.products.ingest.product import PRODUCT as INGEST
 from cutroom.products.uploads import cancellation, routes, worker
 from cutroom.products.uploads.rules import MAX_UPLOAD_BYTES, SESSION_LIFETIME
@@ -16,7 +16,7 @@ PRODUCT = Product(
     workflows=(SweepUploadsWorkflow,),
     recurring=(RecurringWorkflow(workflow="sweep-uploads", every=timedelta(minutes=1)),),
     routers=(routes.router,),
-    owns=Ownership(tables=("upload_sessions", "upload_parts"), object_prefixes=("uploads/",)),
+    owns=Ownership(tables=("upload_sessions", "upload_parts"), objects={"uploads/": StorageKind.INTERMEDIATE}),
     limits={"fileBytes": MAX_UPLOAD_BYTES, "sessionSeconds": SESSION_LIFETIME.total_seconds()},
     depends_on=(INGEST,),
     before_cancel={JobType.IMPORT: cancellation.end_session},

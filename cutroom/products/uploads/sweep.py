@@ -1,8 +1,9 @@
 """Expires uploads and upload sessions, and deletes objects of aborted sessions."""
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from cutroom.platform.db import Connection
 from cutroom.products.uploads.cancellation import expire_upload
 from cutroom.products.uploads.service import Gateway, abort_session, delete_session_objects, load_session
 
@@ -69,3 +70,17 @@ async def _expire(gateway: Gateway, library_id: str, session_id: str) -> bool:
                 "DELETE FROM upload_sessions WHERE library_id = $1 AND id = $2", library_id, session_id
             )
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class LiveUploads:
+    """Sessions of a library that have not expired, and their multipart uploads."""
+
+    session_ids: frozenset[str]
+    multipart_ids: frozenset[str]
+
+
+async def live_uploads(connection: Connection, library_id: str) -> LiveUploads:
+    rows = await connection.fetch("SELECT id, multipart_id FROM upload_sessions WHERE library_id = $1", library_id)
+    multipart_ids = {row["multipart_id"] for row in rows if row["multipart_id"] is not None}
+    return LiveUploads(frozenset(row["id"] for row in rows), frozenset(multipart_ids))

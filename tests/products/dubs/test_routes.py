@@ -9,6 +9,7 @@ from cutroom.credits import ledger
 from cutroom.engines.translation.port import Quality, Route
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
+from cutroom.products.dubs import service
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
@@ -198,3 +199,27 @@ async def test_dub_of_a_failed_transcript_is_rejected(api: httpx.AsyncClient, tr
     response = await api.post(f"/videos/{transcribed.video_id}/dubs", json={"languages": ["pt"]})
     assert (response.status_code, response.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
     assert response.json()["error"]["details"] == {"jobId": f"transcript_{transcribed.video_id}"}
+
+
+async def test_a_dub_that_retention_has_deleted_is_gone_and_can_be_made_again(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    url = f"/videos/{transcribed.video_id}/dubs"
+    first = (await api.post(url, json={"languages": ["pt"]})).json()
+    job_id = first["jobs"][0]["id"]
+    where = {"library_id": transcribed.library_id, "video_id": transcribed.video_id, "language": "pt"}
+    row = {**where, "product": "plus", "completion": "complete", "segments": [], "speakers": [], "edits": {}}
+    await insert(accounts.connection, "dubs", {**row, "sync": {}, "audio_path": "track", "updated_at": system_clock()})
+    await accounts.connection.execute(
+        "UPDATE jobs SET status = 'ready', progress = 100, finished_at = now(), result = '{}' WHERE id = $1", job_id
+    )
+    again = await api.post(url, json={"languages": ["pt"]})
+    assert again.json() == {**first, "jobs": [{**first["jobs"][0], "status": "ready", "result": {}}]}
+    async with accounts.connection.transaction():
+        await service.delete_outputs(accounts.connection, transcribed.library_id, transcribed.video_id)
+    gone = await api.get(f"{url}/pt")
+    assert (gone.status_code, gone.json()["error"]["details"]) == (410, {"reason": "output_deleted"})
+    assert (await api.get(url)).json() == {"dubs": []}
+    rerun = (await api.post(url, json={"languages": ["pt"]})).json()
+    assert [(each["id"], each["status"]) for each in rerun["jobs"]] == [(job_id, "queued")]
+    assert rerun["balance"] < first["balance"]

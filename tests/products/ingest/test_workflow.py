@@ -21,6 +21,8 @@ from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
+from cutroom.retention.policy.rules import UsageKind
+from cutroom.retention.policy.stored_files import kind_of
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
@@ -96,6 +98,8 @@ async def test_video_gets_poster_audio_and_proxy(
         "mix.mka",
         "proxy.mp4",
     }
+    stored = await runtime.storage.names(f"libraries/{person.library_id}/")
+    assert [path for path in stored if kind_of(path) is UsageKind.UNKNOWN] == []
     poster = await viewer.get(video["posterUrl"])
     assert poster.content[:3] == b"\xff\xd8\xff"
 

@@ -12,7 +12,7 @@ from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.shorts.rules import ShortsKind
-from cutroom.products.shorts.service import NewShortsOutput, check_start, save_output
+from cutroom.products.shorts.service import NewShortsOutput, check_start, delete_outputs, save_output
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
@@ -262,3 +262,17 @@ async def test_failed_request_is_returned_as_error_details(
 @pytest.mark.parametrize("request_id", ["nothing", "01m7fd9433eh2trk34yng1t0x1", "%2e%2e"])
 async def test_unknown_request_is_not_found(api: httpx.AsyncClient, request_id: str) -> None:
     assert (await api.get(f"/shorts/{request_id}")).status_code == 404
+
+
+async def test_outputs_that_retention_has_deleted_are_gone(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
+) -> None:
+    created = (await create(api, transcribed, kind="shorts", numClips=1)).json()
+    await save(runtime, transcribed, output(transcribed, created, 0))
+    await finish_job(runtime, transcribed, created, result={})
+    url = f"/shorts/{created['shortsRequestId']}"
+    assert len((await api.get(url)).json()["outputs"]) == 1
+    async with runtime.database.transaction(transcribed.library_id) as connection:
+        await delete_outputs(connection, transcribed.library_id, transcribed.video_id)
+    gone = await api.get(url)
+    assert (gone.status_code, gone.json()["error"]["details"]) == (410, {"reason": "output_deleted"})
