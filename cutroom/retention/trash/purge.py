@@ -7,11 +7,12 @@ from cutroom.platform.db import Connection
 from cutroom.products.catalog import PRODUCTS
 from cutroom.webhooks.service import delete_video_events
 
-OWNED_TABLES = frozenset(name for product in PRODUCTS for name in product.owns.tables)
+RETENTION_TABLES = ("storage_usage", "retention_deletions")
+OWNED_TABLES = frozenset([*RETENTION_TABLES, *(name for product in PRODUCTS for name in product.owns.tables)])
 
 
 async def list_video_tables(connection: Connection) -> list[str]:
-    """Return the products' tables that hold rows of videos."""
+    """Return the tables of products and of retention that hold rows of videos."""
     rows = await connection.fetch(
         """SELECT table_name::text FROM information_schema.columns
            WHERE table_schema = 'public' AND column_name = 'video_id' AND table_name = ANY($1) ORDER BY table_name""",

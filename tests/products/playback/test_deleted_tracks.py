@@ -230,6 +230,3 @@ async def test_track_that_is_deleted_before_it_is_packaged_is_skipped(stage: Sta
     )
     find = "SELECT count(*) FROM playback_tracks WHERE video_id = $1"
     assert await stage.video.accounts.connection.fetchval(find, stage.ref.video_id) == 0
-    original = TrackSource("audio", service.ORIGINAL, "en", path, path)
-    with pytest.raises(FileNotFoundError):
-        await ActivityEnvironment().run(stage.activities.package_track, stage.ref, original)

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary
+from sqlalchemy import Boolean, Column, Date, DateTime, Float, Integer, LargeBinary
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from temporalio.testing import ActivityEnvironment
 
@@ -34,20 +34,28 @@ CHECKED = {
     "captions.quality": "draft",
     "dubs.completion": "complete",
     "playback_tracks.kind": "video",
+    "storage_usage.kind": "output",
 }
+
+
+VALUES = (
+    (Boolean, False),
+    (Date, system_clock().date()),
+    (DateTime, system_clock()),
+    (Integer, 1),
+    (Float, 1.0),
+    (LargeBinary, b"x"),
+    (JSONB, []),
+    (ARRAY, []),
+)
 
 
 def value_of(column: "Column[Any]") -> Any:  # noqa: ANN401 (a column's value)
     """Any valid value of a column."""
     if checked := CHECKED.get(f"{column.table.name}.{column.name}"):
         return checked
-    for kind, value in (
-        (Boolean, False), (DateTime, system_clock()), (Integer, 1), (Float, 1.0), (LargeBinary, b"x"),
-        (JSONB, []), (ARRAY, []),
-    ):  # fmt: skip
-        if isinstance(column.type, kind):
-            return value
-    return f"{column.name}-{new_id()}"
+    found = [value for kind, value in VALUES if isinstance(column.type, kind)]
+    return found[0] if found else f"{column.name}-{new_id()}"
 
 
 async def fill(accounts: Accounts, library_id: str, video_id: str) -> None:
