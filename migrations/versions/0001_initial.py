@@ -50,6 +50,9 @@ LIBRARY_TABLES = {
     "oauth_refresh_tokens": "SELECT, INSERT, UPDATE",
     "audit_entries": "SELECT, INSERT",
     "audit_heads": "SELECT, INSERT, UPDATE (sequence, hash)",
+    "exports": "SELECT, INSERT, UPDATE, DELETE",
+    "export_files": "SELECT, INSERT, UPDATE, DELETE",
+    "export_parts": "SELECT, INSERT, UPDATE, DELETE",
 }
 # Reached only through SECURITY DEFINER functions.
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")
@@ -86,6 +89,7 @@ APPLICATION_FUNCTIONS = (
     "ledgers_to_check(timestamptz, integer)",
     "voices_to_purge(timestamptz, integer)",
     "syntheses_to_purge(timestamptz, integer)",
+    "expired_exports(timestamptz, integer)",
     "find_password(text)",
     "set_password(text, text, timestamptz)",
     "create_account(text, text, text, text, text, text, timestamptz)",

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import MAX_CLIPS, MAX_SHORTS, Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
-from cutroom.products.shorts import routes, service, worker
+from cutroom.products.shorts import export, routes, service, worker
 from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MIN_SECONDS
 from cutroom.products.shorts.workflow import ShortsWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -25,6 +25,7 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("shorts_outputs",), object_prefixes=("shorts/",)),
+    export=export.export_files,
     limits={
         "shorts": MAX_SHORTS,
         "clips": MAX_CLIPS,

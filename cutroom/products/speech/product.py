@@ -6,7 +6,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.products.declaration import JobSpec, Ownership, Product
-from cutroom.products.speech import routes, worker
+from cutroom.products.speech import export, routes, worker
 from cutroom.products.speech.rules import MAX_TEXT, MODEL_ID
 from cutroom.products.speech.workflow import PurgeSpeechWorkflow, SpeechSynthesisWorkflow, VoiceCloneWorkflow
 from cutroom.web.products import CallerContext
@@ -29,6 +29,7 @@ PRODUCT = Product(
     recurring=(RecurringWorkflow(workflow="purge-speech", every=timedelta(hours=1)),),
     routers=(routes.router, routes.search_router),
     owns=Ownership(tables=("voices", "voice_consents", "syntheses"), object_prefixes=("voices/", "speech/")),
+    export_library=export.export_library,
     limits={"textCharacters": MAX_TEXT},
     models=(MODEL_ID,),
     refusal=_refusal,

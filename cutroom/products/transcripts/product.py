@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import JobSpec, Ownership, Product
-from cutroom.products.transcripts import routes, service, worker
+from cutroom.products.transcripts import export, routes, service, worker
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 PRODUCT = Product(
@@ -20,4 +20,5 @@ PRODUCT = Product(
     routers=(routes.router,),
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("transcripts",), object_prefixes=("subtitles/",)),
+    export=export.export_files,
 )
