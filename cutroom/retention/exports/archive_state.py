@@ -109,7 +109,7 @@ async def discard_parts(connection: Connection, ref: ExportRef) -> None:
     await connection.execute(
         "DELETE FROM export_parts WHERE library_id = $1 AND export_id = $2", ref.library_id, ref.export_id
     )
-    await update_export(connection, ref, {"multipart_id": None, "part_bytes": None, "archive_bytes": None})
+    await update_export(connection, ref, {"multipart_id": None, "part_bytes": None})
 
 
 async def delete_files(connection: Connection, ref: ExportRef) -> None:

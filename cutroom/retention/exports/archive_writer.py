@@ -47,6 +47,16 @@ class ArchiveWriter:
 
     async def write(self, ref: ExportRef) -> ArchiveOutcome:
         """Uploads the parts that are not stored yet, then completes the archive; raises FileChangedError."""
+        try:
+            return await self._write(ref)
+        except MultipartUploadNotFoundError:
+            if await self._is_complete(ref):  # by a run whose response was lost
+                return ArchiveOutcome.COMPLETE
+            async with self.database.transaction(ref.library_id) as connection:
+                await archive_state.discard_parts(connection, ref)
+            raise  # the next run starts a new upload
+
+    async def _write(self, ref: ExportRef) -> ArchiveOutcome:
         async with self.database.transaction(ref.library_id) as connection:
             files = [each for each in await archive_state.read_files(connection, ref) if not each.is_missing]
             etags = await archive_state.part_etags(connection, ref)
@@ -70,7 +80,7 @@ class ArchiveWriter:
             async with self.database.transaction(ref.library_id) as connection:
                 await archive_state.add_part(connection, ref, number, etag)
                 await archive_state.report_progress(connection, ref, READ + (ARCHIVED - READ) * number / count)
-        await self._complete(ref, upload_id, etags, size_bytes=layout.size_bytes)
+        await self.multipart.complete(ref.archive_path, upload_id, etags=etags)
         return ArchiveOutcome.COMPLETE
 
     async def _open_upload(self, ref: ExportRef, layout: ZipLayout) -> tuple[str, int]:
@@ -102,16 +112,13 @@ class ArchiveWriter:
             else:
                 yield each
 
-    async def _complete(self, ref: ExportRef, upload_id: str, etags: list[str], *, size_bytes: int) -> None:
-        """Completes the upload; a run whose response was lost has completed it already."""
-        try:
-            await self.multipart.complete(ref.archive_path, upload_id, etags=etags)
-        except MultipartUploadNotFoundError:
-            found = await self.multipart.find(ref.archive_path)
-            if found is None or (found.size_bytes, found.owner) != (size_bytes, ref.export_id):
-                async with self.database.transaction(ref.library_id) as connection:
-                    await archive_state.discard_parts(connection, ref)
-                raise  # the next run starts a new upload
+    async def _is_complete(self, ref: ExportRef) -> bool:
+        async with self.database.transaction(ref.library_id) as connection:
+            state = await archive_state.load_unfinished(connection, ref)
+        found = await self.multipart.find(ref.archive_path)
+        if state is None or found is None:
+            return False
+        return (found.size_bytes, found.owner) == (state.archive_bytes, ref.export_id)
 
     async def abort(self, ref: ExportRef) -> None:
         """Deletes the parts of an archive that is not complete."""
