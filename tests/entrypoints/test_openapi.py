@@ -22,6 +22,8 @@ METHODS = {
     "/v1/webhook-endpoints": {"get", "post"},
     "/v1/webhook-endpoints/{endpointId}": {"get", "patch", "delete"},
     "/v1/voices/{voice_id}": {"get", "patch", "delete"},
+    "/v1/library/exports": {"get", "post"},
+    "/v1/library/exports/{exportId}": {"get", "delete"},
 }
 
 

@@ -26,8 +26,8 @@ from cutroom.retention.exports.rules import (
 )
 
 PAGE_ROWS = 500
-_NOT_PURGED = """AND NOT EXISTS (SELECT FROM videos v
-    WHERE v.library_id = t.library_id AND v.id = t.{column} AND v.purged_at IS NOT NULL)"""
+_NOT_PURGED = """NOT EXISTS (SELECT FROM videos v
+    WHERE v.library_id = t.library_id AND v.id = t.video_id AND v.purged_at IS NOT NULL)"""
 _LIBRARY = "SELECT to_jsonb(l) AS row FROM libraries l WHERE l.id = $1"
 _MEMBERS = """SELECT u.id, u.name, u.email, m.role FROM members m JOIN users u ON u.id = m.user_id
     WHERE m.library_id = $1 ORDER BY u.id"""
@@ -159,14 +159,14 @@ async def _rows(connection: Connection, library_id: str, table: str) -> AsyncIte
     )
     names = {row["name"] for row in columns}
     order = ", ".join(row["name"] for row in columns if row["is_key"])
-    condition = ""
+    condition = "true"
     if table == "videos":
-        condition = "AND t.purged_at IS NULL"
+        condition = "t.purged_at IS NULL"
     elif "video_id" in names and table not in KEPT_OF_PURGED_VIDEOS:
-        condition = _NOT_PURGED.format(column="video_id")
+        condition = _NOT_PURGED
     # Tables are named in EXPORTED_TABLES, and key columns by the catalog: nothing comes from a caller.
     sql = f"""SELECT (to_jsonb(t) - $2::text[])::text AS row FROM {table} t
-              WHERE t.library_id = $1 {condition} ORDER BY {order}"""  # noqa: S608
+              WHERE t.library_id = $1 AND {condition} ORDER BY {order}"""  # noqa: S608
     left_out = list(LEFT_OUT_COLUMNS.get(table, {}))
     async for row in connection.cursor(sql, library_id, left_out, prefetch=PAGE_ROWS):
         yield row["row"]
