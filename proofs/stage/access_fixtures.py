@@ -236,7 +236,7 @@ class LibraryFactory:
             "archive_bytes": 1,
             "summary": {"formatVersion": 1, "videos": 1, "trashedVideos": 0, "missingFiles": 0, "kinds": KINDS},
             "finished_at": base["created_at"],
-            "expires_at": base["created_at"] + timedelta(days=7),
+            "expires_at": system_clock() + timedelta(days=7),
         }
         image = {"library_id": library_id, "id": new_id(), "character_id": ids["characterId"], "storage_path": marker}
         rows: list[tuple[str, dict[str, Any]]] = [

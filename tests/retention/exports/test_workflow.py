@@ -1,13 +1,14 @@
 """The export workflows on real Temporal."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import Worker
 
+from cutroom.jobs.worker import Activity
 from cutroom.platform.ids import new_id
 from cutroom.platform.relay import Relay
 from cutroom.platform.task_queues import TaskQueue
@@ -22,7 +23,7 @@ PATH = "/library/exports"
 @asynccontextmanager
 async def worker(exporter: Exporter) -> AsyncIterator[None]:
     activities = exporter.activities
-    control = [
+    control: list[Activity] = [
         activities.start_export,
         activities.fail_export,
         activities.delete_export_work,
@@ -30,7 +31,7 @@ async def worker(exporter: Exporter) -> AsyncIterator[None]:
         activities.remove_export,
         activities.purge_exports,
     ]
-    transfer = [
+    transfer: list[Activity] = [
         activities.collect_export_files,
         activities.read_export_files,
         activities.write_export_manifest,
@@ -38,12 +39,11 @@ async def worker(exporter: Exporter) -> AsyncIterator[None]:
         activities.finish_export,
     ]
     workflows = [ExportLibraryWorkflow, DeleteExportWorkflow, PurgeExportsWorkflow]
-    async with AsyncExitStack() as stack:
-        client = activities.client
-        queues = ((TaskQueue.CONTROL, workflows, control), (TaskQueue.DOWNLOAD, [], transfer))
-        for queue, definitions, registered in queues:
-            running = Worker(client, task_queue=queue, workflows=definitions, activities=registered)
-            await stack.enter_async_context(running)
+    client = activities.client
+    async with (
+        Worker(client, task_queue=TaskQueue.CONTROL, workflows=workflows, activities=control),
+        Worker(client, task_queue=TaskQueue.DOWNLOAD, activities=transfer),
+    ):
         yield
 
 
