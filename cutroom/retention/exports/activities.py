@@ -135,9 +135,7 @@ class ExportActivities:
             archived = [manifest, *(each for each in files if not each.is_missing)]
             layout = zip_layout(archived)
             if layout.size_bytes > MAX_ARCHIVE_BYTES:
-                message = "The library is too large for one archive."
-                details = {"bytes": layout.size_bytes, "limit": MAX_ARCHIVE_BYTES}
-                raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
+                raise CutroomError(Code.FAILED_PRECONDITION, message="The library is too large for one archive.")
             columns = {
                 "file_count": len(archived),
                 "content_bytes": sum(each.size_bytes or 0 for each in archived),

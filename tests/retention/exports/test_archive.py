@@ -11,7 +11,7 @@ from cutroom.library.rules import character_path
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.multipart import Multipart, MultipartUploadNotFoundError
 from cutroom.products.speech.rules import voice_path
-from cutroom.retention.exports import contents
+from cutroom.retention.exports import activities, contents
 from cutroom.retention.exports.archive_writer import ArchiveOutcome
 from cutroom.retention.exports.rules import EXPORTED_TABLES, LEFT_OUT_TABLES
 from dev.scratch import Accounts, Person
@@ -256,6 +256,15 @@ async def test_library_with_too_many_files_fails(
     monkeypatch.setattr(contents, "MAX_FILES", 10)
     with pytest.raises(ApplicationError, match="more than 10 files") as raised:
         await exporter.run("collect_export_files", await exporter.request(library.library_id))
+    assert raised.value.non_retryable
+
+
+async def test_library_that_is_too_large_fails(
+    library: SeededLibrary, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activities, "MAX_ARCHIVE_BYTES", len(SOURCE))
+    with pytest.raises(ApplicationError, match="too large") as raised:
+        await exporter.prepare(await exporter.request(library.library_id))
     assert raised.value.non_retryable
 
 
