@@ -85,3 +85,15 @@ async def statement(connection: Connection, library_id: str, *, limit: int = MAX
         }
         for row in rows
     ]
+
+
+async def list_holders(connection: Connection, library_id: str, *, after: str, limit: int) -> list[str]:
+    """Return the ids of jobs for which credits were held, in their order after an id."""
+    rows = await connection.fetch(
+        """SELECT DISTINCT holder FROM escrow_lines
+           WHERE library_id = $1 AND holder > $2 ORDER BY holder LIMIT $3""",
+        library_id,
+        after,
+        limit,
+    )
+    return [row["holder"] for row in rows]

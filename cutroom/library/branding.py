@@ -239,3 +239,12 @@ async def character_image_paths(
         list(image_ids),
     )
     return [row["storage_path"] for row in rows]
+
+
+async def exported_images(connection: Connection, library_id: str) -> list[tuple[str, str, str]]:
+    """Every character image of a library: the ids of character and image, and the storage path."""
+    rows = await connection.fetch(
+        "SELECT character_id, id, storage_path FROM character_images WHERE library_id = $1 ORDER BY character_id, id",
+        library_id,
+    )
+    return [(row["character_id"], row["id"], row["storage_path"]) for row in rows]

@@ -1,6 +1,6 @@
 """What a product declares about itself; the worker, API, console and price checks are built from the declarations."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,12 +14,16 @@ from cutroom.jobs.cancellation_activities import OutputPrefix
 from cutroom.jobs.ids import JobKind
 from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
+from cutroom.library.exported_files import ExportedFile
 from cutroom.platform.db import Connection
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.web.products import ProductInfo, Refusal, never_refused
 
 # Removes what a product keeps of a video outside its own tables and the video's folder in the bucket.
 PurgeHook = Callable[[WorkerContext, str, str], Awaitable[None]]
+# What an export of the library contains of a product: files of one video, or files that belong to no video.
+ExportVideo = Callable[[Connection, str, str], Awaitable[Sequence[ExportedFile]]]
+ExportLibrary = Callable[[Connection, str], Awaitable[Sequence[ExportedFile]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,8 @@ class Product:
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
     delete_outputs: DeleteOutputs | None = None  # removes the rows of a video's outputs before their objects
+    export: ExportVideo | None = None
+    export_library: ExportLibrary | None = None
     before_cancel: Mapping[JobKind, JobHook] = field(
         default_factory=dict
     )  # ends what a job of another product waits for

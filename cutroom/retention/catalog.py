@@ -8,23 +8,30 @@ from fastapi import APIRouter
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
-from cutroom.retention.policy import routes as policy_routes
+from cutroom.retention.exports import worker as exports_worker
+from cutroom.retention.exports.routes import router as exports_router
+from cutroom.retention.exports.workflow import DeleteExportWorkflow, ExportLibraryWorkflow, PurgeExportsWorkflow
 from cutroom.retention.policy import worker as policy_worker
+from cutroom.retention.policy.routes import router as policy_router
 from cutroom.retention.policy.workflow import ApplyRetentionWorkflow
-from cutroom.retention.trash.activities import TrashActivities
-from cutroom.retention.trash.routes import router as trash
+from cutroom.retention.trash import worker as trash_worker
+from cutroom.retention.trash.routes import router as trash_router
 from cutroom.retention.trash.workflow import EmptyTrashWorkflow, PurgeVideoWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = (trash, policy_routes.router)
+ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router)
 # On the control queue.
 WORKFLOWS: tuple[type[object], ...] = (
     ApplyRetentionWorkflow,
+    DeleteExportWorkflow,
     EmptyTrashWorkflow,
+    ExportLibraryWorkflow,
+    PurgeExportsWorkflow,
     PurgeVideoWorkflow,
 )
 RECURRING: tuple[RecurringWorkflow, ...] = (
     RecurringWorkflow(workflow="apply-retention", every=timedelta(days=1)),
     RecurringWorkflow(workflow="empty-trash", every=timedelta(hours=1)),
+    RecurringWorkflow(workflow="purge-exports", every=timedelta(hours=1)),
 )
 
 
@@ -38,16 +45,4 @@ def register(context: WorkerContext) -> Activities:
 
 
 def _parts(context: WorkerContext) -> tuple[Activities, ...]:
-    return (_trash(context), policy_worker.register(context))
-
-
-def _trash(context: WorkerContext) -> Activities:
-    trashed = TrashActivities(context)
-    return {
-        TaskQueue.CONTROL: [
-            trashed.start_purges,
-            trashed.delete_video_objects,
-            trashed.delete_video_rows,
-        ],
-        TaskQueue.EGRESS: [trashed.release_external_copies],
-    }
+    return (trash_worker.register(context), policy_worker.register(context), exports_worker.register(context))

@@ -91,6 +91,8 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
         "x-access": operation.access.value,
         "security": [*credentials, {"speechKey": []}] if operation.speech else credentials,
     }
+    if operation.further_scopes:
+        extra["x-further-scopes"] = [scope.value for scope in operation.further_scopes]
     if operation.admin_only:
         extra["x-roles"] = ["owner", "admin"]
     if posts and not operation.speech:

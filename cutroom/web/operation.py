@@ -31,6 +31,7 @@ class Operation:
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
     has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
     admin_only: bool = False  # for owners and admins of the library
+    further_scopes: tuple[Scope, ...] = ()  # required in addition to `scope`
 
     @property
     def speech(self) -> bool:
@@ -38,9 +39,11 @@ class Operation:
         return self.scope in SPEECH_SCOPES
 
     def authorize(self, principal: Principal) -> None:
-        """Check the scope, then the workspace role, then the plan."""
+        """Check the scopes, then the workspace role, then the plan."""
         if self.scope not in principal.scopes:
             raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": [self.scope.value]})
+        if missing := [scope.value for scope in self.further_scopes if scope not in principal.scopes]:
+            raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": missing})
         if self.access is not Access.READ and not principal.may_write:
             produces = self.access is Access.PRODUCE
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
@@ -58,6 +61,7 @@ def operation(
     accepts_form: bool = False,
     has_revisions: bool = False,
     admin_only: bool = False,
+    further_scopes: tuple[Scope, ...] = (),
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
@@ -69,6 +73,7 @@ def operation(
             accepts_form=accepts_form,
             has_revisions=has_revisions,
             admin_only=admin_only,
+            further_scopes=further_scopes,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint

@@ -54,6 +54,9 @@ LIBRARY_TABLES = {
     "retention_deletions": "SELECT, INSERT, UPDATE, DELETE",
     "audit_entries": "SELECT, INSERT",
     "audit_heads": "SELECT, INSERT, UPDATE (sequence, hash)",
+    "exports": "SELECT, INSERT, UPDATE, DELETE",
+    "export_files": "SELECT, INSERT, UPDATE, DELETE",
+    "export_parts": "SELECT, INSERT, UPDATE, DELETE",
 }
 # Reached only through SECURITY DEFINER functions.
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")
@@ -92,6 +95,7 @@ APPLICATION_FUNCTIONS = (
     "trashed_videos(timestamptz, integer)",
     "voices_to_purge(timestamptz, integer)",
     "syntheses_to_purge(timestamptz, integer)",
+    "expired_exports(timestamptz, integer)",
     "find_password(text)",
     "set_password(text, text, timestamptz)",
     "create_account(text, text, text, text, text, text, timestamptz)",

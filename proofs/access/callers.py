@@ -143,10 +143,13 @@ def _without_permission(operation: Operation, stage: Stage, *, short: bool) -> I
         Code.INSUFFICIENT_SCOPE, details={"required": [operation.scope.value]}, hidden=stage.owner.markers
     )
 
-    def owner(caller: str, secret: str) -> Case:
-        return Case(caller, operation, stage.owner.ids, bearer(secret), unscoped)
+    def owner(caller: str, secret: str, expected: Expected = unscoped) -> Case:
+        return Case(caller, operation, stage.owner.ids, bearer(secret), expected)
 
     yield owner("every scope but the required one", stage.lacking[operation.scope])
+    for scope in operation.further_scopes:
+        further = refusal(Code.INSUFFICIENT_SCOPE, details={"required": [scope.value]}, hidden=stage.owner.markers)
+        yield owner(f"every scope but {scope}", stage.lacking[scope], further)
     for scope, secret in () if short else stage.only.items():
         if scope is not operation.scope:
             yield owner(f"{scope} only", secret)
@@ -201,9 +204,9 @@ async def _permitted(operation: Operation, stage: Stage) -> AsyncIterator[Case]:
     yield case("the owner", own, bearer(own.key.secret), seen)
     own = await factory.personal()
     yield case("X-Api-Key", own, {b"X-Api-Key": own.key.secret.encode()})
-    own = await factory.personal(scopes={operation.scope})
-    yield case("the required scope only", own, bearer(own.key.secret))
-    if operation.path_names:
+    own = await factory.personal(scopes={operation.scope, *operation.further_scopes})
+    yield case("the required scopes only", own, bearer(own.key.secret))
+    if operation.path_names and not operation.admin_only:
         own = await factory.workspace()
         editor = await _join(factory.accounts, own, Role.EDITOR)
         code = FELLOW_CODES.get(operation.name)

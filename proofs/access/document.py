@@ -25,6 +25,7 @@ class Operation:
     method: str
     path: str
     scope: Scope
+    further_scopes: tuple[Scope, ...]  # required in addition
     access: Access
     admin_only: bool  # for owners and admins
     path_names: tuple[str, ...]
@@ -92,6 +93,7 @@ def _operation(
         method=method,
         path=path,
         scope=Scope(declared["x-required-scope"]),
+        further_scopes=tuple(map(Scope, declared.get("x-further-scopes", ()))),
         access=Access(declared["x-access"]),
         admin_only="x-roles" in declared,
         path_names=path_names,

@@ -41,7 +41,7 @@ async def _prove_operation(
     headers = library.key.headers
     _, last = await new_entries(client, headers, 0)
     url = operation.url({**library.ids, **{name: new_id() for name in operation.path_names}})
-    refused = await client.request(operation.method.upper(), url, json={}, headers=headers)
+    refused = await client.request(operation.method.upper(), url, headers=headers, **_invalid_body(operation))
     if refused.status_code < 400:
         tally.wrong.append(f"{action}: an invalid request got {refused.status_code}")
     nothing, last = await new_entries(client, headers, last)
@@ -63,6 +63,13 @@ async def _prove_operation(
     tally.check(action, entries, actor=actor, targets=targets)
     if entries and entries[0]["requestId"] != response.headers["X-Request-Id"]:
         tally.wrong.append(f"{action}: the request id differs from the response's")
+
+
+def _invalid_body(operation: Operation) -> dict[str, Any]:
+    """A body that the operation refuses; operations without a body and without ids refuse only malformed JSON."""
+    if operation.body is None and not operation.path_names:
+        return {"content": b"{"}
+    return {"json": {}}
 
 
 def _response_ids(response: httpx.Response) -> dict[str, str]:

@@ -69,15 +69,16 @@ async def check_success(stage: Stage, promise: Promise) -> str | None:
 
 
 async def check_scope(stage: Stage, promise: Promise) -> str | None:
-    """All other scopes together are not sufficient, and this one alone is."""
+    """All other scopes together are not sufficient, and the required ones alone are."""
     sample = _fast_sample(promise.operation)
-    refused = await send(stage, promise.operation, sample, caller=stage.lacking[promise.expected])
-    expected = {"code": "INSUFFICIENT_SCOPE", "details": {"required": [promise.expected]}}
-    error = refused.document["error"] if refused.code is not None else {}
-    if refused.status != 403 or {name: error.get(name) for name in expected} != expected:
-        return f"without the scope: {refused}"
+    for scope in promise.expected.split(" and "):
+        refused = await send(stage, promise.operation, sample, caller=stage.lacking[scope])
+        expected = {"code": "INSUFFICIENT_SCOPE", "details": {"required": [scope]}}
+        error = refused.document["error"] if refused.code is not None else {}
+        if refused.status != 403 or {name: error.get(name) for name in expected} != expected:
+            return f"without {scope}: {refused}"
     passed = await send(stage, promise.operation, sample, caller=stage.only[promise.expected])
-    return f"with the scope alone: {passed}" if passed.status in {401, 403} else None
+    return f"with {promise.expected} alone: {passed}" if passed.status in {401, 403} else None
 
 
 def _fast_sample(operation: str) -> Sample:
@@ -105,7 +106,8 @@ async def _unauthenticated(stage: Stage, operation: str) -> list[ApiResponse]:
 
 
 async def _insufficient_scope(stage: Stage, operation: str) -> list[ApiResponse]:
-    return [await send(stage, operation, _fast_sample(operation), caller=stage.lacking[SCOPES[operation]])]
+    scope = SCOPES[operation].partition(" and ")[0]
+    return [await send(stage, operation, _fast_sample(operation), caller=stage.lacking[scope])]
 
 
 async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:

@@ -189,6 +189,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "DELETE /webhook-endpoints/{endpointId}": [Sample(of="a new endpoint", status=204)],
     "GET /audit-log": [Sample(), Sample(query={"action": "folder.rename"}), Sample(caller="a member")],
     "GET /audit-log/export": [Sample()],
+    "POST /library/exports": [Sample(of="no unfinished export", status=202)],
+    "GET /library/exports": [Sample(), Sample(caller="a member")],
+    "GET /library/exports/{exportId}": [Sample(), Sample(of="a failed export"), Sample(caller="a member")],
+    "DELETE /library/exports/{exportId}": [Sample(of="a new export", status=204)],
     "POST /voices/add": [Sample({"name": "Ana", "sample_url": "https://media.example.com/ana.wav"})],
     "GET /voices": [Sample(), Sample(query={"status": "ready"}), Sample(caller="a member")],
     "GET /voices/{voice_id}": [
@@ -226,12 +230,15 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new folder": ("folderId", stage.rows.folder),
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
+        "a new export": ("exportId", stage.rows.failed_export),
     }
     if sample.of in new_rows:
         name, insert_row = new_rows[sample.of]
         return {name: await insert_row()}
     if sample.of == "a new product":
         return await stage.rows.new_product()
+    if sample.of == "no unfinished export":
+        await stage.rows.remove_unfinished_exports()
     if sample.of == "a new endpoint":
         made = await stage.call(
             "POST /webhook-endpoints", fill_placeholders({"url": f"https://hooks.example.com/{UNIQUE}"})
@@ -240,7 +247,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    return stage.states[sample.of] if sample.of is not None else {}
+    return stage.states.get(sample.of, {}) if sample.of is not None else {}
 
 
 def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)

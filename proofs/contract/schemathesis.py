@@ -48,6 +48,7 @@ EXTRA_RULES = {
     "quote": "languages must be unique ignoring case",
     "reserve": "at least one billable action",
     "addVoice": "a recording must be given",
+    "createLibraryExport": "a library has one unfinished export at a time",
     "speak": "text must contain words, models and languages must be known",
     "stream": "text must contain words, models and languages must be known",
     "getSubtitles": "the language tag must be valid",
@@ -151,6 +152,7 @@ async def _dedicated_ids(stage: Stage) -> list[str]:
         "deleteVideo": ("videoId", [await stage.rows.video() for _ in range(DELETABLE)]),
         "deleteFolder": ("folderId", [await stage.rows.folder() for _ in range(DELETABLE)]),
         "deleteCharacter": ("characterId", [await stage.rows.character() for _ in range(DELETABLE)]),
+        "deleteLibraryExport": ("exportId", [await stage.rows.failed_export() for _ in range(DELETABLE)]),
         "deleteBrandVoice": ("brandVoiceId", [await stage.rows.brand_voice() for _ in range(DELETABLE)]),
     }
     return [

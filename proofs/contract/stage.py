@@ -31,6 +31,7 @@ MANY_MILLICREDITS = 10**12  # millicredits
 TRACEBACK_CHARACTERS = 3000
 PROVOKED_ERROR = "InsufficientPrivilege"
 DRAFT_LANGUAGE = "it"  # translations into it are drafts
+EXPORT_SCOPES = (Scope.DOWNLOADS_WRITE, Scope.WEBHOOKS_WRITE)  # an export requires both
 LANGUAGES = ("de", "es", "fr", DRAFT_LANGUAGE, "pt", "pt-BR")
 _METHODS_WITH_BODY = {"POST", "PUT", "PATCH"}
 
@@ -172,6 +173,7 @@ async def _fill(accounts: Accounts, client: httpx.AsyncClient, url: str) -> Stag
     for scope in Scope:
         stage.lacking[scope.value] = await _with_scopes(accounts, owner, ALL_SCOPES - {scope})
         stage.only[scope.value] = await _with_scopes(accounts, owner, frozenset({scope}))
+    stage.only[" and ".join(EXPORT_SCOPES)] = await _with_scopes(accounts, owner, frozenset(EXPORT_SCOPES))
     stage.callers = {
         OWNER: _caller(owner.key.headers, owner),
         "anonymous": _caller({}, owner),

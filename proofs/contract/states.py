@@ -39,6 +39,7 @@ class StateFixtures:
             **await self._hosting(),
             **await self._automations(),
             "many thumbnails": await self._many_thumbnails(),
+            "a failed export": {"exportId": await self.failed_export()},
         }
 
     async def video(self, **changes: Any) -> str:  # noqa: ANN401 (columns)
@@ -125,6 +126,18 @@ class StateFixtures:
         brand = {"id": new_id(), "name": "Ours", "guidelines": "Plain words.", "colors": ["#12ab9f"]}
         await self._insert("brand_voices", brand)
         return str(brand["id"])
+
+    async def failed_export(self) -> str:
+        export_id, now = new_id(), system_clock()
+        times = {"finished_at": now, "expires_at": now + timedelta(days=7)}
+        await self._insert("exports", {"id": export_id, "status": "failed", **FAILURE, **times})
+        return export_id
+
+    async def remove_unfinished_exports(self) -> None:
+        """A library has one unfinished export at a time."""
+        await self.accounts.connection.execute(
+            "DELETE FROM exports WHERE library_id = $1 AND status IN ('queued', 'processing')", self.library_id
+        )
 
     async def _dubs(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}

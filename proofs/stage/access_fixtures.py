@@ -27,6 +27,7 @@ LANGUAGE = "en"  # spoken in every video
 TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
 TOKEN_LIFETIME = timedelta(hours=1)
+KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
 
 # The OpenAPI example of a speech request. Its audio exists already, because no worker runs here.
 SPEECH = NewSpeech.model_validate(NewSpeech.model_json_schema()["examples"][0])
@@ -244,6 +245,18 @@ class LibraryFactory:
             "status": "ready",
             "depends_on": [],
         }
+        ids["exportId"] = new_id()
+        export = {
+            **base,
+            "id": ids["exportId"],
+            "status": "ready",
+            "progress": 100,
+            "sha256": "0" * 64,
+            "archive_bytes": 1,
+            "summary": {"formatVersion": 1, "videos": 1, "trashedVideos": 0, "missingFiles": 0, "kinds": KINDS},
+            "finished_at": base["created_at"],
+            "expires_at": system_clock() + timedelta(days=7),
+        }
         image = {"library_id": library_id, "id": new_id(), "character_id": ids["characterId"], "storage_path": marker}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
@@ -283,6 +296,7 @@ class LibraryFactory:
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             ("captions", {**captions, "language": LANGUAGE}),
+            ("exports", export),
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)

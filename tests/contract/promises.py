@@ -67,7 +67,8 @@ def check_document(promise: Promise, document: Document) -> str | None:
         case "open":
             violation = _unless(not declared.get("security"), "it requires a key")
         case "scope":
-            violation = _unless(declared.get("x-required-scope") == promise.expected, declared.get("x-required-scope"))
+            scopes = [declared.get("x-required-scope"), *declared.get("x-further-scopes", ())]
+            violation = _unless(scopes == promise.expected.split(" and "), scopes)
         case "success" | "error":
             violation = _unless(promise.expected in declared["responses"], sorted(declared["responses"]))
         case "header" | "query" | "path":

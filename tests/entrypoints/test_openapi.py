@@ -29,6 +29,8 @@ METHODS = {
     "/v1/thumbnails/{thumbnailRequestId}": {"get", "delete"},
     "/v1/thumbnails/{thumbnailRequestId}/images/{thumbnailId}": {"delete"},
     "/v1/downloads/{downloadRequestId}": {"get", "delete"},
+    "/v1/library/exports": {"get", "post"},
+    "/v1/library/exports/{exportId}": {"get", "delete"},
 }
 
 

@@ -67,6 +67,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await record_cancellation(stage, client)
     await record_purge(stage, client)
     await record_deliverables(stage, client, video)
+    await record_exports(stage, client)
     await record_speech(stage, client, video)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
         await save(client, found.id, "preflight")
@@ -77,6 +78,27 @@ async def record(stage: Stage, folder: Path) -> None:
         handle = await client.start_workflow(name, id=f"{name}_{new_id()}", task_queue="control")
         await asyncio.wait_for(handle.result(), timeout=60)
         await save(client, handle.id, name)
+
+
+async def record_exports(stage: Stage, client: Client) -> None:
+    """An export of the library, its deletion, and the hourly purge."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        export_id = (await caller.post("/v1/library/exports")).raise_for_status().json()["id"]
+        await _wait_for_result(client, f"export_{export_id}")
+        (await caller.delete(f"/v1/library/exports/{export_id}")).raise_for_status()
+    await _wait_for_result(client, f"delete_export_{export_id}")
+    await save(client, f"export_{export_id}", "export-ready")
+    await save(client, f"delete_export_{export_id}", "delete-export")
+    handle = await client.start_workflow("purge-exports", id=f"purge-exports_{new_id()}", task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, "purge-exports")
+
+
+async def _wait_for_result(client: Client, workflow_id: str) -> None:
+    async with asyncio.timeout(60):
+        while not await _is_started(client, workflow_id):
+            await asyncio.sleep(0.5)
+        await client.get_workflow_handle(workflow_id).result()
 
 
 async def record_speech(stage: Stage, client: Client, silent: str) -> None:
@@ -215,12 +237,8 @@ async def record_cancellation(stage: Stage, client: Client) -> None:
         made = (await caller.post("/v1/videos", json={"source": {"type": "upload"}})).json()
         job_id = f"import_{made['videoId']}"
         (await caller.post(f"/v1/jobs/{job_id}/cancel")).raise_for_status()
-    handle = client.get_workflow_handle(f"cancel_{job_id}")
-    async with asyncio.timeout(60):
-        while not await _is_started(client, handle.id):
-            await asyncio.sleep(0.5)
-        await handle.result()
-    await save(client, handle.id, "cancel-job")
+    await _wait_for_result(client, f"cancel_{job_id}")
+    await save(client, f"cancel_{job_id}", "cancel-job")
 
 
 async def record_purge(stage: Stage, client: Client) -> None:

@@ -6,7 +6,7 @@ import hmac
 import html
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote, urlsplit
@@ -157,6 +157,14 @@ class Multipart:
         query = f"partNumber={number}&uploadId={quote(upload_id, safe='')}"
         return (await self._call("PUT", path, query=query, buffers=buffers)).headers["etag"]
 
+    async def stream_part(
+        self, path: str, upload_id: str, *, number: int, content: AsyncIterable[bytes], size_bytes: int
+    ) -> str:
+        """Uploads or replaces one part from a stream of known size, and returns its ETag."""
+        query = f"partNumber={number}&uploadId={quote(upload_id, safe='')}"
+        response = await self._send("PUT", path, query=query, content=content, size_bytes=size_bytes)
+        return response.headers["etag"]
+
     async def complete(self, path: str, upload_id: str, *, etags: Sequence[str]) -> None:
         """Completes the upload from its parts; the object appears atomically."""
         parts = "".join(
@@ -206,11 +214,25 @@ class Multipart:
         headers: Mapping[str, str] | None = None,
         buffers: list[bytes] | None = None,
     ) -> httpx.Response:
+        size_bytes = sum(map(len, buffers or ()))
+        content = _stream(buffers or [])
+        return await self._send(method, path, query=query, headers=headers, content=content, size_bytes=size_bytes)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: AsyncIterable[bytes],
+        size_bytes: int,
+        query: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
         url = object_url(self._bucket_url, path) + (f"?{query}" if query else "")
         # S3 checks the signature against real time, so the injected clock does not apply.
         signed = self._signer.headers(method, url, signed=headers or {}, now=system_clock())
-        signed["content-length"] = str(sum(map(len, buffers or ())))
-        response = await self._client.request(method, url, headers=signed, content=_stream(buffers or []))
+        signed["content-length"] = str(size_bytes)
+        response = await self._client.request(method, url, headers=signed, content=content)
         if not response.is_success:
             raise _error(response)
         return response

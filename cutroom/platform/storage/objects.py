@@ -5,14 +5,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import obstore
+from obstore.exceptions import PreconditionError
 from obstore.store import S3Store
 
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.links import FileLinks
+
+if TYPE_CHECKING:
+    from obstore import GetOptions  # exists in type stubs only
 
 PART_BYTES = 8 * 1024 * 1024
 MAX_PARTS = 9_000  # S3 allows ten thousand
@@ -21,6 +26,18 @@ LIST_BATCH = 1_000
 READ_BYTES = 1024 * 1024
 REQUEST_TIMEOUT = timedelta(seconds=30)  # including the response body
 RANGE_BYTES = 32 * 1024 * 1024  # per GET request
+
+
+class ObjectChangedError(Exception):
+    """The object was replaced since its ETag was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """Size of an object, and the ETag of its current content."""
+
+    size_bytes: int
+    etag: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +74,16 @@ class Storage:
 
     async def size(self, path: str) -> int | None:
         """Size of an object in bytes, or None if it does not exist."""
+        found = await self.find(path)
+        return found.size_bytes if found is not None else None
+
+    async def find(self, path: str) -> ObjectInfo | None:
+        """An object's size and ETag, or None if it does not exist."""
         try:
-            return (await obstore.head_async(self.store, path))["size"]
+            meta = await obstore.head_async(self.store, path)
         except FileNotFoundError:
             return None
+        return ObjectInfo(meta["size"], meta["e_tag"])
 
     async def put(
         self, path: str, content: Path | bytes | AsyncIterable[bytes], *, expected_bytes: int | None = None
@@ -69,14 +92,28 @@ class Storage:
         part = max(PART_BYTES, -(-(expected_bytes or 0) // MAX_PARTS))
         await obstore.put_async(self.store, path, content, chunk_size=part, max_concurrency=MAX_CONCURRENT_PARTS)
 
-    async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
+    async def read(
+        self, path: str, *, span: tuple[int, int] | None = None, etag: str | None = None
+    ) -> AsyncIterator[bytes]:
         """Streams an object, or a byte range of it, in chunks of about a megabyte.
 
         Requests time out regardless of progress, so long objects are read in ranges of RANGE_BYTES.
-        Raises if the object is replaced while it is read.
+        Raises ObjectChangedError if the object is replaced while it is read, or does not have the given ETag.
         """
-        result = await obstore.get_async(self.store, path, options={"range": span} if span is not None else None)
-        etag = result.meta["e_tag"]
+        try:
+            async for chunk in self._read(path, span=span, etag=etag):
+                yield chunk
+        except PreconditionError as error:
+            raise ObjectChangedError(path) from error
+
+    async def _read(self, path: str, *, span: tuple[int, int] | None, etag: str | None) -> AsyncIterator[bytes]:
+        options: GetOptions = {}
+        if span is not None:
+            options["range"] = span
+        if etag is not None:
+            options["if_match"] = etag
+        result = await obstore.get_async(self.store, path, options=options)
+        current = result.meta["e_tag"]
         offset, end = result.range
         while True:
             count = 0
@@ -89,7 +126,7 @@ class Storage:
             if offset >= end:
                 return
             following = (offset, min(offset + RANGE_BYTES, end))
-            result = await obstore.get_async(self.store, path, options={"range": following, "if_match": etag})
+            result = await obstore.get_async(self.store, path, options={"range": following, "if_match": current})
 
     async def delete(self, path: str) -> None:
         with suppress(FileNotFoundError):

@@ -2,7 +2,7 @@
 
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
-from cutroom.products.captions import routes, service, worker
+from cutroom.products.captions import export, routes, service, worker
 from cutroom.products.captions.workflow import CaptionsWorkflow
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -29,6 +29,7 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("captions",)),
+    export=export.export_files,
     refusal=_refusal,
     depends_on=(TRANSCRIPTS,),
     panels=(

@@ -1,7 +1,7 @@
 """Declares the characters product."""
 
 from cutroom.jobs.ids import InternalJobType
-from cutroom.products.characters import routes, worker
+from cutroom.products.characters import export, routes, worker
 from cutroom.products.characters.workflow import CharacterImageWorkflow, DeleteCharacterImagesWorkflow
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 
@@ -12,4 +12,5 @@ PRODUCT = Product(
     workflows=(DeleteCharacterImagesWorkflow,),
     routers=(routes.router,),
     owns=Ownership(objects={"characters/": StorageKind.DOCUMENT}),
+    export_library=export.export_library,
 )

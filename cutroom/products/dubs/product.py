@@ -4,7 +4,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType, JobType
 from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
-from cutroom.products.dubs import routes, service, worker
+from cutroom.products.dubs import export, routes, service, worker
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -41,6 +41,7 @@ PRODUCT = Product(
             "dubs/shared/mixed/": StorageKind.INTERMEDIATE,  # mixed again from them
         },
     ),
+    export=export.export_files,
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
     panels=(
         ConsolePanel(

@@ -4,7 +4,7 @@ from cutroom.jobs.ids import JobType
 from cutroom.media.probe import MAX_DURATION_SECONDS
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.dubs.product import PRODUCT as DUBS
-from cutroom.products.ingest import recipes, routes, service, worker
+from cutroom.products.ingest import export, recipes, routes, service, worker
 from cutroom.products.ingest.activities import MAX_SOURCE_BYTES
 from cutroom.products.ingest.workflow import ImportWorkflow, PreflightWorkflow
 from cutroom.products.packaging.product import PRODUCT as PACKAGING
@@ -31,6 +31,7 @@ PRODUCT = Product(
             "proxy.mp4": StorageKind.INTERMEDIATE,  # without it, shorts look at the original
         },
     ),
+    export=export.export_files,
     limits={"sourceBytes": MAX_SOURCE_BYTES, "durationSeconds": MAX_DURATION_SECONDS},
     depends_on=(DUBS, PACKAGING, SHORTS, THUMBNAILS),
 )

@@ -6,7 +6,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import InternalJobType
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
-from cutroom.products.speech import routes, worker
+from cutroom.products.speech import export, routes, worker
 from cutroom.products.speech.rules import MAX_TEXT, MODEL_ID
 from cutroom.products.speech.workflow import PurgeSpeechWorkflow, SpeechSynthesisWorkflow, VoiceCloneWorkflow
 from cutroom.web.products import CallerContext
@@ -32,6 +32,7 @@ PRODUCT = Product(
         tables=("voices", "voice_consents", "syntheses"),
         objects={"voices/": StorageKind.DOCUMENT, "speech/": StorageKind.OUTPUT},
     ),
+    export_library=export.export_library,
     limits={"textCharacters": MAX_TEXT},
     models=(MODEL_ID,),
     refusal=_refusal,

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
-from cutroom.products.transcripts import routes, service, worker
+from cutroom.products.transcripts import export, routes, service, worker
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 PRODUCT = Product(
@@ -27,4 +27,5 @@ PRODUCT = Product(
             "subtitles/": StorageKind.DOCUMENT,
         },
     ),
+    export=export.export_files,
 )

@@ -9,10 +9,11 @@ from cutroom.retention.policy.rules import StoredFile, UsageKind, classify
 
 VIDEOS, UPLOADS = "videos/", "uploads/"
 _NEXT = "0"  # sorts directly after the slash
-# Declared here, because a download has a lifetime of its own.
+# Declared here, because downloads and exports have lifetimes of their own.
 DECLARED: Mapping[str, UsageKind] = {
     **{name: UsageKind(kind.value) for product in PRODUCTS for name, kind in product.owns.objects.items()},
     "downloads/": UsageKind.DOWNLOAD,
+    "exports/": UsageKind.DOCUMENT,
 }
 
 

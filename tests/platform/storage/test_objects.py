@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, cast
 import httpx
 import obstore
 import pytest
-from obstore.exceptions import PreconditionError
 from obstore.store import S3Store
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage import objects as module
 from cutroom.platform.storage.multipart import bucket_url, object_url
-from cutroom.platform.storage.objects import Storage
+from cutroom.platform.storage.objects import ObjectChangedError, Storage
 
 if TYPE_CHECKING:  # available only to type checkers
     from obstore import GetOptions, GetResult
@@ -97,6 +96,17 @@ async def test_object_replaced_during_read_raises(
     reading = storage.read(path)
     await anext(reading)
     await storage.put(path, content[::-1])
-    with pytest.raises(PreconditionError):
+    with pytest.raises(ObjectChangedError):
         async for _ in reading:
+            pass
+
+
+async def test_read_with_an_etag_raises_once_the_object_is_replaced(storage: Storage, path: str) -> None:
+    found = await storage.find(path)
+    assert found is not None
+    assert found.size_bytes == len(CONTENT)
+    assert b"".join([chunk async for chunk in storage.read(path, span=(1, 4), etag=found.etag)]) == CONTENT[1:4]
+    await storage.put(path, CONTENT[::-1])
+    with pytest.raises(ObjectChangedError):
+        async for _ in storage.read(path, span=(1, 4), etag=found.etag):
             pass

@@ -17,6 +17,7 @@ from cutroom.products.thumbnails.service import image_path
 from cutroom.products.transcripts.activities import _work_path
 from cutroom.products.transcripts.service import alignment_path, speech_path, subtitle_path
 from cutroom.products.uploads.partial_parts import _folder
+from cutroom.retention.exports.rules import ExportRef
 from cutroom.retention.policy.rules import UsageKind
 from cutroom.retention.policy.stored_files import DECLARED, kind_of, upload_session_of
 from dev.environment import PROJECT
@@ -68,6 +69,7 @@ PATHS = [
     (character_path(L, "image"), DOCUMENT),
     (uploaded_image_path(L, "image"), DOCUMENT),
     (f"{_folder(L, 'session')}part", INTERMEDIATE),
+    (ExportRef(L, "export").archive_path, DOCUMENT),
     (video_path(L, V, "new-product/file"), UsageKind.UNKNOWN),
     (f"libraries/{L}/new-product/file", UsageKind.UNKNOWN),
 ]

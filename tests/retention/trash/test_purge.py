@@ -38,7 +38,7 @@ CHECKED = {
 }
 
 
-VALUES = (
+VALUES: tuple[tuple[type[Any], Any], ...] = (
     (Boolean, False),
     (Date, system_clock().date()),
     (DateTime, system_clock()),

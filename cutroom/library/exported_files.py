@@ -1,0 +1,23 @@
+"""A file that an export of the library contains."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A file in an export: an object of the bucket, or content made for the export.
+
+    Names are paths relative to the folder of the video, or to the top of the archive for files of no video.
+    """
+
+    name: str
+    kind: str
+    path: str | None = None
+    content: bytes = b""
+
+
+def exported_json(name: str, kind: str, document: Mapping[str, Any]) -> ExportedFile:
+    return ExportedFile(name, kind, content=f"{json.dumps(document, ensure_ascii=False, indent=1)}\n".encode())

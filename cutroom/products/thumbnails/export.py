@@ -1,0 +1,23 @@
+"""The thumbnails of a video, for an export of its library."""
+
+from collections.abc import Sequence
+
+from cutroom.library.exported_files import ExportedFile
+from cutroom.platform.db import Connection
+
+
+async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
+    rows = await connection.fetch(
+        """SELECT path, language FROM thumbnails
+           WHERE library_id = $1 AND video_id = $2 ORDER BY request_id, number, id""",
+        library_id,
+        video_id,
+    )
+    return [
+        ExportedFile(f"thumbnails/{_stem(index, row['language'])}.jpg", "thumbnail", row["path"])
+        for index, row in enumerate(rows, 1)
+    ]
+
+
+def _stem(index: int, language: str | None) -> str:
+    return f"{index:03}-{language}" if language else f"{index:03}"
