@@ -49,6 +49,7 @@ def _source(type_: str, url: str) -> Sample:
     return Sample({"source": {"type": type_, "url": url}}, status=202)
 
 
+NO_EXPORT = "no unfinished export"
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
@@ -189,7 +190,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "DELETE /webhook-endpoints/{endpointId}": [Sample(of="a new endpoint", status=204)],
     "GET /audit-log": [Sample(), Sample(query={"action": "folder.rename"}), Sample(caller="a member")],
     "GET /audit-log/export": [Sample()],
-    "POST /library/exports": [Sample(of="no unfinished export", status=202)],
+    "POST /library/exports": [Sample(of=NO_EXPORT, status=202)],
     "GET /library/exports": [Sample(), Sample(caller="a member")],
     "GET /library/exports/{exportId}": [Sample(), Sample(of="a failed export"), Sample(caller="a member")],
     "DELETE /library/exports/{exportId}": [Sample(of="a new export", status=204)],
@@ -237,7 +238,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         return {name: await insert_row()}
     if sample.of == "a new product":
         return await stage.rows.new_product()
-    if sample.of == "no unfinished export":
+    if sample.of == NO_EXPORT:
         await stage.rows.remove_unfinished_exports()
     if sample.of == "a new endpoint":
         made = await stage.call(
@@ -247,7 +248,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    return stage.states.get(sample.of, {}) if sample.of is not None else {}
+    return {} if sample.of in {None, NO_EXPORT} else stage.states[str(sample.of)]
 
 
 def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)

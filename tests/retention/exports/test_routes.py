@@ -1,7 +1,6 @@
 """Exports through the API: creation, reading, deletion, access and expiry."""
 
 import hashlib
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -26,12 +25,6 @@ async def create(api: httpx.AsyncClient, **headers: str) -> dict[str, Any]:
     assert response.status_code == 202, response.text
     created: dict[str, Any] = response.json()
     return created
-
-
-@pytest.fixture
-async def downloads() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
-        yield client
 
 
 async def test_created_export_is_queued_and_its_workflow_starts(
@@ -62,14 +55,14 @@ async def test_same_idempotency_key_returns_the_same_export(api: httpx.AsyncClie
 
 
 async def test_ready_export_is_downloaded_in_ranges(
-    api: httpx.AsyncClient, exporter: Exporter, library: SeededLibrary, downloads: httpx.AsyncClient
+    api: httpx.AsyncClient, exporter: Exporter, library: SeededLibrary, viewer: httpx.AsyncClient
 ) -> None:
     ref = await exporter.export(library.library_id)
     found = (await api.get(f"{PATH}/{ref.export_id}")).json()
     assert (found["status"], found["progress"]) == ("ready", 100)
-    first = await downloads.get(found["downloadUrl"], headers={"Range": "bytes=0-999999"})
+    first = await viewer.get(found["downloadUrl"], headers={"Range": "bytes=0-999999"})
     again = (await api.get(f"{PATH}/{ref.export_id}")).json()["downloadUrl"]
-    rest = await downloads.get(again, headers={"Range": "bytes=1000000-"})
+    rest = await viewer.get(again, headers={"Range": "bytes=1000000-"})
     assert (first.status_code, rest.status_code) == (206, 206)
     archive = first.content + rest.content
     assert found["sha256"] == hashlib.sha256(archive).hexdigest()

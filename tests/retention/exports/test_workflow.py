@@ -52,7 +52,7 @@ def relay_of(exporter: Exporter) -> Relay:
 
 
 async def test_requested_export_becomes_ready(
-    api: httpx.AsyncClient, exporter: Exporter, library: SeededLibrary, accounts: Accounts
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, exporter: Exporter, library: SeededLibrary, accounts: Accounts
 ) -> None:
     await accounts.connection.execute("DELETE FROM outbox")
     export_id = (await api.post(PATH)).json()["id"]
@@ -61,8 +61,7 @@ async def test_requested_export_becomes_ready(
         await exporter.activities.client.get_workflow_handle(f"export_{export_id}").result()
     found = (await api.get(f"{PATH}/{export_id}")).json()
     assert found["status"] == "ready", found
-    async with httpx.AsyncClient(trust_env=False) as downloads:
-        archive = (await downloads.get(found["downloadUrl"])).content
+    archive = (await viewer.get(found["downloadUrl"])).content
     files = unzip(archive)
     assert f"videos/{library.video_id}/video.json" in files
     assert b"createLibraryExport" in files["audit-log.jsonl"]
