@@ -9,39 +9,41 @@ TAKES = ("Take 1", "Take 2")
 
 
 async def restore_video(console: ConsoleStage) -> None:
-    """Delete with the keyboard, after a look at what goes, and undo it; then restore the video from the trash."""
+    """Delete with the keyboard, after leaving the confirmation once, and undo it; then restore it from the trash."""
     page, browser, video_id = console.browser.page, console.browser, console.ids["video"]
     await browser.go("/trash")
     await browser.wait_for(".empty", has_text="The trash is empty")
     await browser.capture("trash-empty")
+    await _open_confirmation(console)
+    await browser.check_layout("video-delete")
+    await page.keyboard.press("Escape")
+    await browser.until("document.activeElement.id === 'delete-video'")
     await _delete(console)
     await page.click("[role=status] button:has-text('Undo')")
     await browser.wait_for("[role=status]", has_text="Video restored")
-    await browser.wait_for("#player")
     await _delete(console)
     await page.click("nav[aria-label=Main] a:has-text('Trash')")
     await browser.wait_for(f"#trashed-{video_id} .break", has_text=MARKUP)
-    await browser.capture("trash", views=("laptop", "dark", "phone"))
+    await browser.capture("trash", views=("laptop", "dark"))
     await page.click(f"#trashed-{video_id} button:has-text('Restore')")
     await page.click("[role=status] a:has-text('Open it')")
     await browser.wait_for("#player")
 
 
-async def _delete(console: ConsoleStage) -> None:
-    """Open the confirmation, leave it with Escape, and confirm; each press of a key finds the focus in place."""
+async def _open_confirmation(console: ConsoleStage) -> None:
+    """Open the confirmation with the keyboard; the button has the focus."""
     page, browser = console.browser.page, console.browser
     await browser.go(f"/videos/{console.ids['video']}")
     await page.focus("#delete-video")
     await page.keyboard.press("Enter")
     await browser.until("document.activeElement.textContent === 'Move to trash'")
     await browser.wait_for("#confirm-deletion", has_text="trash for 30 days")
-    await browser.check_layout("video-delete")
-    await page.keyboard.press("Escape")
-    await browser.until("document.activeElement.id === 'delete-video'")
-    await page.keyboard.press("Enter")
-    await browser.until("document.activeElement.textContent === 'Move to trash'")
-    await page.keyboard.press("Enter")
-    await browser.wait_for("[role=status]", has_text="Moved to the trash")
+
+
+async def _delete(console: ConsoleStage) -> None:
+    await _open_confirmation(console)
+    await console.browser.page.keyboard.press("Enter")
+    await console.browser.wait_for("[role=status]", has_text="Moved to the trash")
 
 
 async def delete_permanently(console: ConsoleStage) -> None:
@@ -64,8 +66,8 @@ async def delete_permanently(console: ConsoleStage) -> None:
     await browser.wait_for("[role=status]", has_text="2 videos were moved to the trash")
     await page.click("[role=status] a:has-text('Open the trash')")
     await page.click(f"#trashed-{ids[0]} a:has-text('Delete permanently')")
-    await browser.wait_for("#main", has_text="This cannot be undone.")
-    await browser.capture("trash-delete", views=("laptop", "phone"))
+    await browser.wait_for("#main", has_text="You cannot undo this.")
+    await browser.capture("trash-delete")
     await page.click("#main button.danger")
     await browser.wait_for("[role=status]", has_text="Video deleted permanently")
     assert not await page.locator(f"#trashed-{ids[0]}").count()

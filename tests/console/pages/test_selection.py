@@ -157,7 +157,7 @@ async def test_all_selected_videos_are_deleted_or_none(
     assert await deleted_of(accounts, [*videos, theirs]) == [False, False, False]
     assert await accounts.connection.fetchval("SELECT status FROM jobs WHERE id = $1", job_id) == "processing"
     assert (await browser.post("/library/delete", {"confirmed": "1"})).status_code == 400
-    many = {"confirmed": "1", "video": [new_id() for _ in range(101)]}
+    many: dict[str, str | list[str]] = {"confirmed": "1", "video": [new_id() for _ in range(101)]}
     assert (await browser.post("/library/delete", many)).status_code == 400
     no_token = await browser.client.post("/library/delete", data={"video": videos, "confirmed": "1"})
     assert no_token.status_code == 403

@@ -71,7 +71,7 @@ async def test_confirmation_names_what_goes(
     assert "1 unfinished job is canceled and refunded" in text_of(fragment)
 
 
-async def test_video_is_deleted_and_the_deletion_undone(
+async def test_video_is_deleted_and_restored_by_undo(
     browser: Browser, accounts: Accounts, person: Person, video_id: str
 ) -> None:
     job_id = f"shorts_{new_id()}"
@@ -86,9 +86,9 @@ async def test_video_is_deleted_and_the_deletion_undone(
     assert f"Moved to the trash: “Walk {SHOWN}”" in library
     assert f'action="/trash/{video_id}/restore"' in library
     assert f'href="/videos/{video_id}' not in library
-    undone = await browser.post(f"/trash/{video_id}/restore")
-    assert undone.headers["location"] == f"/videos/{video_id}?notice=restored"
-    assert "Video restored." in (await browser.get(undone.headers["location"])).text
+    restored = await browser.post(f"/trash/{video_id}/restore")
+    assert restored.headers["location"] == f"/videos/{video_id}?notice=restored"
+    assert "Video restored." in (await browser.get(restored.headers["location"])).text
     assert not await is_in_trash(accounts, video_id)
     assert "Moved to the trash" not in (await browser.get(deleted.headers["location"])).text  # nothing to undo
     assert await logged(accounts, video_id) == [{"permanently": False}]
@@ -167,7 +167,7 @@ async def test_video_is_deleted_permanently(browser: Browser, accounts: Accounts
     asked = (await browser.get(f"/trash/{trashed_id}/delete")).text
     assert MARKUP not in asked
     assert f"Delete “Walk {SHOWN}” permanently?" in asked
-    assert "This cannot be undone." in asked
+    assert "You cannot undo this." in asked
     removed = await browser.post(f"/trash/{trashed_id}/delete")
     assert removed.headers["location"] == "/trash?notice=removed"
     assert await is_being_removed(accounts, trashed_id)
