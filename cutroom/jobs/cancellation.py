@@ -1,7 +1,7 @@
 """Cancels jobs: ends the row in the caller's transaction, and starts the workflow that stops the work."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ _GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_
     WHERE library_id = $1 AND id = $2"""
 _LIST_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
     WHERE library_id = $1 AND status IN ('queued', 'processing')
-      AND $2 IN (video_id, plan ->> 'hosted_video_id', plan ->> 'dubbed_video_id')
+      AND (video_id = ANY ($2) OR plan ->> 'hosted_video_id' = ANY ($2) OR plan ->> 'dubbed_video_id' = ANY ($2))
     ORDER BY id"""
 
 _log = logging.getLogger(__name__)
@@ -72,18 +72,18 @@ async def cancel_job(
 
 
 async def cancel_video_jobs(
-    connection: Connection, library_id: str, video_id: str, *, hooks: JobHooks, now: datetime
+    connection: Connection, library_id: str, video_ids: Sequence[str], *, hooks: JobHooks, now: datetime
 ) -> int:
-    """Cancel every unfinished job that works on a video, internal ones included; return how many there were.
+    """Cancel every unfinished job that works on one of the videos, internal ones included; return how many there were.
 
     The caller has stopped new ones. Hooks that run before a cancellation lock other rows, so they come before the
-    locks of jobs.
+    locks of jobs. The jobs of all videos are locked before the first refund locks the ledger.
     """
-    for row in await connection.fetch(_LIST_UNFINISHED, library_id, video_id):
+    for row in await connection.fetch(_LIST_UNFINISHED, library_id, video_ids):
         job = _ended_job(library_id, row)
         if before := hooks.before_cancel.get(job.key.type):
             await before(connection, job)
-    rows = await connection.fetch(f"{_LIST_UNFINISHED} FOR UPDATE", library_id, video_id)
+    rows = await connection.fetch(f"{_LIST_UNFINISHED} FOR UPDATE", library_id, video_ids)
     for row in rows:
         await _cancel_locked(connection, _ended_job(library_id, row), attempt=row["attempt"], hooks=hooks, now=now)
     return len(rows)

@@ -62,6 +62,16 @@ async def is_trashed(connection: Connection, library_id: str, video_id: str) -> 
     return bool(found)
 
 
+async def get_trashed(connection: Connection, library_id: str, video_id: str) -> TrashedVideo | None:
+    row = await connection.fetchrow(
+        """SELECT id, title, duration_seconds, media_type, deleted_at FROM videos
+           WHERE library_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL""",
+        library_id,
+        video_id,
+    )
+    return TrashedVideo(**dict(row)) if row is not None else None
+
+
 async def move_to_trash(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
     await connection.execute(
         "UPDATE videos SET deleted_at = coalesce(deleted_at, $3) WHERE library_id = $1 AND id = $2",

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
-from proofs.console import editing_steps, library_steps, page_steps, product_steps, steps
+from proofs.console import editing_steps, library_steps, page_steps, product_steps, steps, trash_steps
 from proofs.console.browser import Findings, Steps, open_browser
 from proofs.console.stage import ConsoleStage, connect_oauth_app, make_speech_video
 from proofs.stage.loopback_worker import CERTIFICATE
@@ -129,6 +129,8 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("create and edit a brand voice", library_steps.create_brand_voice),
     ("connect an OAuth app to the workspace", connect_oauth_app),
     ("register a webhook and receive a test event", page_steps.receive_webhook),
+    ("delete the video, undo it, and restore it from the trash", trash_steps.restore_video),
+    ("delete selected videos, and one permanently", trash_steps.delete_permanently),
     ("visit the remaining pages", page_steps.visit_remaining_pages),
     ("every page on a phone, with markup shown as text", page_steps.visit_on_a_phone),
 )

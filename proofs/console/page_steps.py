@@ -7,6 +7,7 @@ from proofs.console.stage import JOB_SECONDS, MARKUP, ConsoleStage
 HOOK = "/takes/console"
 PATHS = (
     "/library",
+    "/trash",
     "/voices",
     "/characters",
     "/brand-voices",
@@ -59,7 +60,11 @@ async def visit_on_a_phone(console: ConsoleStage) -> None:
     await browser.page.set_viewport_size(PHONE)
     tabs = [f"/videos/{video_id}?tab={tab}" for tab in VideoTab]
     forms = (f"/videos/{video_id}/title", f"{console.ids['webhook']}/edit", console.ids["downloads"])
-    for path in (*PATHS, console.ids["webhook"], f"/library?q={MARKUP}", "/library?label=none", *forms, *tabs):
+    trashed = console.ids["trashed"]
+    deletions = (f"/videos/{video_id}/delete", f"/trash/{trashed}/delete")
+    notices = [f"/library?notice={notice}&video={trashed}" for notice in ("trashed", "in-trash")]
+    filtered = (f"/library?q={MARKUP}", "/library?label=none")
+    for path in (*PATHS, console.ids["webhook"], *filtered, *forms, *deletions, *notices, *tabs):
         await browser.check_html(await browser.go(path))
         await browser.check_layout(f"{path} (phone)")
         assert not await browser.page.locator("img[src=x]").count(), path

@@ -26,7 +26,17 @@ WORDS = {
     "ready": r"Ready|Current (thumbnail|title|description)|Enabled|Delivered",
     "failed": r"(Transcript: )?(Failed: .+|Canceled( .+)?)",
 }
-PHONE_PATHS = ("/library", "/credits", "/keys", "/webhooks", "/voices", "/storage", "/workspace/new", "/account")
+PHONE_PATHS = (
+    "/library",
+    "/trash",
+    "/credits",
+    "/keys",
+    "/webhooks",
+    "/voices",
+    "/storage",
+    "/workspace/new",
+    "/account",
+)
 
 
 async def check(stage: RepairsStage, rows: Rows) -> None:

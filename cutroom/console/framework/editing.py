@@ -69,7 +69,7 @@ async def submit(context: PageContext, load: LoadEditor, save: Save) -> Response
     if problem is None:
         return None
     current = await load()
-    if _is_outdated(problem) and context.form.text("shown") == current.digest:  # other fields were changed
+    if is_outdated(problem) and context.form.text("shown") == current.digest:  # other fields were changed
         problem = await _try_to_save(context, save, current.revision)
         if problem is None:
             return None
@@ -83,7 +83,7 @@ async def submit_deletion(context: PageContext, load: LoadEditor, delete: Save) 
     try:
         await delete(context.form.text("revision") or None)
     except CutroomError as error:
-        if not _is_outdated(error):
+        if not is_outdated(error):
             raise
     else:
         return None
@@ -103,28 +103,29 @@ async def _try_to_save(context: PageContext, save: Save, revision: str | None) -
     return None
 
 
-def _is_outdated(problem: CutroomError) -> bool:
+def is_outdated(problem: CutroomError) -> bool:
+    """Whether the resource was changed since the form was shown."""
     return problem.code is Code.CONFLICT and "revision" in problem.details
 
 
 def _render(
     context: PageContext, editor: Editor, *, current: Editor, problem: CutroomError | None = None
 ) -> HTMLResponse:
-    is_outdated = problem is not None and _is_outdated(problem)
+    outdated = problem is not None and is_outdated(problem)
     typed = {field.name: field.value for field in editor.fields}
     values: dict[str, Any] = {
         "editor": editor,
         "digest": current.digest,
         "is_fragment": context.is_fragment,
-        "changed": [each for each in current.fields if typed[each.name] != each.value] if is_outdated else [],
-        "is_outdated": is_outdated,
-        "error": error_text(problem) if problem is not None and not is_outdated else None,
+        "changed": [each for each in current.fields if typed[each.name] != each.value] if outdated else [],
+        "is_outdated": outdated,
+        "error": error_text(problem) if problem is not None and not outdated else None,
     }
     template = "editor.html" if context.is_fragment else "editor_page.html"
     response = context.page(template, status=problem.status if problem else 200, **values)
     if problem is not None:
         response.headers["HX-Reswap"] = "innerHTML"  # by which scripts recognize a form to show again
-    if is_outdated:
+    if outdated:
         response.headers["HX-Trigger"] = SAVED_EVENT
     return response
 

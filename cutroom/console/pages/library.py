@@ -11,6 +11,7 @@ from cutroom.console.framework.page_context import PageContext, error_text, page
 from cutroom.console.framework.recipes import may_produce, parse_bundle, parse_recipes
 from cutroom.console.framework.states import StateLabel, video_labels
 from cutroom.console.pages.folders import load_folder_editor
+from cutroom.console.pages.trash import load_trashed
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.service import estimate
 from cutroom.errors import Code, CutroomError
@@ -24,6 +25,7 @@ from cutroom.products.ingest.rules import SourceType, source_url_error
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
 from cutroom.products.transcripts.search import TranscriptMatch, search_transcripts
 from cutroom.products.uploads import routes as uploads
+from cutroom.retention.trash.schemas import TrashedVideo
 from cutroom.web.operation import operation_of
 
 PAGE_SIZE = 24
@@ -73,7 +75,17 @@ async def show_library(context: PageContext) -> Response:
         max_label=MAX_LABEL,
         languages=languages,
         base_url=context.runtime.settings.base_url,
+        trashed=await _load_named_in_notice(context) if may_edit else None,
+        count=query.get("count", "") if query.get("count", "").isdecimal() else "",
     )
+
+
+async def _load_named_in_notice(context: PageContext) -> TrashedVideo | None:
+    """The video that was deleted, or whose source was imported again; None once it has been restored."""
+    query = context.request.query_params
+    if query.get("notice") not in {"trashed", "in-trash"}:
+        return None
+    return await load_trashed(context, query.get("video", ""))
 
 
 async def _tiles(context: PageContext, asked: VideoQuery, *, token: str | None) -> tuple[list[Tile], str | None]:
@@ -140,6 +152,9 @@ async def begin_import(context: PageContext) -> Response:
     try:
         created = await context.call_operation(ingest.create_video, _new_video(context.form, source))
     except CutroomError as error:
+        if error.code is Code.ALREADY_EXISTS and error.details.get("inTrash"):
+            folder = {"folder": context.form.text("folder")} if context.form.text("folder") else {}
+            return redirect("/library", notice="in-trash", video=error.details["videoId"], **folder)
         if error.code is Code.ALREADY_EXISTS and error.details.get("videoId"):
             return redirect(f"/videos/{error.details['videoId']}", notice="exists")
         raise

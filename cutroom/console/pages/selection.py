@@ -1,4 +1,4 @@
-"""Actions on the videos that are selected in the library: labels and downloads. Moving is in `folders`."""
+"""Actions on the videos that are selected in the library: labels, downloads, deletion. Moving is in `folders`."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,13 @@ from cutroom.library import routes
 from cutroom.products.downloads import routes as downloads
 from cutroom.products.downloads.rules import Artifact
 from cutroom.products.downloads.schemas import Download, NewDownload
+from cutroom.retention.trash import routes as trash
+from cutroom.retention.trash.rules import TRASH_DAYS
+from cutroom.retention.trash.service import delete_videos
 from cutroom.web.operation import operation_of
 
 MAX_DOWNLOADS = 24  # a page of the grid
+MAX_NAMED = 10  # titles in the confirmation of a deletion
 _FILTERS = ("q", "folder", "label")
 
 
@@ -46,8 +50,13 @@ async def change_selected_labels(context: PageContext) -> Response:
             await change_labels(context, video_id, removed=label)
         else:
             await change_labels(context, video_id, added=label)
-    filters = {name: context.form.text(f"in_{name}") for name in _FILTERS}
-    return redirect("/library", notice="labeled", **{name: value for name, value in filters.items() if value})
+    return redirect("/library", notice="labeled", **_filters(context.form))
+
+
+def _filters(form: Form) -> dict[str, str]:
+    """The filters of the library in which the videos were selected."""
+    filters = {name: form.text(f"in_{name}") for name in _FILTERS}
+    return {name: value for name, value in filters.items() if value}
 
 
 def _selected(form: Form, *, maximum: int) -> list[str]:
@@ -103,7 +112,22 @@ async def _load(context: PageContext, request_id: str) -> SelectedDownload:
     return SelectedDownload(video.title or "Untitled", video.id, job_label(job, context.call.now), download)
 
 
+async def delete_selected(context: PageContext) -> Response:
+    """Asks for confirmation, then moves all selected videos to the trash, or none."""
+    operation_of(trash.delete_video).authorize(context.me.principal)
+    selected, filters = _selected(context.form, maximum=MAX_MOVED), _filters(context.form)
+    if not context.form.has("confirmed"):
+        named = [await context.call_operation(routes.get_video, video_id) for video_id in selected[:MAX_NAMED]]
+        return context.page("selection_deletion.html", selected=selected, named=named, filters=filters, days=TRASH_DAYS)
+    call, library_id = context.call, context.me.principal.library_id
+    await delete_videos(call.connection, library_id, selected, hooks=call.runtime.job_hooks, now=call.now)
+    for video_id in selected:  # as one call of the operation for each
+        context.record("deleteVideo", targets={"videoId": video_id}, after={"permanently": False})
+    return redirect("/library", notice="all-trashed", count=str(len(selected)), **filters)
+
+
 ROUTES = [
+    page("/library/delete", delete_selected, method="POST"),
     page("/library/labels", change_selected_labels, method="POST"),
     page("/library/downloads", prepare_downloads, method="POST"),
     page("/library/downloads", show_downloads),

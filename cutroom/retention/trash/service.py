@@ -1,5 +1,6 @@
 """Deletes videos to the trash, restores them, and starts their purge."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from cutroom.accounts.principals import Principal
@@ -30,10 +31,28 @@ async def delete_video(
     await trash.lock_for_deletion(connection, library_id, video_id, if_match=if_match)
     if not permanently and await trash.is_trashed(connection, library_id, video_id):
         raise not_found()
-    await cancel_video_jobs(connection, library_id, video_id, hooks=hooks, now=now)
+    await cancel_video_jobs(connection, library_id, [video_id], hooks=hooks, now=now)
     await trash.move_to_trash(connection, library_id, video_id, now=now)
     if permanently:
         await purge_video(connection, library_id, video_id, now=now)
+
+
+async def delete_videos(
+    connection: Connection, library_id: str, video_ids: Collection[str], *, hooks: JobHooks, now: datetime
+) -> None:
+    """Move several videos to the trash, or none if one of them is not in the library.
+
+    Each kind of lock is taken for all videos, in the order of their ids, before the next kind.
+    """
+    ordered = sorted(set(video_ids))
+    for video_id in ordered:
+        await trash.lock_for_deletion(connection, library_id, video_id, if_match=None)
+    for video_id in ordered:
+        if await trash.is_trashed(connection, library_id, video_id):
+            raise not_found()
+    await cancel_video_jobs(connection, library_id, ordered, hooks=hooks, now=now)
+    for video_id in ordered:
+        await trash.move_to_trash(connection, library_id, video_id, now=now)
 
 
 async def purge_video(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> bool:
@@ -56,6 +75,12 @@ async def purge_video(connection: Connection, library_id: str, video_id: str, *,
 async def restore_video(connection: Connection, library_id: str, video_id: str) -> None:
     """Take a video out of the trash; do nothing if it is not there."""
     await trash.take_from_trash(connection, library_id, video_id)
+
+
+async def get_trashed_video(connection: Connection, library_id: str, video_id: str) -> TrashedVideo | None:
+    """A video in the trash; None if it is not there."""
+    found = await trash.get_trashed(connection, library_id, video_id)
+    return _to_schema(found) if found is not None else None
 
 
 async def list_trash(

@@ -17,6 +17,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.ingest.rules import SourceType, source_fingerprint
+from cutroom.retention.trash.service import delete_videos
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 from tests.credits.conftest import PRICES, charge_for
@@ -140,6 +141,40 @@ async def test_request_that_holds_the_video_is_waited_for(harness: JobHarness, a
         assert not done
     assert (await deletion).status_code == 204
     assert (await harness.job()).status == "failed"
+
+
+async def test_several_videos_are_deleted_without_holding_the_ledger_while_waiting_for_a_job(
+    harness: JobHarness, accounts: Accounts, runtime: Runtime, add: AddRow
+) -> None:
+    """A job that is finishing locks its own row before the ledger: the other order would be a deadlock."""
+    library_id, first = harness.context.library_id, harness.context.video_id
+    await harness.request(charge_for(DE))
+    second = await add("videos", status="ready")
+    key = JobKey(InternalJobType.REDUB, new_id())
+    async with harness.library_ledger.transaction() as connection:
+        job = NewJob(key, None, plan={"dubbed_video_id": second, "language": "de", "product": "plus"})
+        await jobs.create_jobs(connection, harness.context.principal, [job], prices=PRICES, now=system_clock())
+
+    async def delete_both() -> None:
+        async with runtime.database.transaction(library_id) as connection:
+            await delete_videos(connection, library_id, [second, first], hooks=runtime.job_hooks, now=system_clock())
+
+    async with harness.library_ledger.transaction() as finishing:
+        await finishing.execute("SELECT 1 FROM jobs WHERE library_id = $1 AND id = $2 FOR UPDATE", library_id, key.id)
+        deletion = asyncio.create_task(delete_both())
+        pid = await finishing.fetchval("SELECT pg_backend_pid()")
+        waiting = "SELECT true FROM pg_locks WHERE NOT granted AND $1 = ANY (pg_blocking_pids(pid)) LIMIT 1"
+        while not deletion.done() and not await accounts.connection.fetchval(waiting, pid):
+            pass
+        assert not deletion.done()
+        async with accounts.connection.transaction():
+            await accounts.connection.execute(
+                "SELECT 1 FROM ledger_balances WHERE library_id = $1 FOR UPDATE NOWAIT", library_id
+            )
+    await deletion
+    sql = "SELECT error_code FROM jobs WHERE library_id = $1"
+    assert [row["error_code"] for row in await accounts.connection.fetch(sql, library_id)] == [CANCELLED, CANCELLED]
+    assert await harness.balances() == (10_000, 0, 0)
 
 
 async def add_source(accounts: Accounts, person: Person, video: str) -> None:
