@@ -17,9 +17,6 @@ from cutroom.console.pages import (
     job_actions,
     keys,
     library,
-    oauth_apps,
-    oauth_consent,
-    oauth_tokens,
     orders,
     product_deletion,
     publishing,
@@ -33,6 +30,7 @@ from cutroom.console.pages import (
     webhooks,
     workspaces,
 )
+from cutroom.console.pages.oauth import apps, consent, tokens
 
 
 class ImmutableStaticFiles(StaticFiles):
@@ -68,9 +66,9 @@ def console_routes() -> list[BaseRoute]:
         *characters.ROUTES,
         *brand_voices.ROUTES,
         *sign_in.ROUTES,
-        *oauth_consent.ROUTES,
-        *oauth_tokens.ROUTES,
-        *oauth_apps.ROUTES,
+        *consent.ROUTES,
+        *tokens.ROUTES,
+        *apps.ROUTES,
         *keys.ROUTES,
         *storage.ROUTES,
         *webhooks.ROUTES,

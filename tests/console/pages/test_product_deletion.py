@@ -147,6 +147,6 @@ async def test_running_product_has_no_delete_button(
     await put_job(accounts, person, video_id, id=f"dub_{video_id}_es_plus", **dub)
     page = (await browser.get(f"/videos/{video_id}?tab=dubs")).text
     assert "/cancel" in page
-    assert "/delete" not in page
+    assert "/dubs/es/plus/delete" not in page
     assert (await browser.post(f"/videos/{video_id}/dubs/es/plus/delete")).status_code == 409
     assert (await browser.post(f"/videos/{video_id}/dubs/es/other/delete")).status_code == 404
