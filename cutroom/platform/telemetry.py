@@ -24,7 +24,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 # Credentials and URL queries are redacted from every log line.
 # No word boundary in front: in encoded JSON, an escaped line break ends in the letter n.
-_SECRET = re.compile(r"(cr_|oat_|whsec_|pb_)[0-9A-Za-z+/=]{8,}")
+_SECRET = re.compile(r"(cr_|oat_|whsec_|pb_|ecert_)[0-9A-Za-z+/=]{8,}")
 _QUERY = re.compile(r"(https?://[^\s\"?\\]+)\?[^\s\"\\]*", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(default=str, ensure_ascii=False)
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "temporal_log"}

@@ -7,9 +7,13 @@ from fastapi import APIRouter
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.retention.erasure import routes as erasure_routes
+from cutroom.retention.erasure import worker as erasure_worker
+from cutroom.retention.erasure.workflow import EraseLibraryWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = ()
-WORKFLOWS: tuple[type[object], ...] = ()  # on the control queue
+ROUTERS: tuple[APIRouter, ...] = (erasure_routes.router,)
+# On the control queue.
+WORKFLOWS: tuple[type[object], ...] = (EraseLibraryWorkflow,)
 RECURRING: tuple[RecurringWorkflow, ...] = ()
 
 
@@ -22,5 +26,5 @@ def register(context: WorkerContext) -> Activities:
     return found
 
 
-def _parts(_context: WorkerContext) -> tuple[Activities, ...]:
-    return ()
+def _parts(context: WorkerContext) -> tuple[Activities, ...]:
+    return (erasure_worker.register(context),)

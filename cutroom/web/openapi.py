@@ -92,6 +92,8 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
     }
     if operation.admin_only:
         extra["x-roles"] = ["owner", "admin"]
+    if operation.owner_only:
+        extra["x-roles"] = ["owner"]
     if posts and not operation.speech:
         extra["parameters"] = [_IDEMPOTENCY_HEADER]
     options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **extra}

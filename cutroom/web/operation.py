@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from cutroom.accounts.principals import Principal
+from cutroom.accounts.principals import Principal, Role
 from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
 from cutroom.errors import Code, CutroomError
 
@@ -31,6 +31,7 @@ class Operation:
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
     has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
     admin_only: bool = False  # for owners and admins of the library
+    owner_only: bool = False  # for owners of the library
 
     @property
     def speech(self) -> bool:
@@ -46,6 +47,8 @@ class Operation:
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
         if self.admin_only and not principal.is_admin:
             raise CutroomError(Code.PERMISSION_DENIED)
+        if self.owner_only and principal.role is not Role.OWNER:
+            raise CutroomError(Code.PERMISSION_DENIED)
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 
@@ -58,6 +61,7 @@ def operation(
     accepts_form: bool = False,
     has_revisions: bool = False,
     admin_only: bool = False,
+    owner_only: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
@@ -69,6 +73,7 @@ def operation(
             accepts_form=accepts_form,
             has_revisions=has_revisions,
             admin_only=admin_only,
+            owner_only=owner_only,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint
