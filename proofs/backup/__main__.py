@@ -13,10 +13,10 @@ import httpx
 import obstore
 from pydantic import SecretStr
 
+from cutroom.entrypoints.backup import NotEmptyError, backup, restore
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.task_queues import TaskQueue
-from dev.backup import NotEmptyError, backup, restore
 from dev.scratch import environment_of
 from dev.server import Server
 from dev.services import control

@@ -16,6 +16,9 @@ from cutroom.retention.erasure.activities import ErasureActivities
 from cutroom.retention.erasure.log import ErasureLog
 from cutroom.retention.erasure.rules import ErasureRequest
 from cutroom.web.runtime import Runtime
+from tests.jobs.conftest import job_context
+
+__all__ = ["job_context"]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,7 @@ from cutroom.retention.erasure.log import ErasureLog
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Keyring, Person
 from tests.credits.conftest import PRICES
-from tests.jobs.conftest import JobContext, job_context
-
-__all__ = ["job_context"]
+from tests.jobs.conftest import JobContext
 
 
 async def erase(client: httpx.AsyncClient, library_id: str, **headers: str) -> httpx.Response:
