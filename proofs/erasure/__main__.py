@@ -27,6 +27,7 @@ from dev.services import postgres
 from proofs.erasure.compaction import compact_postgres, compact_seaweedfs, compact_temporal
 from proofs.erasure.planting import PlantedLibrary, plant
 from proofs.erasure.searching import (
+    STORES,
     Findings,
     Needles,
     search_files,
@@ -76,6 +77,13 @@ async def _erase_one_of_two(report: Report, stage: Stage, folder: Path) -> tuple
         expected=f"{len(erased.kinds)} kinds",
         measured=f"{len(erased.kinds - missing)}; not found: {sorted(missing)}",
         holds=bool(erased.kinds) and not missing,
+    )
+    stores = before.stores()
+    report.claim(
+        "every store is one that the search can read",
+        expected=", ".join(STORES),
+        measured=", ".join(sorted(stores)),
+        holds=stores == set(STORES),
     )
     report.figures(planted=before.count, kinds=len(erased.kinds))
     rows, objects = await _keys(stage.accounts.connection, kept.library_id), await _objects(stage.settings, kept)

@@ -17,6 +17,8 @@ from proofs.erasure.planting import PlantedLibrary
 
 _KIND = re.compile(rb"x([a-z]+)x")
 _MAX_KIND = 40
+# Parts of the names of places: each store, so that a search that cannot find anything in one is noticed.
+STORES = ("table", "objects", "redis", "postgres", "seaweedfs", "temporal", "worker-")
 _BARE = "word"  # the word of the fixtures' rows, without a kind
 _BINARY = "bytes"
 
@@ -37,6 +39,10 @@ class Findings:
     @property
     def kinds(self) -> set[str]:
         return {kind for kinds in self.hits.values() for kind in kinds}
+
+    def stores(self) -> set[str]:
+        """The kinds of stores in which something was found."""
+        return {name for name in STORES if any(name in place for place in self.hits)}
 
     def lines(self) -> Iterator[str]:
         for place, kinds in sorted(self.hits.items()):
