@@ -26,6 +26,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
+    "DELETE /library": {"confirm": "nonsense"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
@@ -106,6 +107,9 @@ async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
 async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("POST /text-to-speech"):
         return [await send(stage, operation, _fast_sample(operation))]
+    if operation == "DELETE /library":
+        owner = await stage.new_owner(owns_workspace=True)
+        return [await stage.call(operation, query={"confirm": owner.ids["libraryId"]}, caller=owner)]
     if operation.startswith(("PATCH", "DELETE")):
         return [await send(stage, operation, _fast_sample(operation), headers={"If-Match": '"0"'})]
     key = new_id()

@@ -11,6 +11,7 @@ from proofs.contract.stage import OWNER, ApiResponse, Stage
 from proofs.stage.access_fixtures import SPEECH
 
 UNIQUE, SHORT = "$UNIQUE", "$SHORT"  # replaced by a new value each time
+NEW_LIBRARY = "a new library"  # whose only caller erases it
 THUMBNAIL = {"enabled": True, "pipelineMode": "thumbnail-v2", "characters": [{"name": "Ana"}]}
 RECIPES = {
     "dubs": [{"languages": ["pt"], "product": "plus"}],
@@ -53,6 +54,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
     "GET /library": [Sample(), Sample(caller="a member")],
+    "DELETE /library": [Sample(of=NEW_LIBRARY, status=202)],
     "POST /videos": [
         Sample({"source": {"type": "upload", "fileName": f"{UNIQUE}.mp4"}, "products": RECIPES}, status=202),
         _source("https", f"https://media.example.com/{UNIQUE}.mp4"),
@@ -193,6 +195,9 @@ async def send(stage: Stage, operation: str, sample: Sample, *, body: Any = ...,
     ids = await ids_of(stage, sample)
     content = sample.body if body is ... else body
     options = {"query": sample.query, "caller": sample.caller, "ids": ids, **more}
+    if sample.of == NEW_LIBRARY and "caller" not in more:
+        caller = await stage.new_owner()
+        options |= {"caller": caller, "query": {"confirm": caller.ids["libraryId"], **sample.query}}
     return await stage.call(operation, fill_placeholders(content), **options)
 
 
@@ -216,7 +221,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    return stage.states[sample.of] if sample.of is not None else {}
+    return stage.states[sample.of] if sample.of not in {None, NEW_LIBRARY} else {}
 
 
 def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)
