@@ -43,7 +43,7 @@ from proofs.stage.requirements import Needs
 from proofs.stage.service_settings import settings_of_services
 from tests.support.stage import Stage, open_stage
 
-PORT_BASE, RESTORE_PORT_BASE = 28400, 29400
+PORT_BASE, RESTORE_PORT_BASE = 29400, 30400
 ERASE_SECONDS = 240.0
 HISTORY_SECONDS = 60.0
 QUEUES = [TaskQueue.CONTROL, TaskQueue.MEDIA, TaskQueue.EGRESS, TaskQueue.DOWNLOAD]
