@@ -142,3 +142,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT each FROM unnest(ids) AS each
      WHERE NOT EXISTS (SELECT FROM libraries l WHERE l.id = each AND l.erased_at IS NULL)
 $$;
+
+-- The planner's statistics contain values of rows; collecting them again replaces those that are gone.
+CREATE FUNCTION refresh_erased_statistics() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    each_table text;
+BEGIN
+    FOREACH each_table IN ARRAY erasure_tables() || ARRAY['libraries', 'users', 'sessions', 'oauth_clients'] LOOP
+        EXECUTE format('ANALYZE %I', each_table);
+    END LOOP;
+END $$;

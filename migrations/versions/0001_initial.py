@@ -109,6 +109,7 @@ APPLICATION_FUNCTIONS = (
     "drop_library_starts(text)",
     "erase_library_rows(text)",
     "erased_libraries(text[])",
+    "refresh_erased_statistics()",
 )
 OWNER_FUNCTIONS = (
     "post_movement(text, text, text, text, bigint, timestamptz)",

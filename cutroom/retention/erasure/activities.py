@@ -96,6 +96,11 @@ class ErasureActivities:
         async with self.database.transaction(request.library_id) as connection:
             await _allow_long_statements(connection)
             await connection.fetchval("SELECT erase_library_rows($1)", request.library_id)
+        async with self.database.transaction(
+            request.library_id
+        ) as connection:  # its locks are not held for the deletion
+            await _allow_long_statements(connection)
+            await connection.execute("SELECT refresh_erased_statistics()")
 
     @activity.defn(name="issue_certificate")
     async def issue_certificate(self, request: ErasureRequest, survey: LibrarySurvey) -> None:
