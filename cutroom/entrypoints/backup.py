@@ -68,9 +68,7 @@ async def backup(settings: Settings, folder: Path, *, prefix: str | None = None)
         target.parent.mkdir(parents=True, exist_ok=True)
         async with semaphore:
             with target.open("wb") as file:
-                async for chunk in storage.read(path):
-                    file.write(chunk)
-                return file.tell()
+                return sum([file.write(chunk) async for chunk in storage.read(path)])
 
     paths = await _media_paths(settings, storage, prefix)
     sizes = await asyncio.gather(*(download(path) for path in paths))
