@@ -21,6 +21,7 @@ PLAYBACK_URL = "https://stream.mux.com/{}.m3u8"
 WAITING = "waiting"
 FAILED_UPLOAD_STATUSES = frozenset({"errored", "cancelled", "timed_out"})
 READY, ERRORED = "ready", "errored"
+GONE = "GONE"
 
 Read = Callable[[int, int], AsyncIterator[bytes]]
 OnProgress = Callable[[int], None]
@@ -111,6 +112,14 @@ class Mux:
             error=" ".join(messages) or getattr(data.errors, "type", None),
         )
 
+    async def delete_asset(self, asset_id: str) -> None:
+        """Deletes an asset; succeeds if it is already gone."""
+        try:
+            await self._call(self._assets.delete_asset, asset_id)
+        except HostingError as error:
+            if error.reason != GONE:
+                raise
+
     async def _call(self, function: Callable[..., Any], *arguments: object, **named: object) -> Any:  # noqa: ANN401
         import urllib3  # noqa: PLC0415 - the SDK's HTTP client
 
@@ -122,7 +131,7 @@ class Mux:
             raise HostingError(
                 "The hosting provider could not be reached.", reason="UNREACHABLE", retry=True
             ) from error
-        return response.data
+        return response.data if response is not None else None
 
 
 def _upload(data: Any) -> MuxUpload:  # noqa: ANN401 (the SDK has no types)
@@ -135,7 +144,7 @@ def _to_error(status: int) -> HostingError:
     if status == 429 or status >= 500 or status == 0:
         return HostingError("The hosting provider is unavailable.", reason="UNAVAILABLE", retry=True)
     if status == 404:
-        return HostingError("The hosting provider no longer has this video.", reason="GONE", retry=False)
+        return HostingError("The hosting provider no longer has this video.", reason=GONE, retry=False)
     return HostingError("The hosting provider rejected the request.", reason=f"HTTP_{status}", retry=False)
 
 

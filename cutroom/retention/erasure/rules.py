@@ -43,6 +43,7 @@ class LibrarySurvey:
     object_bytes: int = 0
     unfinished_uploads: int = 0
     workflow_histories: int = 0
+    hosted_assets: dict[str, int] = field(default_factory=dict)
     millicredits: dict[str, int] = field(default_factory=dict)
 
 
@@ -64,6 +65,7 @@ def certificate(
             "unfinishedUploads": survey.unfinished_uploads,
         },
         "workflowHistories": survey.workflow_histories,
+        "hostedAssets": survey.hosted_assets,
         "caches": ["rate limits", "local media of workers"],
         "millicredits": survey.millicredits,
         "backups": {"retentionDays": backup_retention_days, "lastExpiresAt": expires.isoformat()},

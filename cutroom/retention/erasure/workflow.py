@@ -1,5 +1,6 @@
 """The workflow that destroys a library."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
@@ -7,6 +8,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.workflow import HEARTBEAT_TIMEOUT, ActivityRunner, run_control_activity
     from cutroom.platform.task_queues import TaskQueue
+    from cutroom.products.hosting.activities import HostingActivities
     from cutroom.retention.erasure.activities import ErasureActivities
     from cutroom.retention.erasure.caches import SWEEP_INTERVAL
     from cutroom.retention.erasure.rules import ErasureRequest
@@ -26,6 +28,8 @@ erasing = ActivityRunner(
     maximum_interval=timedelta(minutes=1),
 )
 
+provider = erasing.with_options(queue=TaskQueue.EGRESS)
+
 
 @workflow.defn(name=WORKFLOW)
 class EraseLibraryWorkflow:
@@ -37,6 +41,9 @@ class EraseLibraryWorkflow:
         await erasing.run(ErasureActivities.stop_library_work, request)
         await workflow.sleep(WRITERS_WAIT)
         survey = await erasing.run(ErasureActivities.survey_library, request)
+        if survey.rows.get("hostings"):
+            hosted = await provider.run(HostingActivities.delete_hosted_assets, request.library_id)
+            survey = replace(survey, hosted_assets=hosted)
         await erasing.run(ErasureActivities.delete_library_histories, request)
         await erasing.run(ErasureActivities.delete_library_objects, request)
         await erasing.run(ErasureActivities.forget_library_limits, request)
