@@ -34,6 +34,7 @@ class Library(Table):
     suspended_at: Mapped[Instant | None]
     refuses_drafts: Mapped[bool] = mapped_column(server_default=text("false"))  # of translations
     created_at: Mapped[Instant]
+    erased_at: Mapped[Instant | None]  # when its erasure was requested; the row goes last
 
 
 class Member(Table):

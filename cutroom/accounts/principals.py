@@ -14,12 +14,18 @@ from cutroom.platform.secret_box import SecretBox
 
 
 class Role(StrEnum):
-    """Member roles."""
+    """Member roles, from the most powerful to the least."""
 
     OWNER = "owner"
     ADMIN = "admin"
     EDITOR = "editor"
     VIEWER = "viewer"
+
+    @property
+    def and_above(self) -> "list[Role]":
+        """This role and those that include it."""
+        roles = list(Role)
+        return roles[: roles.index(self) + 1]
 
 
 class PrincipalKind(StrEnum):
@@ -52,7 +58,10 @@ class Principal:
 
     @property
     def is_admin(self) -> bool:
-        return self.role in {Role.OWNER, Role.ADMIN}
+        return self.has_role(Role.ADMIN)
+
+    def has_role(self, minimum: Role) -> bool:
+        return self.role in minimum.and_above
 
 
 CREDENTIAL_PURPOSE = "credential"

@@ -199,3 +199,15 @@ async def list_keys(connection: Connection, library_id: str, *, user_id: str | N
         )
         for row in rows
     ]
+
+
+async def rate_limit_subjects(connection: Connection, library_id: str) -> list[str]:
+    """Whatever rate limits are counted for: keys and tokens of a library, and e-mail addresses of its members."""
+    rows = await connection.fetch(
+        """SELECT id FROM api_keys WHERE library_id = $1
+           UNION ALL SELECT id FROM oauth_tokens WHERE library_id = $1
+           UNION ALL SELECT 'sign-in:' || left(u.email, 254) FROM members m JOIN users u ON u.id = m.user_id
+                      WHERE m.library_id = $1""",
+        library_id,
+    )
+    return [row["id"] for row in rows]

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BeforeValidator
 from starlette.responses import Response, StreamingResponse
 
+from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.audit import service
 from cutroom.audit.rules import ChainHead
@@ -67,7 +68,7 @@ Until = Annotated[Instant | None, Query(description="Only entries before this ti
 
 
 @router.get("/audit-log", summary="List audit log entries")
-@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ, errors=(Code.INVALID_ARGUMENT,), admin_only=True)
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ, errors=(Code.INVALID_ARGUMENT,), minimum_role=Role.ADMIN)
 async def list_audit_log(
     call: CurrentCall,
     action: Action = None,
@@ -95,7 +96,7 @@ async def list_audit_log(
 
 
 @router.get("/audit-log/export", summary="Export the audit log", response_class=Response, responses=_EXPORT)
-@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ, errors=(Code.INVALID_ARGUMENT,), admin_only=True)
+@operation(scope=Scope.WEBHOOKS_WRITE, access=Access.READ, errors=(Code.INVALID_ARGUMENT,), minimum_role=Role.ADMIN)
 async def export_audit_log(
     call: CurrentCall, action: Action = None, actor: Actor = None, since: Since = None, until: Until = None
 ) -> Response:

@@ -50,6 +50,14 @@ async def get_balances(connection: Connection, library_id: str) -> AccountBalanc
     return AccountBalances(**dict(row)) if row is not None else AccountBalances()
 
 
+async def get_totals(connection: Connection, library_id: str) -> dict[str, int]:
+    """Return what was ever granted and spent, and what is left, in milli-credits."""
+    row = await connection.fetchrow(
+        "SELECT -granted AS granted, revenue, wallet FROM ledger_balances WHERE library_id = $1", library_id
+    )
+    return {"granted": row["granted"], "spent": row["revenue"], "left": row["wallet"]} if row is not None else {}
+
+
 async def wallet_balance(connection: Connection, library_id: str) -> int:
     """Return the wallet's milli-credits, excluding the escrow."""
     return (await get_balances(connection, library_id)).wallet

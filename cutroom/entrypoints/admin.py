@@ -1,4 +1,4 @@
-"""Administration: users, workspaces, members, API keys, credits, branding, OAuth clients and audit logs."""
+"""Administration: users, workspaces, members, API keys, credits, branding, OAuth clients, audit logs and erasures."""
 
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from cutroom.accounts.sessions import change_password
 from cutroom.entrypoints.admin_audit import app as audit
 from cutroom.entrypoints.admin_clients import app as clients
 from cutroom.entrypoints.admin_credits import app as credit
+from cutroom.entrypoints.admin_erasure import app as erasure
 from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, record, run, show, user_id_of
 from cutroom.platform.clock import system_clock
@@ -34,6 +35,7 @@ GROUPS = {
     "brand-voice": brand_voices,
     "client": clients,
     "audit": audit,
+    "erasure": erasure,
 }
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)

@@ -1,4 +1,4 @@
-"""The `cutroom-server` command: demo, doctor, models and administration."""
+"""The `cutroom-server` command: demo, doctor, models, administration, backup and restore."""
 
 import os
 import sys
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cutroom.entrypoints.admin import app as admin
+from cutroom.entrypoints.backup import backup_command, restore_command
 from cutroom.entrypoints.model_commands import app as models
 
 CHECKOUT = Path(__file__).resolve().parents[2]  # the project root when running from a source checkout
@@ -15,6 +16,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]  # the project root when running 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 app.add_typer(models, name="models")
 app.add_typer(admin, name="admin")
+app.command("backup")(backup_command)
+app.command("restore")(restore_command)
 
 
 @app.command("demo")

@@ -34,6 +34,7 @@ from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedul
 from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
+from cutroom.retention.erasure.caches import sweep_forever
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
 from cutroom.webhooks.activities import DeliveryActivities
@@ -197,7 +198,8 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             synthesizers=synthesizers if TaskQueue.VOICE in settings.worker_queues else None,
             clock=context.clock,
         )
-        tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing)]
+        sweeping = sweep_forever(database, context.media_cache)
+        tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing, sweeping)]
         for worker in build_workers(context):
             await stack.enter_async_context(worker)
         _log.info("worker ready", extra={"queues": settings.worker_queues})

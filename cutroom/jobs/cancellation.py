@@ -107,6 +107,18 @@ async def _cancel_locked(
     _log.info("job canceled", extra={"job_id": job.key.id, "attempt": attempt})
 
 
+async def cancel_all_jobs(connection: Connection, library_id: str, *, now: datetime) -> None:
+    """Fail every unfinished job of a library that is being erased, and refund it; its outputs go with the library."""
+    rows = await connection.fetch(
+        """SELECT id, attempt FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')
+           ORDER BY id FOR UPDATE""",
+        library_id,
+    )
+    for row in rows:  # those that depend on another have already failed with it
+        ref = JobRef(library_id, row["id"], row["attempt"])
+        await lifecycle.fail(connection, ref, failure=Failure(CANCELLED, MESSAGE), now=now)
+
+
 async def _stop_work(connection: Connection, ref: JobRef) -> None:
     """Start the workflow that ends the attempt's activities and deletes its files."""
     await enqueue(

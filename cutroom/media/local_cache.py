@@ -91,6 +91,20 @@ class LocalMediaCache:
         async with lock:
             yield
 
+    def paths(self) -> list[str]:
+        """Paths of the stored objects that have a local copy."""
+        return list(self._copies)
+
+    def drop(self, path: str) -> bool:
+        """Delete a local copy; False while it is in use."""
+        if self._in_use[path]:
+            return False
+        copy = self._copies.pop(path, None)
+        self._locks.pop(path, None)
+        if copy is not None:
+            copy.path.unlink(missing_ok=True)
+        return True
+
     async def _download(self, path: str, on_bytes: OnBytes) -> LocalCopy:
         target = self._folder / hashlib.sha256(path.encode()).hexdigest()
         partial, digest, size = target.with_suffix(".partial"), hashlib.sha256(), 0

@@ -32,6 +32,16 @@ class OutboxRow(Table):
     created_at: Mapped[Instant] = mapped_column(server_default=text("now()"))
 
 
+class StartedWorkflow(Table):
+    """A workflow that the relay has started, so that the erasure of its library finds its history."""
+
+    __tablename__ = "started_workflows"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    workflow_id: Mapped[Id] = mapped_column(primary_key=True)
+    started_at: Mapped[Instant] = mapped_column(server_default=text("now()"))
+
+
 @dataclass(frozen=True, slots=True)
 class WorkflowStart:
     """A workflow to start; its id deduplicates repeated starts."""
@@ -58,3 +68,11 @@ async def enqueue(connection: Connection, start: WorkflowStart) -> None:
     }
     await insert(connection, "outbox", row)
     await connection.execute(f"NOTIFY {CHANNEL}")
+
+
+async def started_workflows(connection: Connection, library_id: str) -> list[str]:
+    """Ids of every workflow that was started for a library."""
+    rows = await connection.fetch(
+        "SELECT workflow_id FROM started_workflows WHERE library_id = $1 ORDER BY workflow_id", library_id
+    )
+    return [row["workflow_id"] for row in rows]

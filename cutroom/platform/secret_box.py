@@ -4,7 +4,8 @@ import hashlib
 import hmac
 import secrets
 
-from cryptography.exceptions import InvalidTag
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _NONCE_BYTES = 12
@@ -33,6 +34,13 @@ class SecretBox:
     def is_signed(self, purpose: str, payload: bytes, signature: bytes) -> bool:
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
+    def sign_publicly(self, purpose: str, payload: bytes) -> bytes:
+        """Signs with Ed25519, so that anyone with the public key can verify the signature."""
+        return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).sign(payload)
+
+    def public_key(self, purpose: str) -> bytes:
+        return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).public_key().public_bytes_raw()
+
     def seal(self, purpose: str, plain: bytes, context: str) -> bytes:
         """Encrypts a value; `context`, such as the row's id, is authenticated and needed to decrypt it."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -44,6 +52,15 @@ class SecretBox:
             return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context.encode())
         except InvalidTag as error:
             raise ValueError("the sealed value was modified, or sealed with another key or context") from error
+
+
+def is_publicly_signed(public_key: bytes, payload: bytes, signature: bytes) -> bool:
+    """Whether the owner of an Ed25519 key has signed this."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, payload)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
 
 
 def content_hash(payload: bytes) -> bytes:

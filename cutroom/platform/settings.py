@@ -143,6 +143,10 @@ class Settings(BaseSettings):
     prices_file: Path | None = None
     reservation_seconds: int = Field(default=24 * 60 * 60, ge=1, le=30 * 24 * 60 * 60)  # then unused credits return
 
+    # Erasure and backups.
+    erasure_log: str = "erasures"  # a prefix in the media bucket, `s3://bucket/prefix`, or an absolute directory
+    backup_retention_days: int = Field(default=30, ge=0, le=3650)  # after which every backup is deleted
+
     # Telemetry.
     log_level: str = "INFO"
     otlp_endpoint: str | None = None

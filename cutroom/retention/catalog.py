@@ -8,6 +8,9 @@ from fastapi import APIRouter
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.retention.erasure import worker as erasure_worker
+from cutroom.retention.erasure.routes import router as erasure_router
+from cutroom.retention.erasure.workflow import EraseLibraryWorkflow
 from cutroom.retention.exports import worker as exports_worker
 from cutroom.retention.exports.routes import router as exports_router
 from cutroom.retention.exports.workflow import DeleteExportWorkflow, ExportLibraryWorkflow, PurgeExportsWorkflow
@@ -18,12 +21,13 @@ from cutroom.retention.trash import worker as trash_worker
 from cutroom.retention.trash.routes import router as trash_router
 from cutroom.retention.trash.workflow import EmptyTrashWorkflow, PurgeVideoWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router)
+ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router, erasure_router)
 # On the control queue.
 WORKFLOWS: tuple[type[object], ...] = (
     ApplyRetentionWorkflow,
     DeleteExportWorkflow,
     EmptyTrashWorkflow,
+    EraseLibraryWorkflow,
     ExportLibraryWorkflow,
     PurgeExportsWorkflow,
     PurgeVideoWorkflow,
@@ -45,4 +49,5 @@ def register(context: WorkerContext) -> Activities:
 
 
 def _parts(context: WorkerContext) -> tuple[Activities, ...]:
-    return (trash_worker.register(context), policy_worker.register(context), exports_worker.register(context))
+    parts = (trash_worker, policy_worker, exports_worker, erasure_worker)
+    return tuple(part.register(context) for part in parts)

@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -20,6 +20,7 @@ REDIS_PAUSE_SECONDS = 1.0  # use the in-process limits for this long after a Red
 LOCAL_SUBJECTS = 10_000  # maximum number of keys tracked in the process
 
 _SCRIPT = Script(Path(__file__).with_name("limits.lua").read_text())
+_FORGET = Script("return redis.call('DEL', unpack(KEYS))")
 _MICROSECONDS = 1_000_000
 _log = logging.getLogger(__name__)
 
@@ -150,6 +151,12 @@ class LocalRateLimiter:
         self._running[subject] -= 1
         if not self._running[subject]:
             del self._running[subject]
+
+
+async def forget_subjects(redis: BatchingRedis, subjects: Sequence[str]) -> None:
+    """Delete the state of these subjects, which would otherwise expire within minutes."""
+    for subject in subjects:  # one call each: a cluster stores different subjects on different nodes
+        await redis.run(_FORGET, _keys(subject), arguments=())
 
 
 def _keys(subject: str) -> list[str]:

@@ -93,8 +93,8 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
     }
     if operation.further_scopes:
         extra["x-further-scopes"] = [scope.value for scope in operation.further_scopes]
-    if operation.admin_only:
-        extra["x-roles"] = ["owner", "admin"]
+    if operation.minimum_role is not None:
+        extra["x-roles"] = [role.value for role in operation.minimum_role.and_above]
     if posts and not operation.speech:
         extra["parameters"] = [_IDEMPOTENCY_HEADER]
     options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **extra}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from cutroom.accounts.principals import Principal
+from cutroom.accounts.principals import Principal, Role
 from cutroom.accounts.scopes import SPEECH_SCOPES, Scope
 from cutroom.errors import Code, CutroomError
 
@@ -30,7 +30,7 @@ class Operation:
     errors: tuple[Code, ...] = ()  # in addition to those implied by its method and path
     accepts_form: bool = False  # multipart/form-data, in addition to JSON
     has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
-    admin_only: bool = False  # for owners and admins of the library
+    minimum_role: Role | None = None  # of members of the library: admins include owners
     further_scopes: tuple[Scope, ...] = ()  # required in addition to `scope`
 
     @property
@@ -47,7 +47,7 @@ class Operation:
         if self.access is not Access.READ and not principal.may_write:
             produces = self.access is Access.PRODUCE
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
-        if self.admin_only and not principal.is_admin:
+        if self.minimum_role is not None and not principal.has_role(self.minimum_role):
             raise CutroomError(Code.PERMISSION_DENIED)
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
@@ -60,7 +60,7 @@ def operation(
     errors: tuple[Code, ...] = (),
     accepts_form: bool = False,
     has_revisions: bool = False,
-    admin_only: bool = False,
+    minimum_role: Role | None = None,
     further_scopes: tuple[Scope, ...] = (),
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
@@ -72,7 +72,7 @@ def operation(
             errors=errors,
             accepts_form=accepts_form,
             has_revisions=has_revisions,
-            admin_only=admin_only,
+            minimum_role=minimum_role,
             further_scopes=further_scopes,
         )
         setattr(endpoint, _DECLARATION, declared)

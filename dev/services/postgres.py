@@ -30,6 +30,8 @@ SERVER_OPTIONS = {
     "log_min_messages": "warning",
     "log_min_duration_statement": "1s",
     "log_lock_waits": "on",
+    "log_parameter_max_length": "0",  # parameters are titles and texts of users
+    "log_error_verbosity": "terse",  # details contain rows
     "log_line_prefix": "%m [%p] %u@%d ",
     "timezone": "UTC",
 }

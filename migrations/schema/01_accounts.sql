@@ -12,7 +12,8 @@ CREATE TABLE libraries (
     plan text NOT NULL,
     suspended_at timestamptz,
     refuses_drafts boolean NOT NULL DEFAULT false,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    erased_at timestamptz
 );
 
 CREATE TABLE members (

@@ -10,6 +10,14 @@ CREATE TABLE outbox (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- The workflows of a library, so that its erasure finds their histories.
+CREATE TABLE started_workflows (
+    library_id text COLLATE "C" NOT NULL,
+    workflow_id text COLLATE "C" NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT started_workflows_pkey PRIMARY KEY (library_id, workflow_id)
+);
+
 -- Counts the changes of a row's editable columns; the triggers of each table say which these are.
 CREATE FUNCTION next_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -81,10 +81,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
       FROM outbox o LEFT JOIN running ON running.library_id = o.library_id
 $$;
 
--- Marks the jobs as processing in the same statement, so that the concurrency cap counts them immediately.
+-- Marks the jobs as processing in the same statement, so that the concurrency cap counts them immediately, and
+-- remembers the workflow.
 CREATE FUNCTION delete_outbox_rows(ids bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    WITH gone AS (DELETE FROM outbox WHERE id = ANY (ids) RETURNING library_id, argument, is_job)
+    WITH gone AS (DELETE FROM outbox WHERE id = ANY (ids) RETURNING library_id, workflow_id, argument, is_job),
+    remembered AS (
+        INSERT INTO started_workflows (library_id, workflow_id) SELECT library_id, workflow_id FROM gone
+            ON CONFLICT DO NOTHING
+    )
     UPDATE jobs j SET status = 'processing', updated_at = now() FROM gone
      WHERE gone.is_job AND j.library_id = gone.library_id AND j.id = gone.argument ->> 'job_id'
        AND j.attempt = (gone.argument ->> 'attempt')::smallint AND j.status = 'queued'

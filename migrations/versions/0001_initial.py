@@ -27,6 +27,7 @@ LIBRARY_TABLES = {
     "ledger_entries": "SELECT",
     "jobs": "SELECT, INSERT, UPDATE",
     "outbox": "INSERT",
+    "started_workflows": "SELECT",
     "sources": "SELECT, INSERT, UPDATE, DELETE",
     "upload_sessions": "SELECT, INSERT, UPDATE, DELETE",
     "upload_parts": "SELECT, INSERT, UPDATE, DELETE",
@@ -113,12 +114,22 @@ APPLICATION_FUNCTIONS = (
     "revoke_oauth_client(text, text, timestamptz)",
     "authenticate_code(bytea)",
     "authenticate_refresh_token(bytea)",
+    "workspaces_owned_alone(text)",
+    "begin_erasure(text, timestamptz)",
+    "count_library_rows(text)",
+    "drop_library_starts(text)",
+    "erase_library_rows(text)",
+    "erased_libraries(text[])",
+    "refresh_erased_statistics()",
 )
 OWNER_FUNCTIONS = (
     "post_movement(text, text, text, text, bigint, timestamptz)",
     "ledger_faults(text)",
     "ledger_job_faults(text)",
     "ledger_entry_faults(text)",
+    "erasure_tables()",
+    "require_erasure(text)",
+    "erase_user_rows(text)",
 )
 
 

@@ -116,7 +116,7 @@ async def _call(
     return await client.request(
         operation.method.upper(),
         operation.url(ids),
-        params={**operation.query, **(query or {})},
+        params={**operation.query_of(ids), **(query or {})},
         json=operation.body,
         headers=headers,
     )

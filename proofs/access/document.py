@@ -46,6 +46,10 @@ class Operation:
     def retired(self) -> bool:
         return self.passes == {410}
 
+    def query_of(self, ids: Mapping[str, str]) -> dict[str, str]:
+        """The required parameters; those that are ids are the caller's own."""
+        return {name: ids.get(name, value) for name, value in self.query.items()}
+
     @property
     def is_paged(self) -> bool:
         return _PAGE_TOKEN in self.optional_query

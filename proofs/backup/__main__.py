@@ -6,23 +6,21 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import asyncpg
 import httpx
 import obstore
-from pydantic import SecretStr
 
+from cutroom.entrypoints.backup import NotEmptyError, backup, restore
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.task_queues import TaskQueue
-from dev.backup import NotEmptyError, backup, restore
 from dev.scratch import environment_of
 from dev.server import Server
-from dev.services import control
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
+from proofs.stage.service_settings import settings_of_services
 from tests.support.stage import TERMINAL, Stage, WorkerProcess, make_video, open_stage, upload, wait_for_imports
 
 PORT_BASE = 31400
@@ -43,7 +41,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             copied = await backup(stage.settings, folder / "backup", prefix=prefix)
         report.note(f"backup: {copied}")
         with own_services(PORT_BASE):
-            settings = await _empty_settings(stage)
+            settings = settings_of_services(stage.settings)
             started = time.monotonic()
             await restore(settings, folder / "backup")
             seconds = time.monotonic() - started
@@ -67,17 +65,6 @@ async def _fill_library(stage: Stage, folder: Path, *, seconds: int) -> tuple[st
         stage.worker.stop()
         pending = await upload(client, video)
     return finished, pending
-
-
-async def _empty_settings(stage: Stage) -> Settings:
-    """Settings for the new services, with the original secret key, which is not part of the backup."""
-    variables = control.environment()
-    changes: dict[str, Any] = {
-        name: SecretStr(variables[f"CUTROOM_{name.upper()}"])
-        for name in ("database_url", "owner_database_url", "redis_url", "s3_access_key", "s3_secret_key")
-    }
-    plain = {name: variables[f"CUTROOM_{name.upper()}"] for name in ("temporal_address", "s3_endpoint")}
-    return stage.settings.model_copy(update={**changes, **plain, "temporal_namespace": "default"})
 
 
 async def _fingerprint(settings: Settings, *, library_id: str) -> tuple[dict[str, tuple[int, str]], dict[str, str]]:

@@ -28,6 +28,7 @@ BAD_QUERIES = {
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
     "GET /library/retention/preview": {"originalsDays": "0"},
+    "DELETE /library": {"confirm": "nonsense"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
@@ -122,6 +123,9 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
         return [await send(stage, operation, _fast_sample(operation))]
     if operation in IN_THE_MAKING:
         return [await stage.call(operation, ids=stage.states[IN_THE_MAKING[operation]])]
+    if operation == "DELETE /library":
+        owner = await stage.new_owner(owns_workspace=True)
+        return [await stage.call(operation, query={"confirm": owner.ids["libraryId"]}, caller=owner)]
     if operation.startswith(("PATCH", "DELETE")):
         return [await send(stage, operation, _fast_sample(operation), headers={"If-Match": '"0"'})]
     key = new_id()

@@ -11,6 +11,7 @@ from proofs.contract.stage import OWNER, ApiResponse, Stage
 from proofs.stage.access_fixtures import SPEECH
 
 UNIQUE, SHORT = "$UNIQUE", "$SHORT"  # replaced by a new value each time
+NEW_LIBRARY = "a new library"  # whose only caller erases it
 THUMBNAIL = {"enabled": True, "pipelineMode": "thumbnail-v2", "characters": [{"name": "Ana"}]}
 RECIPES = {
     "dubs": [{"languages": ["pt"], "product": "plus"}],
@@ -58,6 +59,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "PATCH /library/retention": [Sample({"originalsDays": 365}), Sample({"originalsDays": None, "outputsDays": 90})],
     "GET /library/retention/preview": [Sample(), Sample(query={"originalsDays": "1"}), Sample(caller="a member")],
     "GET /library/retention/report": [Sample(), Sample(caller="a member")],
+    "DELETE /library": [Sample(of=NEW_LIBRARY, status=202)],
     "POST /videos": [
         Sample({"source": {"type": "upload", "fileName": f"{UNIQUE}.mp4"}, "products": RECIPES}, status=202),
         _source("https", f"https://media.example.com/{UNIQUE}.mp4"),
@@ -218,6 +220,9 @@ async def send(stage: Stage, operation: str, sample: Sample, *, body: Any = ...,
     ids = await ids_of(stage, sample)
     content = sample.body if body is ... else body
     options = {"query": sample.query, "caller": sample.caller, "ids": ids, **more}
+    if sample.of == NEW_LIBRARY and "caller" not in more:
+        caller = await stage.new_owner()
+        options |= {"caller": caller, "query": {"confirm": caller.ids["libraryId"], **sample.query}}
     return await stage.call(operation, fill_placeholders(content), **options)
 
 
@@ -248,7 +253,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    return {} if sample.of in {None, NO_EXPORT} else stage.states[str(sample.of)]
+    return {} if sample.of in {None, NEW_LIBRARY, NO_EXPORT} else stage.states[str(sample.of)]
 
 
 def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)

@@ -26,6 +26,7 @@ EXTRA_RULES = {
     "searchVoices": "a page token is opaque",
     "listAuditLog": "a page token is opaque, times must exist in UTC",
     "exportAuditLog": "times must exist in UTC",
+    "eraseLibrary": "the id of the library must be given",
     "createVideo": "URLs must match their provider, file names must not contain a path",
     "createFolder": "names may be reserved or blank, nesting is limited",
     "createUpload": "file names must not contain a path, MIME types must be valid",

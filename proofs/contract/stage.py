@@ -83,6 +83,13 @@ class Stage:
     url: str
     responses: list[ApiResponse] = field(default_factory=list)
 
+    async def new_owner(self, *, owns_workspace: bool = False) -> Caller:
+        """The owner of a new, empty personal library, optionally also of a workspace."""
+        person = await self.accounts.person()
+        if owns_workspace:
+            await self.accounts.workspace(person)
+        return Caller((await self.accounts.key(person)).headers, {"libraryId": person.library_id})
+
     async def call(
         self,
         operation: str,

@@ -322,7 +322,8 @@ class LibraryFactory:
                 f"proof_{language}",
                 language,
             )
-        return {**ids, "voice_id": voice_id, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
+        others = {"voice_id": voice_id, "jobId": f"import_{ids['videoId']}", "lang": LANGUAGE}
+        return {**ids, **others, "confirm": library_id}
 
     async def _append_audit_entries(self, library_id: str, *, user_id: str, marker: str) -> None:
         secret_box = SecretBox(self.accounts.settings.secret_key.get_secret_value())

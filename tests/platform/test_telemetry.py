@@ -145,6 +145,12 @@ def test_url_query_is_redacted_everywhere(form: str) -> None:
     assert not any("4f5e6d7c" in formatted for formatted in everywhere(form.format(URLS["plain"])))
 
 
+def test_details_of_database_errors_are_redacted() -> None:
+    detail = 'duplicate key\nDETAIL:  Key (email)=(ada "x"@example.com) already exists.\nHINT:  Try again.'
+    assert line_of(record(detail))["message"] == "duplicate key\nDETAIL: …\nHINT:  Try again."
+    assert line_of(record("failed", error=detail[:-18]))["error"] == "duplicate key\nDETAIL: …"
+
+
 def test_url_without_query_is_kept() -> None:
     assert redact("got https://example.com/a/b?c=d from") == "got https://example.com/a/b?… from"
 

@@ -66,6 +66,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await save(client, f"import_{invalid}", "import-failed")
     await record_cancellation(stage, client)
     await record_purge(stage, client)
+    await record_erasure(stage, client)
     await record_deliverables(stage, client, video)
     await record_exports(stage, client)
     await record_speech(stage, client, video)
@@ -256,6 +257,21 @@ async def record_purge(stage: Stage, client: Client) -> None:
     emptied = await client.start_workflow("empty-trash", id=f"empty-trash_{new_id()}", task_queue="control")
     await asyncio.wait_for(emptied.result(), timeout=60)
     await save(client, emptied.id, "empty-trash")
+
+
+async def record_erasure(stage: Stage, client: Client) -> None:
+    """The erasure of a library with a folder and a webhook endpoint."""
+    person = await stage.accounts.person()
+    headers = (await stage.accounts.key(person)).headers
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=headers, timeout=60) as caller:
+        (await caller.post("/v1/folders", json={"name": "Talks"})).raise_for_status()
+        (await caller.delete("/v1/library", params={"confirm": person.library_id})).raise_for_status()
+    handle = client.get_workflow_handle(f"erase-library_{person.library_id}")
+    async with asyncio.timeout(120):
+        while not await _is_started(client, handle.id):
+            await asyncio.sleep(0.5)
+        await handle.result()
+    await save(client, handle.id, "erase-library")
 
 
 async def _is_started(client: Client, workflow_id: str) -> bool:

@@ -1,6 +1,7 @@
 """HTTP client for untrusted URLs: imports, voice samples, images and webhook deliveries."""
 
 import asyncio
+import hashlib
 import logging
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 MAX_REDIRECTS = 3
+_HOST_DIGITS = 12
 MAX_HEADER_BYTES = 64 * 1024
 MAX_POST_RESPONSE_BYTES = 64 * 1024
 CONNECT_SECONDS = 5.0  # per address, and again for the TLS handshake
@@ -287,6 +289,8 @@ async def _read_truncated(received: bytearray, response: EgressResponse) -> None
 
 
 def _log(url: str, error: Exception) -> None:
-    """Logs the reason, and the URL without user info and query, which may hold secrets."""
-    location = url.partition("?")[0].rpartition("@")[2][:200]
-    logger.info("egress failed", extra={"url": location, "reason": f"{type(error).__name__}: {error}"[:300]})
+    """Logs the reason, and a digest of the host to group failures by: a URL is the caller's, and logs outlive it."""
+    authority = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
+    host, reason = authority.rpartition(":")[0] or authority, f"{type(error).__name__}: {error}"
+    digest = hashlib.sha256(host.encode()).hexdigest()[:_HOST_DIGITS]
+    logger.info("egress failed", extra={"host_digest": digest, "reason": reason.replace(host or url, "host")[:300]})

@@ -47,6 +47,21 @@ class HostingActivities:
     host: Mux | None
     clock: Clock
 
+    @activity.defn(name="delete_hosted_assets")
+    async def delete_hosted_assets(self, library_id: str) -> dict[str, int]:
+        """Deletes what the provider holds for an erased library; returns how many assets were deleted and left.
+
+        They are left if the provider is no longer configured; its other errors are retried.
+        """
+        async with self.database.transaction(library_id) as connection:
+            assets = await service.list_assets(connection, library_id)
+        if self.host is None:
+            return {"deleted": 0, "left": len(assets)}
+        for asset_id in assets:
+            await self.host.delete_asset(asset_id)
+            activity.heartbeat()
+        return {"deleted": len(assets), "left": 0}
+
     @activity.defn(name="open_hosting_upload")
     async def open_hosting_upload(self, job: JobRef, video_id: str) -> None:
         """Creates an upload at the provider; on a retry, first looks for one whose response was lost."""

@@ -131,7 +131,7 @@ class Mux:
             raise HostingError(
                 "The hosting provider could not be reached.", reason="UNREACHABLE", retry=True
             ) from error
-        return getattr(response, "data", None)  # a deletion has no body
+        return response.data if response is not None else None
 
 
 def _upload(data: Any) -> MuxUpload:  # noqa: ANN401 (the SDK has no types)

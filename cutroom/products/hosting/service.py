@@ -118,6 +118,14 @@ async def get_asset_id(connection: Connection, library_id: str, video_id: str) -
     return found
 
 
+async def list_assets(connection: Connection, library_id: str) -> list[str]:
+    """Ids of all assets that the provider holds for a library."""
+    rows = await connection.fetch(
+        "SELECT asset_id FROM hostings WHERE library_id = $1 AND asset_id IS NOT NULL ORDER BY asset_id", library_id
+    )
+    return [row["asset_id"] for row in rows]
+
+
 async def update_hosting(
     connection: Connection, library_id: str, video_id: str, *, values: Mapping[str, Any], now: datetime
 ) -> None:

@@ -15,6 +15,6 @@ def register(context: WorkerContext) -> Activities:
         clock=context.clock,
     )
     return {
-        TaskQueue.EGRESS: [hosting.open_hosting_upload, hosting.check_hosting],
+        TaskQueue.EGRESS: [hosting.open_hosting_upload, hosting.check_hosting, hosting.delete_hosted_assets],
         TaskQueue.DOWNLOAD: [hosting.send_hosting_source],
     }

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
 from cutroom.retention.exports import service
@@ -24,7 +25,7 @@ SCOPE, FURTHER_SCOPES = Scope.DOWNLOADS_WRITE, (Scope.WEBHOOKS_WRITE,)
     further_scopes=FURTHER_SCOPES,
     access=Access.WRITE,
     errors=(Code.FAILED_PRECONDITION,),
-    admin_only=True,
+    minimum_role=Role.ADMIN,
 )
 async def create_library_export(call: CurrentCall) -> LibraryExport:
     """Starts an export of the whole library into one ZIP archive: media, products, transcripts, receipts and settings.
@@ -38,7 +39,7 @@ async def create_library_export(call: CurrentCall) -> LibraryExport:
 
 
 @router.get("/library/exports", summary="List exports")
-@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.READ, admin_only=True)
+@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.READ, minimum_role=Role.ADMIN)
 async def list_library_exports(call: CurrentCall) -> LibraryExportList:
     """Returns up to 50 exports of the library, newest first. For owners and admins."""
     storage = call.runtime.storage
@@ -47,7 +48,7 @@ async def list_library_exports(call: CurrentCall) -> LibraryExportList:
 
 
 @router.get("/library/exports/{exportId}", summary="Get an export")
-@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.READ, admin_only=True)
+@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.READ, minimum_role=Role.ADMIN)
 async def get_library_export(call: CurrentCall, export_id: ExportId) -> LibraryExport:
     """Returns an export, with a URL of its archive once it is ready. For owners and admins."""
     storage = call.runtime.storage
@@ -55,7 +56,7 @@ async def get_library_export(call: CurrentCall, export_id: ExportId) -> LibraryE
 
 
 @router.delete("/library/exports/{exportId}", status_code=204, summary="Delete an export")
-@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.WRITE, admin_only=True)
+@operation(scope=SCOPE, further_scopes=FURTHER_SCOPES, access=Access.WRITE, minimum_role=Role.ADMIN)
 async def delete_library_export(call: CurrentCall, export_id: ExportId) -> None:
     """Removes an export and its archive, and stops the work of an unfinished one. For owners and admins."""
     status = await service.delete_export(call.connection, call.principal, export_id, now=call.now)

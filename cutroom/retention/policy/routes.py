@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.retention.policy import service
 from cutroom.retention.policy.rules import MAX_DAYS, MIN_DAYS
@@ -31,7 +32,7 @@ async def get_retention(call: CurrentCall) -> RetentionPolicy:
 
 
 @router.patch("/library/retention", summary="Update the retention policy")
-@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True, admin_only=True)
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True, minimum_role=Role.ADMIN)
 async def update_retention(call: CurrentCall, patch: RetentionPolicyPatch, if_match: IfMatch = None) -> RetentionPolicy:
     """Changes how long the library keeps what it stores. Fields that are not sent stay; null keeps a kind for ever.
 

@@ -100,3 +100,17 @@ def test_events_must_be_signed_and_recent(server: MuxServer) -> None:
     assert not is_signed(signature, body, secret=WEBHOOK_SECRET, now=now + 1000)
     for garbage in ("", "t=,v1=", "v1=é", "t=1"):
         assert not is_signed(garbage, body, secret=WEBHOOK_SECRET, now=now)
+
+
+async def test_asset_is_deleted_once(mux: Mux, server: MuxServer) -> None:
+    upload = await mux.create_upload("passthrough")
+    assert upload.url is not None
+    await send_file(upload.url, size=len(FILE), read=read, on_progress=lambda _sent: None)
+    asset_id = (await mux.get_upload(upload.id)).asset_id
+    assert asset_id is not None
+    for _ in range(2):
+        await mux.delete_asset(asset_id)
+    assert server.uploads == {}
+    server.faults.unavailable = 1
+    with pytest.raises(HostingError):
+        await mux.delete_asset(asset_id)

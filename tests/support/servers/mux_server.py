@@ -70,6 +70,7 @@ class MuxServer:
                 Route("/video/v1/uploads", self.list_uploads, methods=["GET"]),
                 Route("/video/v1/uploads/{id}", self.get_upload, methods=["GET"]),
                 Route("/video/v1/assets/{id}", self.get_asset, methods=["GET"]),
+                Route("/video/v1/assets/{id}", self.delete_asset, methods=["DELETE"]),
                 Route("/storage/{id}", self.store, methods=["PUT"]),
             ]
         )
@@ -141,6 +142,14 @@ class MuxServer:
         if data["status"] == "errored":
             data["errors"] = {"type": "invalid_input", "messages": ["The input file has no video."]}
         return JSONResponse({"data": data})
+
+    async def delete_asset(self, request: Request) -> Response:
+        if (rejection := self._reject(request)) is not None:
+            return rejection
+        found = [key for key, each in self.uploads.items() if each.asset_id == request.path_params["id"]]
+        for key in found:
+            del self.uploads[key]
+        return Response(status_code=204) if found else _error(404, "not_found")
 
     async def store(self, request: Request) -> Response:
         """Google's resumable upload protocol."""
