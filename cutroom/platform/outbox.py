@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, Identity, Text, text
+from sqlalchemy import BigInteger, Identity, Index, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -36,6 +36,7 @@ class StartedWorkflow(Table):
     """A workflow that the relay has started, so that the erasure of its library finds its history."""
 
     __tablename__ = "started_workflows"
+    __table_args__ = (Index("started_workflows_started_at_idx", "started_at"),)
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     workflow_id: Mapped[Id] = mapped_column(primary_key=True)

@@ -18,6 +18,8 @@ CREATE TABLE started_workflows (
     CONSTRAINT started_workflows_pkey PRIMARY KEY (library_id, workflow_id)
 );
 
+CREATE INDEX started_workflows_started_at_idx ON started_workflows (started_at);
+
 -- Counts the changes of a row's editable columns; the triggers of each table say which these are.
 CREATE FUNCTION next_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -82,13 +82,18 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 
 -- Marks the jobs as processing in the same statement, so that the concurrency cap counts them immediately, and
--- remembers the workflow.
+-- remembers the workflow. Forgets old ones a few at a time: Temporal has deleted their histories long before.
 CREATE FUNCTION delete_outbox_rows(ids bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH gone AS (DELETE FROM outbox WHERE id = ANY (ids) RETURNING library_id, workflow_id, argument, is_job),
     remembered AS (
         INSERT INTO started_workflows (library_id, workflow_id) SELECT library_id, workflow_id FROM gone
             ON CONFLICT DO NOTHING
+    ), forgotten AS (
+        DELETE FROM started_workflows w USING (
+            SELECT library_id, workflow_id FROM started_workflows WHERE started_at < now() - interval '180 days'
+            ORDER BY started_at LIMIT 100 FOR UPDATE SKIP LOCKED
+        ) old WHERE w.library_id = old.library_id AND w.workflow_id = old.workflow_id
     )
     UPDATE jobs j SET status = 'processing', updated_at = now() FROM gone
      WHERE gone.is_job AND j.library_id = gone.library_id AND j.id = gone.argument ->> 'job_id'

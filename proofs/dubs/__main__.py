@@ -20,10 +20,11 @@ from tests.support.dub_stage import dub, fund, upload_and_transcribe
 from tests.support.stage import open_stage
 
 NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng"), disk_bytes=4 * GB)
-SECONDS = 130.0  # three chunks
+SECONDS = 70.0  # two chunks
 PAUSES = (0.5, 1.6)
 SHORT_SECONDS = 63.0  # over a minute, so that there is a preview; few words, to be fast
 SHORT_PAUSES = (8.0, 11.0)
+KILLS = 3  # spread over one dub
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
@@ -34,34 +35,40 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             engines = Engines(stage.settings)
             # Only the videos are spoken from the cache: the worker has its own synthesizer.
             synthesizer = CachedSynthesizer(await asyncio.to_thread(engines.synthesizer), speech_folder())
-            video = await asyncio.to_thread(
-                make_dialogue_video,
-                folder,
-                synthesizer,
-                seconds=SHORT_SECONDS if short else SECONDS,
-                pause_seconds=SHORT_PAUSES if short else PAUSES,
-            )
-            video_id = await upload_and_transcribe(stage, video.path)
-            languages = ["pt"] if short else ["pt", "es"]
-            killer = WorkerKiller(stage.worker, kills=1, span_seconds=SHORT_SECONDS) if short else None
-            dubs = await dub(
-                stage, video_id, languages, while_waiting=killer.maybe_kill if killer is not None else None
-            )
+            with report.timed("dialogue"):
+                video = await asyncio.to_thread(
+                    make_dialogue_video,
+                    folder,
+                    synthesizer,
+                    seconds=SHORT_SECONDS if short else SECONDS,
+                    pause_seconds=SHORT_PAUSES if short else PAUSES,
+                )
+                video_id = await upload_and_transcribe(stage, video.path)
+                languages = ["pt"] if short else ["pt", "es"]
+                killer = WorkerKiller(stage.worker, kills=1, span_seconds=SHORT_SECONDS) if short else None
+                dubs = await dub(
+                    stage, video_id, languages, while_waiting=killer.maybe_kill if killer is not None else None
+                )
             made = {each.language: each for each in dubs}
-            talks = await dub_talks(stage, synthesizer, folder, short=short)
-            await prove_sync(report, [*dubs, *(each.finished for each in talks)], short=short)
-            await prove_intelligibility(report, engines, made)
-            await prove_talks(report, engines, talks, short=short)
-            await prove_loudness(report, video, made["pt"], folder)
-            await prove_background(report, stage, video, made["pt"])
-            await prove_speaker_voices(report, engines, made["pt"])
-            await prove_line_edit(report, stage, made["pt"])
+            with report.timed("talks"):
+                talks = await dub_talks(stage, synthesizer, folder, short=short)
+            with report.timed("comparison and recognition"):
+                await prove_sync(report, [*dubs, *(each.finished for each in talks)], short=short)
+                await prove_intelligibility(report, engines, made)
+                await prove_talks(report, engines, talks, short=short)
+                await prove_loudness(report, video, made["pt"], folder)
+                await prove_background(report, stage, video, made["pt"])
+                await prove_speaker_voices(report, engines, made["pt"])
+            with report.timed("line edit"):
+                await prove_line_edit(report, stage, made["pt"])
             if killer is not None:  # the worker was killed; that the audio is identical is proved in the long form
                 await prove_early_preview(report, made["pt"])
                 await prove_single_charge(report, stage, made["pt"], killer)
             else:
-                path, undisturbed = await prove_premium(report, stage, engines, synthesizer, folder)
-                await prove_kills(report, stage, path, undisturbed=undisturbed, kills=5)
+                with report.timed("premium"):
+                    path, undisturbed = await prove_premium(report, stage, engines, synthesizer, folder)
+                with report.timed("kills"):
+                    await prove_kills(report, stage, path, undisturbed=undisturbed, kills=KILLS)
                 await prove_long_videos(report, stage, synthesizer, folder)
 
 

@@ -19,9 +19,12 @@ RESTART_SECONDS = 6.0  # in which a restarted worker makes no progress
 
 
 async def prove_line_edit(report: Report, stage: Stage, finished: FinishedDub) -> None:
-    """Edit one line through the internal service, and count synthesized lines in the worker's log."""
+    """Edit one line through the internal service, and count synthesized lines in the worker's log.
+
+    A line that does not fit its slot is synthesized again at another speed, and counts once.
+    """
     number = len(finished.segments) // 2
-    before = len(_synthesized_lines(stage.worker))
+    before = len(_syntheses(stage.worker))
     job_id = await edit_dub_line(stage, finished.video_id, language=finished.language, line=number, text=NEW_TEXT)
     connection = stage.accounts.connection
     deadline = time.monotonic() + WAIT_SECONDS
@@ -31,17 +34,18 @@ async def prove_line_edit(report: Report, stage: Stage, finished: FinishedDub) -
         await asyncio.sleep(0.3)
     async with api_client(stage) as client:
         after = (await client.get(f"/v1/videos/{finished.video_id}/dubs/{finished.language}")).json()
-    resynthesized = len(_synthesized_lines(stage.worker)) - before
+    syntheses = _syntheses(stage.worker)[before:]
+    resynthesized = {each["line"] for each in syntheses}
     texts = [each["text"] for each in after["segments"]]
     others = [each["text"] for each in finished.segments]
     changed = [at for at, (new, old) in enumerate(zip(texts, others, strict=True)) if new != old]
-    holds = status == "ready" and resynthesized == 1 and changed == [number]
-    measured = f"{resynthesized} synthesized, lines {changed} changed"
+    holds = status == "ready" and resynthesized == {number} and changed == [number]
+    measured = f"{len(resynthesized)} synthesized ({len(syntheses)} times), lines {changed} changed"
     report.claim("one line is edited", expected="1 synthesized", measured=measured, holds=holds)
-    report.figures(resynthesized=resynthesized)
+    report.figures(resynthesized=len(resynthesized))
 
 
-def _synthesized_lines(worker: WorkerProcess) -> list[dict[str, Any]]:
+def _syntheses(worker: WorkerProcess) -> list[dict[str, Any]]:
     return [json.loads(line) for line in worker.read_log().splitlines() if SYNTHESIS_EVENT in line]
 
 

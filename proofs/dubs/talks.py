@@ -31,17 +31,16 @@ MAX_SHORT_WER = 0.12  # of about 60 words, with four foreign names that a recogn
 
 @dataclass(frozen=True, slots=True)
 class TalkExcerpt:
-    """The first lines of a talk, and the languages that it is dubbed into."""
+    """The first lines of a talk."""
 
     slug: str
     line_count: int
-    languages: tuple[str, ...] = ("pt",)
 
 
 EXCERPTS = (
     TalkExcerpt("shoe_repair", 11),
     TalkExcerpt("parking_ticket", 11),
-    TalkExcerpt("coffee_machine_launch", 6, ("pt", "es")),
+    TalkExcerpt("coffee_machine_launch", 6),
 )
 SHORT_EXCERPTS = (TalkExcerpt("shoe_repair", 4),)
 
@@ -76,7 +75,7 @@ async def dub_talks(stage: Stage, synthesizer: SpeechSynthesizer, folder: Path, 
         talk = excerpt(talks[each.slug], line_count=each.line_count)
         rendered = await asyncio.to_thread(render_talk, talk, synthesizer, folder=folder)
         video_id = await upload_and_transcribe(stage, rendered.path)
-        dubbed += [DubbedTalk(talk.half, finished) for finished in await dub(stage, video_id, each.languages)]
+        dubbed += [DubbedTalk(talk.half, finished) for finished in await dub(stage, video_id, ["pt"])]
     return dubbed
 
 

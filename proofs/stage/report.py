@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -44,6 +45,13 @@ class Report:
 
     def note(self, text: str) -> None:
         Console(stderr=True).print(text, highlight=False)
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Print how long a part of the proof took, to find what makes it slow."""
+        started = time.monotonic()
+        yield
+        self.note(f"{part}: {time.monotonic() - started:.0f} s")
 
     def figures(self, **figures: Any) -> None:  # noqa: ANN401 (any JSON value)
         self._figures.update(figures)

@@ -155,7 +155,7 @@ async def synthesize_line(
         index = next_wording(line.texts, seconds, line.slot, language=dub.language)
         if index is None:
             break
-        spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=line.texts[index])
+        spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, line=line, voice=voice, index=index)
     chosen = best_wording(seconds, line.slot)
     pcm, wanted = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
     speed = rate = 1.0
@@ -163,8 +163,7 @@ async def synthesize_line(
         if abs(rate - wanted) <= MIN_TEMPO_CHANGE:
             break
         speed = round(min(max(speed * wanted / rate, MIN_SPEED), MAX_SPEED), 2)
-        text = line.texts[chosen]
-        pcm = await _synthesize_text(artifacts, engines, dub=dub, voice=voice, text=text, speed=speed)
+        pcm = await _synthesize_text(artifacts, engines, dub=dub, line=line, voice=voice, index=chosen, speed=speed)
         rate = round(seconds[chosen] / _seconds(pcm), 3)
     tempo = fit_line(_seconds(pcm), line.slot).tempo
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
@@ -181,9 +180,17 @@ def _seconds(pcm: bytes) -> float:
 
 
 async def _synthesize_text(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, voice: AssignedVoice, text: str, speed: float = 1.0
+    artifacts: DubArtifacts,
+    engines: Engines,
+    *,
+    dub: DubRef,
+    line: DubLine,
+    voice: AssignedVoice,
+    index: int,
+    speed: float = 1.0,
 ) -> bytes:
-    """A text at a speed of the voice, without surrounding silence."""
+    """A candidate text of a line at a speed of the voice, without surrounding silence."""
+    text = line.texts[index]
     key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language, "speed": speed})
     path = dub.shared_path(f"synthesized/{key}.pcm")
     if await artifacts.exists(path):
@@ -203,7 +210,8 @@ async def _synthesize_text(
 
     pcm = await asyncio.to_thread(synthesize)
     await artifacts.put(path, pcm)
-    _log.info("dub line synthesized", extra={"video_id": dub.video_id, "dub": dub.name, "characters": len(text)})
+    fields = {"video_id": dub.video_id, "dub": dub.name, "line": line.number, "speed": speed, "characters": len(text)}
+    _log.info("dub line synthesized", extra=fields)
     return pcm
 
 

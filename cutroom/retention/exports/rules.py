@@ -63,6 +63,7 @@ LEFT_OUT_TABLES = {
     "playback_tracks": "derived: playback is packaged from the exported files",
     "playbacks": "derived: playback is packaged from the exported files",
     "retention_deletions": "reports of the retention runs",
+    "started_workflows": "machine state: ids of workflows",
     "storage_scans": "figures that are measured again every day",
     "storage_usage": "figures that are measured again every day",
     "syntheses": "speech that is kept for a day",
