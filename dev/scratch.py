@@ -74,9 +74,12 @@ async def drop_scratch(name: str) -> None:
 
 
 async def _drop(connection: "asyncpg.Connection[asyncpg.Record]", database: str) -> None:
-    try:
+    with suppress(asyncpg.InsufficientPrivilegeError):  # cannot terminate connections of another role
         await connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
-    except asyncpg.InsufficientPrivilegeError as error:  # cannot terminate connections of another role
+        return
+    try:  # autovacuum is such a connection; without FORCE, PostgreSQL ends it and waits
+        await connection.execute(f'DROP DATABASE IF EXISTS "{database}"')
+    except asyncpg.ObjectInUseError as error:
         message = f"an API or worker from an earlier run still uses the database {database}: stop it and try again"
         raise RuntimeError(message) from error
 
