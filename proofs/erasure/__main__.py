@@ -25,6 +25,7 @@ from dev.scratch import environment_of
 from dev.server import Server
 from dev.services import postgres
 from proofs.erasure.compaction import compact_postgres, compact_seaweedfs, compact_temporal
+from proofs.erasure.exporting import count_wrong_files
 from proofs.erasure.planting import PlantedLibrary, plant
 from proofs.erasure.searching import (
     STORES,
@@ -68,6 +69,7 @@ async def _erase_one_of_two(report: Report, stage: Stage, folder: Path) -> tuple
     factory = LibraryFactory(stage.accounts)
     erased, kept = [await plant(stage, factory, folder) for _ in range(2)]
     await _await_history(stage)
+    await _claim_export(report, stage, erased, kept)
     before = await _search_live(stage, erased, folder)
     await _command(stage.settings, "backup", str(folder / "backup"))
     missing = erased.kinds - before.kinds
@@ -100,6 +102,20 @@ async def _erase_one_of_two(report: Report, stage: Stage, folder: Path) -> tuple
     )
     report.figures(other_tenant_rows_lost=lost, other_tenant_objects_lost=lost_objects)
     return erased, kept
+
+
+async def _claim_export(report: Report, stage: Stage, library: PlantedLibrary, other: PlantedLibrary) -> None:
+    """The owner takes the data along before the erasure; the archive is erased with the library."""
+    files, faults = await count_wrong_files(stage, library, other)
+    for fault in faults[:MAX_NOTES]:
+        report.note(escape(f"export: {fault}"))
+    report.claim(
+        "files of the export that are missing, differ or are another library's",
+        expected="0",
+        measured=f"{len(faults)} of {files}",
+        holds=files > 0 and not faults,
+    )
+    report.figures(export_files=files, export_files_wrong=len(faults))
 
 
 async def _await_history(stage: Stage) -> None:
