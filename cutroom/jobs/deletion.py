@@ -6,13 +6,16 @@ from datetime import datetime
 
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.cancellation import EndedJob
-from cutroom.jobs.ids import JobKey, workflow_id
+from cutroom.jobs.ids import JobKey, JobType, workflow_id
 from cutroom.jobs.lifecycle import PLAYABLE_JOB_TYPES, JobRef, start_playback
 from cutroom.jobs.states import TERMINAL, JobState
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 
 DELETE_WORKFLOW = "delete-objects"
+_RECORD = """UPDATE jobs SET output_deleted_at = $3,
+    result = nullif(jsonb_strip_nulls(jsonb_build_object('receipt', result -> 'receipt')), '{}')
+    WHERE library_id = $1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,7 @@ async def delete_output(connection: Connection, job: EndedJob, *, objects: Store
     The result keeps only the receipt. A track of the video's stream is removed from the stream.
     """
     row = await connection.fetchrow(
-        """UPDATE jobs SET output_deleted_at = $3,
-               result = nullif(jsonb_strip_nulls(jsonb_build_object('receipt', result -> 'receipt')), '{}')
-           WHERE library_id = $1 AND id = $2 RETURNING attempt, status""",
+        f"{_RECORD} AND id = $2 RETURNING attempt, status",
         job.library_id,
         job.key.id,
         now,
@@ -80,6 +81,21 @@ async def delete_output(connection: Connection, job: EndedJob, *, objects: Store
     await _enqueue(connection, ObjectDeletion(job.library_id, objects, ref, has_failed), deleted=deleted)
     if job.key.type in PLAYABLE_JOB_TYPES and job.video_id is not None:
         await start_playback(connection, job.library_id, job.video_id, cause=f"{deleted}_deleted")
+
+
+async def record_deleted_outputs(
+    connection: Connection, library_id: str, video_id: str, *, job_type: JobType, now: datetime
+) -> None:
+    """Record that the outputs of a video's ready jobs of one type are deleted; the caller deletes their objects."""
+    await connection.execute(
+        f"""{_RECORD} AND id IN (SELECT id FROM jobs
+                WHERE library_id = $1 AND video_id = $2 AND type = $4 AND status = 'ready' AND output_deleted_at IS NULL
+                ORDER BY id FOR UPDATE)""",  # noqa: S608 (a constant)
+        library_id,
+        video_id,
+        now,
+        job_type,
+    )
 
 
 async def delete_objects(connection: Connection, library_id: str, *, deleted_id: str, paths: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from fastapi import APIRouter
@@ -39,7 +40,7 @@ class JobSpec:
     before_retry: JobHook | None = None  # refuses a job that cannot run again
 
 
-DeleteOutputs = Callable[[Connection, str, str], Awaitable[None]]  # of a library's video
+DeleteOutputs = Callable[[Connection, str, str, datetime], Awaitable[None]]  # of a library's video, now
 
 
 class StorageKind(StrEnum):
@@ -108,7 +109,7 @@ class Product:
     limits: Mapping[str, float] = field(default_factory=dict)  # bounds that callers may want to know, by name
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
-    delete_outputs: DeleteOutputs | None = None  # removes the rows of a video's outputs before their objects
+    delete_outputs: DeleteOutputs | None = None  # records that a video's outputs are deleted, before their objects are
     export: ExportVideo | None = None
     export_library: ExportLibrary | None = None
     before_cancel: Mapping[JobKind, JobHook] = field(

@@ -10,7 +10,14 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from cutroom.jobs import lifecycle, service
-from cutroom.jobs.deletion import DELETE_WORKFLOW, ObjectDeletion, StoredObjects, delete_output, lock_output
+from cutroom.jobs.deletion import (
+    DELETE_WORKFLOW,
+    ObjectDeletion,
+    StoredObjects,
+    delete_output,
+    lock_output,
+    record_deleted_outputs,
+)
 from cutroom.jobs.deletion_activities import DeletionActivities
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import JobRef
@@ -40,14 +47,16 @@ def activities(runtime: Runtime) -> DeletionActivities:
     return DeletionActivities(runtime.database, runtime.storage)
 
 
-async def finished_job(runtime: Runtime, job_context: JobContext) -> JobKey:
-    key = JobKey(JobType.DOWNLOAD, new_id())
+async def finished_job(
+    runtime: Runtime, job_context: JobContext, *, job_type: JobType = JobType.DOWNLOAD, **result: object
+) -> JobKey:
+    key = JobKey(job_type, new_id())
     async with runtime.database.transaction(job_context.library_id) as connection:
         job = NewJob(key, job_context.video_id)
         await service.create_jobs(connection, job_context.principal, [job], prices=PRICES, now=system_clock())
         ref = JobRef(job_context.library_id, key.id, 1)
         await lifecycle.start(connection, ref, prices=PRICES, now=system_clock())
-        await lifecycle.complete(connection, ref, result={}, now=system_clock())
+        await lifecycle.complete(connection, ref, result=result, now=system_clock())
     return key
 
 
@@ -89,6 +98,31 @@ async def test_output_is_locked_and_deleted_once(runtime: Runtime, job_context: 
         job = await service.get_job(connection, job_context.library_id, key.id)
     assert (job.status, job.result) == (JobState.READY, None)
     assert job.output_deleted_at is not None
+
+
+async def test_outputs_of_one_type_are_recorded_as_deleted_once(runtime: Runtime, job_context: JobContext) -> None:
+    library_id, video_id = job_context.library_id, job_context.video_id
+    first, second = [await finished_job(runtime, job_context, receipt={"charged": 1}, files=[1]) for _ in range(2)]
+    other = await finished_job(runtime, job_context, job_type=JobType.SHORTS, files=[1])
+    running = JobKey(JobType.DOWNLOAD, new_id())
+    await delete(runtime, job_context, first, StoredObjects())
+    async with runtime.database.transaction(library_id) as connection:
+        await service.create_jobs(
+            connection, job_context.principal, [NewJob(running, video_id)], prices=PRICES, now=system_clock()
+        )
+        before = {key: await service.get_job(connection, library_id, key.id) for key in (first, other, running)}
+        now = system_clock()
+        await record_deleted_outputs(connection, library_id, new_id(), job_type=JobType.DOWNLOAD, now=now)
+        assert (await service.get_job(connection, library_id, second.id)).output_deleted_at is None
+        await record_deleted_outputs(connection, library_id, video_id, job_type=JobType.DOWNLOAD, now=now)
+        deleted = await service.get_job(connection, library_id, second.id)
+        after = {key: await service.get_job(connection, library_id, key.id) for key in before}
+    assert (deleted.status, deleted.output_deleted_at, deleted.result) == (
+        JobState.READY,
+        now,
+        {"receipt": {"charged": 1}},
+    )
+    assert after == before
 
 
 async def test_output_of_a_job_that_runs_again_stays(

@@ -9,7 +9,7 @@ from cutroom.console.framework.timeline import DubTimeline, dub_timeline, speech
 from cutroom.console.pages.files import load_language_videos
 from cutroom.console.pages.publishing import is_in_review, load_publishing, load_thumbnails
 from cutroom.console.pages.video_editing import load_texts
-from cutroom.errors import Code, CutroomError
+from cutroom.errors import CutroomError
 from cutroom.jobs.ids import DubProduct, JobType
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
@@ -121,9 +121,7 @@ async def _shorts(context: PageContext, view: VideoView) -> dict[str, Any]:
     for item in [each for each in listed if each.job_id in by_id][:MAX_SHORTS_REQUESTS]:
         try:
             request = await context.call_operation(shorts.get_shorts, item.id)
-        except CutroomError as error:  # a failed request answers with the error of its job
-            if error.code is Code.GONE:  # deleted by the retention policy
-                continue
+        except CutroomError:  # a failed request answers with the error of its job
             request = None
         made.append(ShortsView(item, by_id[item.job_id], request))
     return {"shorts": made}

@@ -46,7 +46,7 @@ async def list_dubs(call: CurrentCall, video_id: VideoId) -> Dubs:
 
 
 @router.get("/videos/{videoId}/dubs/{lang}", summary="Get a dub")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT, Code.GONE))
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def get_dub(
     call: CurrentCall,
     video_id: VideoId,

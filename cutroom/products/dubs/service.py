@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from cutroom.credits.service import Qualities, billable_items, get_balance, is_s
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.cancellation import EndedJob
+from cutroom.jobs.deletion import record_deleted_outputs
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, create_jobs, request_jobs
@@ -35,7 +36,6 @@ from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import require_transcript, transcript_language
 from cutroom.text.file_names import file_name
 
-DELETED = "This dub has been deleted by the retention policy of the library. Request it again to make it again."
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
 _JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.*
@@ -122,7 +122,6 @@ async def request_dubs(
         now=now,
     )
     plan = {REFUSES_DRAFTS: refuses_drafts}
-    finished = await _finished_languages(connection, principal.library_id, video_id, request.product)
     jobs = []
     for language, item in zip(request.languages, billable_items(bundle, found.qualities), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
@@ -133,23 +132,10 @@ async def request_dubs(
             line_ids=(line,) if line is not None else (),
         )
         key = JobKey(JobType.DUB, video_id, language=language, product=request.product)
-        job = NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True)
-        jobs.append(replace(job, rerun=language not in finished))
+        jobs.append(NewJob(key, video_id, plan=plan, depends_on=found.depends_on, charge=charge, needs_language=True))
     requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     balance = await get_balance(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))
-
-
-async def _finished_languages(connection: Connection, library_id: str, video_id: str, product: DubProduct) -> set[str]:
-    """Languages of finished dubs; a ready job without one has lost it to the retention policy."""
-    rows = await connection.fetch(
-        """SELECT language FROM dubs
-           WHERE library_id = $1 AND video_id = $2 AND product = $3 AND completion = 'complete'""",
-        library_id,
-        video_id,
-        product.value,
-    )
-    return {row["language"] for row in rows}
 
 
 async def list_dubs(connection: Connection, principal: Principal, video_id: str) -> list[DubItem]:
@@ -166,12 +152,7 @@ async def list_dubs(connection: Connection, principal: Principal, video_id: str)
             job_id=row["job_id"],
         )
         for row in rows
-        if not _is_deleted(row)
     ]
-
-
-def _is_deleted(row: asyncpg.Record) -> bool:
-    return bool(row["job_status"] == JobState.READY and row["audio_path"] is None)
 
 
 async def get_dub(
@@ -188,8 +169,6 @@ async def get_dub(
     row = await connection.fetchrow(f"{_JOBS} AND j.id = $3", principal.library_id, video_id, key.id)
     if row is None:
         raise not_found()
-    if _is_deleted(row):
-        raise CutroomError(Code.GONE, message=DELETED, details={"reason": "output_deleted"})
     ready = row["job_status"] == JobState.READY
     path = row["audio_path"] if ready else row["preview_path"]
     if row["job_status"] == JobState.FAILED:
@@ -339,6 +318,7 @@ async def discard(connection: Connection, job: EndedJob) -> None:
     )
 
 
-async def delete_outputs(connection: Connection, library_id: str, video_id: str) -> None:
-    """Removes the dubs of a video. Their jobs stay ready; requested again, they run again."""
+async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:
+    """Deletes the dubs of a video, which can then be requested again."""
+    await record_deleted_outputs(connection, library_id, video_id, job_type=JobType.DUB, now=now)
     await connection.execute("DELETE FROM dubs WHERE library_id = $1 AND video_id = $2", library_id, video_id)

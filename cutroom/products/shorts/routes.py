@@ -44,7 +44,7 @@ async def list_shorts(call: CurrentCall, video_id: VideoId) -> ShortsRequests:
 
 
 @router.get("/shorts/{shortsRequestId}", summary="Get a request for shorts")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.UNSUPPORTED_SOURCE, Code.GONE))
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.UNSUPPORTED_SOURCE,))
 async def get_shorts(call: CurrentCall, request_id: ShortsRequestId) -> ShortsRequest:
     """At most five outputs, the best first. Poll until `complete`, `partial_failed` or a 422.
 

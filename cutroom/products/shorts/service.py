@@ -16,6 +16,7 @@ from cutroom.credits.schemas import CreditBundle, ShortsWork
 from cutroom.credits.service import NOT_TRANSLATED, Qualities, billable_items, get_balance, is_subscriber
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.cancellation import EndedJob
+from cutroom.jobs.deletion import record_deleted_outputs
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.service import NewJob, request_jobs
@@ -58,7 +59,6 @@ _OUTPUTS = f"""SELECT o.id, o.number, o.kind, o.title, o.description, o.duration
     FROM shorts_outputs o JOIN videos v ON v.library_id = o.library_id AND v.id = o.video_id
     WHERE o.library_id = $1 AND o.request_id = $2 AND o.deleted_at IS NULL
     ORDER BY o.number LIMIT {MAX_LISTED_OUTPUTS}"""  # noqa: S608
-DELETED = "These outputs have been deleted by the retention policy of the library. Request them again."
 _FILE_LABELS = {ShortsKind.SHORTS: "short", ShortsKind.PROMO: "promo", ShortsKind.CLIPS: "clip"}
 
 
@@ -177,8 +177,6 @@ async def get_request(
     if row is None:
         raise not_found()
     outputs = await connection.fetch(_OUTPUTS, principal.library_id, request_id)
-    if row["status"] == JobState.READY and not outputs:  # a job without any output fails
-        raise CutroomError(Code.GONE, message=DELETED, details={"reason": "output_deleted"})
     request = ShortsRequest(
         shorts_request_id=request_id,
         status=_status(row),
@@ -270,6 +268,7 @@ def output_prefix(job: EndedJob) -> str:
     return output_path(job.library_id, str(job.video_id), job.key.subject, "")
 
 
-async def delete_outputs(connection: Connection, library_id: str, video_id: str) -> None:
-    """Removes all outputs of a video; their requests then read as gone."""
+async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:
+    """Deletes the finished requests of a video with all outputs."""
+    await record_deleted_outputs(connection, library_id, video_id, job_type=JobType.SHORTS, now=now)
     await connection.execute("DELETE FROM shorts_outputs WHERE library_id = $1 AND video_id = $2", library_id, video_id)

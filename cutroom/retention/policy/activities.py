@@ -86,7 +86,7 @@ class RetentionActivities:
             if UsageKind.OUTPUT in kinds:
                 for product in PRODUCTS:
                     if product.delete_outputs is not None:
-                        await product.delete_outputs(connection, library_id, video_id)
+                        await product.delete_outputs(connection, library_id, video_id, run.run_at)
             deleted = {each.path for each in expired}
             kept = [each for each in video.files if each.path not in deleted]
             await usage.save_usage(connection, library_id, video_id, count_by_day(kept))

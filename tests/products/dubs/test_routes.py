@@ -201,7 +201,7 @@ async def test_dub_of_a_failed_transcript_is_rejected(api: httpx.AsyncClient, tr
     assert response.json()["error"]["details"] == {"jobId": f"transcript_{transcribed.video_id}"}
 
 
-async def test_a_dub_that_retention_has_deleted_is_gone_and_can_be_made_again(
+async def test_dub_that_retention_has_deleted_is_not_found_and_can_be_made_again(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
     url = f"/videos/{transcribed.video_id}/dubs"
@@ -211,14 +211,22 @@ async def test_a_dub_that_retention_has_deleted_is_gone_and_can_be_made_again(
     row = {**where, "product": "plus", "completion": "complete", "segments": [], "speakers": [], "edits": {}}
     await insert(accounts.connection, "dubs", {**row, "sync": {}, "audio_path": "track", "updated_at": system_clock()})
     await accounts.connection.execute(
-        "UPDATE jobs SET status = 'ready', progress = 100, finished_at = now(), result = '{}' WHERE id = $1", job_id
+        "UPDATE jobs SET status = 'ready', progress = 100, finished_at = now(), result = $2 WHERE id = $1",
+        job_id,
+        {"quality": "draft"},
     )
     again = await api.post(url, json={"languages": ["pt"]})
-    assert again.json() == {**first, "jobs": [{**first["jobs"][0], "status": "ready", "result": {}}]}
+    assert again.json() == {
+        **first,
+        "jobs": [{**first["jobs"][0], "status": "ready", "result": {"quality": "draft"}}],
+    }
     async with accounts.connection.transaction():
-        await service.delete_outputs(accounts.connection, transcribed.library_id, transcribed.video_id)
-    gone = await api.get(f"{url}/pt")
-    assert (gone.status_code, gone.json()["error"]["details"]) == (410, {"reason": "output_deleted"})
+        await service.delete_outputs(accounts.connection, transcribed.library_id, transcribed.video_id, system_clock())
+    assert (await api.get(f"{url}/pt")).status_code == 404
+    job = (await api.get(f"/jobs/{job_id}")).json()
+    assert job["status"] == "ready"
+    assert "outputDeletedAt" in job
+    assert "result" not in job
     assert (await api.get(url)).json() == {"dubs": []}
     rerun = (await api.post(url, json={"languages": ["pt"]})).json()
     assert [(each["id"], each["status"]) for each in rerun["jobs"]] == [(job_id, "queued")]

@@ -264,7 +264,7 @@ async def test_unknown_request_is_not_found(api: httpx.AsyncClient, request_id: 
     assert (await api.get(f"/shorts/{request_id}")).status_code == 404
 
 
-async def test_outputs_that_retention_has_deleted_are_gone(
+async def test_request_that_retention_has_deleted_is_not_found(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
 ) -> None:
     created = (await create(api, transcribed, kind="shorts", numClips=1)).json()
@@ -273,6 +273,7 @@ async def test_outputs_that_retention_has_deleted_are_gone(
     url = f"/shorts/{created['shortsRequestId']}"
     assert len((await api.get(url)).json()["outputs"]) == 1
     async with runtime.database.transaction(transcribed.library_id) as connection:
-        await delete_outputs(connection, transcribed.library_id, transcribed.video_id)
-    gone = await api.get(url)
-    assert (gone.status_code, gone.json()["error"]["details"]) == (410, {"reason": "output_deleted"})
+        await delete_outputs(connection, transcribed.library_id, transcribed.video_id, system_clock())
+    assert (await api.get(url)).status_code == 404
+    assert (await api.get(f"/videos/{transcribed.video_id}/shorts")).json() == {"requests": []}
+    assert "outputDeletedAt" in (await api.get(f"/jobs/{created['jobId']}")).json()

@@ -110,12 +110,15 @@ async def test_originals_and_outputs_go_after_their_times_and_documents_stay(
     dub = {"completion": "complete", "segments": [], "speakers": [], "edits": {}, "sync": {}, "updated_at": now}
     where = {"library_id": library_id, "video_id": video_id, "language": "pt", "product": "plus"}
     await insert(accounts.connection, "dubs", {**where, **dub, "audio_path": "x"})
+    job = {"id": f"dub_{video_id}_pt_plus", "type": "dub", "status": "ready", "attempt": 1, "plan": {}}
+    job |= {"depends_on": [], "progress": 100, "created_at": now, "updated_at": now, "finished_at": now}
+    await insert(accounts.connection, "jobs", {**where, **job, "result": {"quality": "draft"}})
     await api.patch("/library/retention", json={"originalsDays": 90, "intermediatesDays": None, "outputsDays": 90})
     await apply(retention, library_id, now)
     kept = set(FILES) - {"source"}
     assert await names(runtime, library_id, video_id) == kept
     assert "originalDeletedAt" in (await api.get(f"/videos/{video_id}")).json()
-    assert await accounts.connection.fetchval("SELECT count(*) FROM dubs WHERE video_id = $1", video_id) == 1
+    assert (await api.get(f"/videos/{video_id}/dubs/pt")).status_code == 200
     size = await accounts.connection.fetchval("SELECT size_bytes FROM sources WHERE video_id = $1", video_id)
     assert size == 0
     await apply(retention, library_id, now + 91 * DAY)
@@ -126,6 +129,9 @@ async def test_originals_and_outputs_go_after_their_times_and_documents_stay(
         "transcript/words.json",
         "dubs/shared/mixed/key.flac",
     }
+    assert (await api.get(f"/videos/{video_id}/dubs/pt")).status_code == 404
+    assert (await api.get(f"/videos/{video_id}/dubs")).json() == {"dubs": []}
+    assert "outputDeletedAt" in (await api.get(f"/jobs/{job['id']}")).json()
     assert await accounts.connection.fetchval("SELECT count(*) FROM dubs WHERE video_id = $1", video_id) == 0
 
 
