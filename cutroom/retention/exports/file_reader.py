@@ -22,7 +22,7 @@ class FileReader:
         """Returns the file with its size and checksums, or marked as missing."""
         found = await self.storage.find(file.storage_path)
         if found is None:
-            _log.warning("exported file missing", extra={"export_id": ref.export_id, "file": file.name})
+            _log.warning("exported file missing", extra={"export_id": ref.export_id, "file": file.number})
             return replace(file, is_missing=True)
         if found.size_bytes <= COPIED_BYTES:
             return await self._copy(ref, file)
