@@ -12,7 +12,7 @@ from cutroom.accounts.principals import PrincipalKind
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
-from proofs.audit.operations import new_entries
+from proofs.audit.operations import new_entries, untargeted
 from proofs.audit.tally import AuditTally
 from proofs.stage.oauth_client import CALLBACK, AuthorizationRequest, BrowserUser
 
@@ -39,14 +39,8 @@ class ConsoleUser:
             return {}
         entries, _ = await new_entries(self.api, self.headers, last)
         actor = {"kind": PrincipalKind.PERSON.value, "userId": self.user.person.user_id}
-        self.tally.check(action, [entry | _untargeted(entry) for entry in entries], actor=actor, targets={})
+        self.tally.check(action, [entry | untargeted(entry) for entry in entries], actor=actor, targets={})
         return entries[0] if entries else {}
-
-
-def _untargeted(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the library and sessions of the user have no target of their own."""
-    owners = {"library.change", "session.end", "password.change", "workspace.create"}
-    return {"targets": {"library": "own"}} if entry["action"] in owners and not entry["targets"] else {}
 
 
 async def prove_console_actions(runtime: Runtime, url: str, accounts: Accounts, tally: AuditTally) -> None:
@@ -105,7 +99,7 @@ async def _prove_workspace(console: ConsoleUser, runtime: Runtime, accounts: Acc
     console.headers = (await accounts.key(user.person, library_id=workspace_id)).headers
     entries, _ = await new_entries(console.api, console.headers, 0)
     actor = {"kind": PrincipalKind.PERSON.value, "userId": user.person.user_id}
-    console.tally.check("workspace.create", [entry | _untargeted(entry) for entry in entries], actor=actor, targets={})
+    console.tally.check("workspace.create", [entry | untargeted(entry) for entry in entries], actor=actor, targets={})
     guest = await accounts.person()
     invited = await user.client.post(
         "/workspace/invitations", data={"csrf": await user.csrf(), "email": guest.email, "role": "viewer"}

@@ -67,10 +67,11 @@ async def _prove_operation(
     if response.status_code == ERASING and action == ERASURE:
         headers = await _restored_access(factory, library)
     entries, _ = await new_entries(client, headers, last)
-    path_ids = {name: library.ids[name] for name in operation.path_names}
+    # A language is part of the details; only ids are targets.
+    path_ids = {name: library.ids[name] for name in operation.path_names if name.endswith(("Id", "_id"))}
     actor = {"kind": "key", "id": library.key.id, "userId": library.person.user_id}
     targets = {**_response_ids(response), **{name.replace("_id", "Id"): value for name, value in path_ids.items()}}
-    tally.check(action, entries, actor=actor, targets=targets)
+    tally.check(action, [entry | untargeted(entry) for entry in entries], actor=actor, targets=targets)
     if entries and entries[0]["requestId"] != response.headers["X-Request-Id"]:
         tally.wrong.append(f"{action}: the request id differs from the response's")
 
@@ -86,6 +87,12 @@ async def _restored_access(factory: LibraryFactory, library: LibraryFixture) -> 
     """A new key for a library whose erasure has revoked all; no worker runs that would erase its log."""
     key = await factory.accounts.key(library.person)
     return key.headers
+
+
+def untargeted(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the library and sessions of the user have no target of their own."""
+    owners = {"library.change", "updateRetention", "session.end", "password.change", "workspace.create"}
+    return {"targets": {"library": "own"}} if entry["action"] in owners and not entry["targets"] else {}
 
 
 def _response_ids(response: httpx.Response) -> dict[str, str]:
