@@ -257,6 +257,13 @@ class LibraryFactory:
             "finished_at": base["created_at"],
             "expires_at": system_clock() + timedelta(days=7),
         }
+        intermediates: dict[str, Any] = {
+            "library_id": library_id,
+            "video_id": ids["videoId"],
+            "kind": "intermediate",
+            "objects": 1,
+            "bytes": 1_000,
+        }
         image = {"library_id": library_id, "id": new_id(), "character_id": ids["characterId"], "storage_path": marker}
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
@@ -297,6 +304,9 @@ class LibraryFactory:
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             ("captions", {**captions, "language": LANGUAGE}),
             ("exports", export),
+            *(("videos", {**video, "id": new_id(), "deleted_at": base["created_at"]}) for _ in range(2)),
+            ("storage_usage", {**intermediates, "changed_on": (system_clock() - timedelta(days=60)).date()}),
+            ("retention_deletions", {**intermediates, "run_at": base["created_at"]}),
         ]
         for table, row in rows:
             await insert(self.accounts.connection, table, row)
