@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
+from cutroom.errors import Code
 from cutroom.retention.policy import service
 from cutroom.retention.policy.rules import MAX_DAYS, MIN_DAYS
 from cutroom.retention.policy.schemas import RetentionPolicy, RetentionPolicyPatch, RetentionPreview, RetentionReport
@@ -47,7 +48,7 @@ async def update_retention(call: CurrentCall, patch: RetentionPolicyPatch, if_ma
 
 
 @router.get("/library/retention/preview", summary="Preview the retention policy")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def preview_retention(
     call: CurrentCall,
     originals_days: OriginalsDays = None,

@@ -23,7 +23,7 @@ _LISTING = "trash"
 
 
 @router.delete("/videos/{videoId}", status_code=204, summary="Delete a video")
-@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, has_revisions=True)
+@operation(scope=Scope.VIDEOS_WRITE, access=Access.WRITE, errors=(Code.INVALID_ARGUMENT,), has_revisions=True)
 async def delete_video(
     call: CurrentCall,
     video_id: VideoId,
