@@ -131,6 +131,7 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("register a webhook and receive a test event", page_steps.receive_webhook),
     ("delete the video, undo it, and restore it from the trash", trash_steps.restore_video),
     ("delete selected videos, and one permanently", trash_steps.delete_permanently),
+    ("export the library and download the archive", page_steps.export_library),
     ("visit the remaining pages", page_steps.visit_remaining_pages),
     ("every page on a phone, with markup shown as text", page_steps.visit_on_a_phone),
 )

@@ -1,6 +1,10 @@
-"""Steps of the console proof that visit pages: webhooks, and every page on a phone with markup in every name."""
+"""Steps of the console proof that visit pages: webhooks, the export, and every page on a phone with hostile names."""
+
+import json
+import zipfile
 
 from cutroom.products.declaration import VideoTab
+from cutroom.retention.exports.rules import MANIFEST
 from proofs.console.browser import LAPTOP, PHONE
 from proofs.console.stage import JOB_SECONDS, MARKUP, ConsoleStage
 
@@ -37,6 +41,26 @@ async def receive_webhook(console: ConsoleStage) -> None:
     assert [delivery.verified for delivery in console.receiver.at(HOOK)] == [True]
     await browser.capture("webhook")
     console.ids["webhook"] = page.url.removeprefix(browser.url).partition("?")[0]
+
+
+async def export_library(console: ConsoleStage) -> None:
+    """Export the workspace, see the list become ready without interaction, and download the archive."""
+    page, browser = console.browser.page, console.browser
+    await browser.go("/storage")
+    await page.click("#export button:has-text('Export everything')")
+    await browser.wait_for("[role=status]", has_text="Export started")
+    await browser.wait_for("#exports :is(.state.ready, .state.failed)", seconds=JOB_SECONDS)
+    assert await page.locator("#exports .state.ready").count(), await page.inner_text("#exports .state")
+    async with page.expect_download() as downloading:
+        await page.click("#exports a:has-text('Download')")
+    download = await downloading.value
+    assert download.suggested_filename.endswith(".zip"), download.suggested_filename
+    with zipfile.ZipFile(await download.path()) as archive:
+        assert archive.testzip() is None
+        listed = {file["path"] for file in json.loads(archive.read(MANIFEST))["files"]}
+        assert listed == set(archive.namelist()) - {MANIFEST}
+        assert f"videos/{console.ids['video']}/video.json" in listed, listed
+    await browser.capture("storage")
 
 
 async def visit_remaining_pages(console: ConsoleStage) -> None:

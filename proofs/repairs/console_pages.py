@@ -22,7 +22,7 @@ PRICE = re.compile(r"· ([\d.]+) credits?")
 STATE = re.compile(r'<span class="state (\w+)">(.*?)</span>\s*(?:</|<[a-z])', re.DOTALL)
 WORDS = {
     "queued": r"(Transcript: )?(Queued|Waiting for the upload)",
-    "processing": r"(Transcript: )?Processing( \d+ %)?( · (about .+|less than a minute) left)?",
+    "processing": r"(Transcript: )?Processing( \d+ %)?( · (about .+|less than a minute) left)?|Preparing \d+ %",
     "ready": r"Ready|Current (thumbnail|title|description)|Enabled|Delivered",
     "failed": r"(Transcript: )?(Failed: .+|Canceled( .+)?)",
 }

@@ -15,6 +15,7 @@ from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.library.schemas import Video
 from cutroom.products.catalog import PRODUCTS
 from cutroom.products.declaration import VideoTab
+from cutroom.retention.exports.schemas import LibraryExport
 
 Dot = Literal["queued", "processing", "ready", "failed"]
 
@@ -69,6 +70,14 @@ def job_label(job: Job, now: datetime) -> StateLabel:
 def _progress(job: Job, now: datetime) -> str:
     remaining = describe_remaining(job.estimated_ready_at, now=now)
     return " · ".join(part for part in (f"Processing {job.progress or 0} %", remaining) if part)
+
+
+def export_label(export: LibraryExport) -> StateLabel:
+    if export.status is JobState.PROCESSING:
+        return StateLabel("processing", f"Preparing {int(export.progress)} %")
+    if export.status is JobState.FAILED and export.error is not None:
+        return StateLabel("failed", f"Failed: {export.error['message']}")
+    return plain_label(export.status)
 
 
 def next_step(job: Job) -> NextStep | None:

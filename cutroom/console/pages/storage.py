@@ -1,10 +1,17 @@
-"""The storage page: what uses space, what can go, and how long each kind is kept."""
+"""The storage page: what uses space, what can go, how long each kind is kept, and exports of the library."""
+
+from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
-from cutroom.errors import CutroomError
+from cutroom.console.framework.states import StateLabel, export_label
+from cutroom.errors import Code, CutroomError
 from cutroom.jobs import routes as library
+from cutroom.jobs.states import TERMINAL, JobState
+from cutroom.retention.exports import routes as exports
+from cutroom.retention.exports.rules import LIFETIME, MAX_READY
+from cutroom.retention.exports.schemas import LibraryExport
 from cutroom.retention.policy import routes
 from cutroom.retention.policy.rules import MAX_DAYS
 from cutroom.retention.policy.schemas import RetentionPolicyPatch
@@ -15,10 +22,32 @@ FIELDS = {
     "intermediatesDays": ("Working files", "Audio tracks and previews, made again from the original when needed."),
     "outputsDays": ("Dubs, shorts and streams", "Those of a video go together, after the last change of any of them."),
 }
+EXPORT_GONE = "This export no longer exists: it was deleted or has expired."
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSection:
+    """The library's exports, and whether another one can be started."""
+
+    exports: list[tuple[LibraryExport, StateLabel]]
+    limit: int = MAX_READY
+
+    @property
+    def is_busy(self) -> bool:
+        return any(export.status not in TERMINAL for export, _ in self.exports)
+
+    @property
+    def is_full(self) -> bool:
+        return sum(export.status is JobState.READY for export, _ in self.exports) >= self.limit
 
 
 async def _page(
-    context: PageContext, *, error: str | None = None, given: dict[str, str] | None = None, status: int = 200
+    context: PageContext,
+    *,
+    error: str | None = None,
+    export_error: str | None = None,
+    given: dict[str, str] | None = None,
+    status: int = 200,
 ) -> Response:
     policy, revision = await context.call_revised(routes.get_retention)
     days = {name: "" if value is None else str(value) for name, value in policy.model_dump(by_alias=True).items()}
@@ -34,7 +63,15 @@ async def _page(
         fields=[(name, label, hint, (given or days)[name]) for name, (label, hint) in FIELDS.items()],
         revision=revision,
         max_days=MAX_DAYS,
+        section=await _load_exports(context) if context.me.principal.is_admin else None,
+        export_error=export_error,
+        export_days=LIFETIME.days,
     )
+
+
+async def _load_exports(context: PageContext) -> ExportSection:
+    listed = await context.call_operation(exports.list_library_exports)
+    return ExportSection([(each, export_label(each)) for each in listed.exports])
 
 
 async def show_storage(context: PageContext) -> Response:
@@ -59,7 +96,51 @@ def _days(text: str) -> int | str | None:
     return int(text) if text.isascii() and text.isdigit() else text or None
 
 
+async def show_exports(context: PageContext) -> Response:
+    """The list of exports, polled as a fragment while one is unfinished."""
+    if not context.is_fragment:
+        return redirect("/storage#export")
+    return context.page("exports_list.html", section=await _load_exports(context))
+
+
+async def start_export(context: PageContext) -> Response:
+    try:
+        await context.call_operation(exports.create_library_export)
+    except CutroomError as error:
+        if error.code not in {Code.CONFLICT, Code.FAILED_PRECONDITION}:
+            raise
+        return await _page(context, export_error=error_text(error), status=error.status)
+    return redirect("/storage?notice=export-started#export")
+
+
+async def download_export(context: PageContext) -> Response:
+    """Redirects to the archive: its URL is valid for an hour, but the page may be open for longer."""
+    try:
+        export = await context.call_operation(exports.get_library_export, context.request.path_params["export_id"])
+    except CutroomError as error:
+        return await _show_gone(context, error)
+    return redirect(export.download_url or "/storage#export")
+
+
+async def delete_export(context: PageContext) -> Response:
+    try:
+        await context.call_operation(exports.delete_library_export, context.request.path_params["export_id"])
+    except CutroomError as error:
+        return await _show_gone(context, error)
+    return redirect("/storage?notice=export-deleted#export")
+
+
+async def _show_gone(context: PageContext, error: CutroomError) -> Response:
+    if error.code is not Code.NOT_FOUND:
+        raise error
+    return await _page(context, export_error=EXPORT_GONE, status=error.status)
+
+
 ROUTES = [
     page("/storage", show_storage),
     page("/storage", change, method="POST"),
+    page("/storage/exports", show_exports),
+    page("/storage/exports", start_export, method="POST"),
+    page("/storage/exports/{export_id}", download_export),
+    page("/storage/exports/{export_id}/delete", delete_export, method="POST"),
 ]
