@@ -40,12 +40,14 @@ _STATUS_DESCRIPTIONS = {
     429: "Too many requests (with `Retry-After`), or not enough credits (without).",
     500: "Internal error. Include the `X-Request-Id` header when you contact support.",
 }
+# Printable Latin-1, as HTTP headers are decoded, without spaces at its ends, which HTTP strips.
+_PRINTABLE = r"^[\x21-\x7e\xa1-\xac\xae-\xff]([\x20-\x7e\xa1-\xac\xae-\xff]*[\x21-\x7e\xa1-\xac\xae-\xff])?$"
 _IDEMPOTENCY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "description": "Makes the request idempotent: within 24 hours, the same key returns the first response.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": _PRINTABLE},
 }
 _ETAG_HEADER = {
     "description": "The revision of the editable fields, for `If-Match`. It does not cover status, progress and URLs.",

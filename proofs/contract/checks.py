@@ -29,6 +29,8 @@ BAD_QUERIES = {
     "GET /audit-log": {"limit": "0"},
     "GET /library/retention/preview": {"originalsDays": "0"},
     "DELETE /library": {"confirm": "nonsense"},
+    "DELETE /videos/{videoId}": {"permanently": "nonsense"},
+    "GET /trash": {"limit": "0"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
@@ -150,7 +152,8 @@ async def _rate_limited(stage: Stage, operation: str) -> list[ApiResponse]:
 
 
 async def _internal_error(stage: Stage, operation: str) -> list[ApiResponse]:
-    return [await send(stage, operation, Sample(_fast_sample(operation).body))]
+    query = {"confirm": stage.rows.library_id} if operation == "DELETE /library" else {}
+    return [await send(stage, operation, Sample(_fast_sample(operation).body, query=query))]
 
 
 _PROVOKE_ERROR: dict[int, Callable[[Stage, str], Awaitable[list[ApiResponse]]]] = {

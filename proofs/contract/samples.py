@@ -153,7 +153,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /videos/{videoId}/jobs": [Sample(), Sample(of="captions"), Sample(of="failed"), Sample(of="packaging")],
     "GET /jobs/{jobId}": [
         Sample(),
-        *(Sample(of=state) for state in ("failed import", "captions", "dub job", "packaging")),
+        *(Sample(of=state) for state in ("failed import", "captions", "dub job", "a deleted dub", "packaging")),
     ],
     "POST /jobs/{jobId}/cancel": [Sample(of="a running import")],
     "POST /jobs/{jobId}/retry": [Sample(of="an import to retry", status=202)],
@@ -173,7 +173,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
     ],
     "POST /videos/{videoId}/restore": [Sample(of="a trashed video")],
-    "GET /trash": [Sample(of="a trashed video"), Sample(caller="a member")],
+    "GET /trash": [Sample(), Sample(caller="a member")],
     "GET /folders": [Sample(), Sample(caller="a member")],
     "GET /folders/{folderId}": [Sample(), Sample(caller="a member")],
     "POST /folders": [

@@ -23,6 +23,7 @@ HOOKS = Path(__file__).with_name("hooks.py")
 # Rules that the schema cannot express: a request that matches the schema may still be rejected with 400.
 EXTRA_RULES = {
     "listVideos": "a page token is opaque",
+    "listTrash": "a page token is opaque",
     "searchVoices": "a page token is opaque",
     "listAuditLog": "a page token is opaque, times must exist in UTC",
     "exportAuditLog": "times must exist in UTC",

@@ -102,6 +102,9 @@ class StateFixtures:
             "untranscribed": await self.video(transcript_status=None),
         }
         found = {state: {"videoId": video_id} for state, video_id in known.items()}
+        await self.trashed_video()
+        scan = {"originals_bytes": 9, "intermediates_bytes": 0, "outputs_bytes": 0, "unknown_objects": 0}
+        await self._insert("storage_scans", {**scan, "measured_at": system_clock()}, with_date=False)
         found["failed import"] = {"jobId": f"import_{known['failed']}"}
         found["a running import"] = {"jobId": f"import_{await self.video(**running)}"}
         found["an import to retry"] = {"jobId": f"import_{await self.video(**broken)}"}
@@ -168,6 +171,9 @@ class StateFixtures:
         await self._insert("captions", transcript)
         found["captions"] = {"videoId": video_id, "lang": "pt-BR", "jobId": f"captions_{video_id}_pt-BR"}
         found["dub job"] = {"jobId": f"dub_{video_id}_fr_plus"}
+        deleted = {"video_id": video_id, "language": "es", "product": "plus", "output_deleted_at": system_clock()}
+        await self._job(f"dub_{video_id}_es_plus", "dub", "ready", **deleted)
+        found["a deleted dub"] = {"jobId": f"dub_{video_id}_es_plus"}
         return found
 
     async def _shorts(self) -> dict[str, Ids]:

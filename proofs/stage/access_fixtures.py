@@ -233,6 +233,7 @@ class LibraryFactory:
             "request_id": ids["thumbnailRequestId"],
             "video_id": ids["videoId"],
             "number": 0,
+            "language": "pt",
             "headline": marker,
             "layout": marker,
             "score": 0.5,
