@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import httpx
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from cutroom.platform.ids import new_id
 from proofs.lifecycle.library import Library
 
 STEPS_PER_RUN = 20
+KILLED = frozenset({"api", "worker"})
 KINDS = frozenset({"create", "patch", "race", "cancel", "retry", "delete", "restore", "purge", "refused"})
 TITLES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=40)
 CHOICE = st.integers(min_value=0, max_value=1_000_000)
@@ -22,11 +23,15 @@ INSTANT = st.floats(min_value=0, max_value=0.03)  # seconds after which a proces
 
 @dataclass
 class Budget:
-    """How often what takes seconds may still happen."""
+    """How often what takes seconds may still happen.
+
+    The rules check it when they run: a precondition may only depend on what Hypothesis has drawn.
+    """
 
     files: int
     dubs: int
-    kills: int
+    worker_kills: int
+    api_kills: int
 
 
 class LibraryMachine(RuleBasedStateMachine):
@@ -44,9 +49,10 @@ class LibraryMachine(RuleBasedStateMachine):
     def create(self) -> None:
         self.library.create_upload()
 
-    @precondition(lambda self: self.budget.files > 0)
     @rule()
     def create_with_file(self) -> None:
+        if self.budget.files <= 0:
+            return
         self.budget.files -= 1
         self.library.create_file(self.file)
 
@@ -120,9 +126,10 @@ class LibraryMachine(RuleBasedStateMachine):
         if video_id is not None and folders:
             self._change(video_id, {"folderIds": [folders[folder % len(folders)]]})
 
-    @precondition(lambda self: self.budget.dubs > 0)
     @rule(language=st.sampled_from(("pt", "es")))
     def dub(self, language: str) -> None:
+        if self.budget.dubs <= 0:
+            return
         for video_id in self.library.at("library"):
             video = self.library.videos[video_id]
             if not video.is_spoken:
@@ -208,15 +215,21 @@ class LibraryMachine(RuleBasedStateMachine):
             found, known = self.library.listed(path), sorted(self.library.at(place), reverse=True)
             self.library.expect(found == known, f"{path} differs", sorted(set(found) ^ set(known)))
 
-    @precondition(lambda self: self.budget.kills > 0)
-    @rule(choice=CHOICE, after=INSTANT, what=st.sampled_from(("worker", "create", "patch", "delete", "purge")))
-    def kill(self, choice: int, after: float, what: str) -> None:
-        """Kills a process, or the API while it handles a request, which is then repeated."""
-        self.budget.kills -= 1
+    @rule()
+    def kill_worker(self) -> None:
+        if self.budget.worker_kills <= 0:
+            return
+        self.budget.worker_kills -= 1
+        self.library.kill_worker()
+
+    @rule(choice=CHOICE, after=INSTANT, what=st.sampled_from(("create", "patch", "delete", "purge")))
+    def kill_api(self, choice: int, after: float, what: str) -> None:
+        """Kills the API while it handles a request, which is then repeated."""
         video_id = self._pick(choice)
-        if what == "worker" or video_id is None:
-            self.library.kill_worker()
-        elif what == "create":
+        if video_id is None or self.budget.api_kills <= 0:
+            return
+        self.budget.api_kills -= 1
+        if what == "create":
             body, key = {"name": new_id()}, {"Idempotency-Key": new_id()}
             made = self.library.interrupt("folder", "POST", "/folders", after=after, json=body, headers=key)
             if self.library.expect_status(made, 201, what="a repeated creation"):
@@ -238,7 +251,11 @@ def run_machine(library: Library, *, operations: int, budget: Budget, file: Path
     """Run steps until there were enough operations, of every kind. Differences are noted, and the run continues."""
     LibraryMachine.library, LibraryMachine.budget, LibraryMachine.file = library, budget, file
     number = 0
-    while library.operations.total() < operations or not library.operations.keys() >= KINDS:
+    while (
+        library.operations.total() < operations
+        or not library.operations.keys() >= KINDS
+        or not library.kills.keys() >= KILLED
+    ):
         left = max(operations - library.operations.total(), STEPS_PER_RUN)
         chosen = settings(
             max_examples=1 + -(-left // STEPS_PER_RUN),  # the first is always the simplest one
