@@ -12,12 +12,12 @@ from proofs.dubs.kills import WorkerKiller, prove_kills, prove_line_edit, prove_
 from proofs.dubs.line_sync import prove_sync
 from proofs.dubs.long_videos import prove_early_preview, prove_long_videos
 from proofs.dubs.premium import prove_premium
-from proofs.dubs.talks import dub_talks, prove_talks
+from proofs.dubs.talks import dub_talk, prove_talks, render_excerpts
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import GB, Needs
 from tests.support.dialogue_video import make_dialogue_video
-from tests.support.dub_stage import dub, fund, upload_and_transcribe
-from tests.support.stage import open_stage
+from tests.support.dub_stage import FinishedDub, dub, fund, upload_and_transcribe
+from tests.support.stage import Stage, open_stage
 
 NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng"), disk_bytes=4 * GB)
 SECONDS = 70.0  # two chunks
@@ -35,7 +35,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             engines = Engines(stage.settings)
             # Only the videos are spoken from the cache: the worker has its own synthesizer.
             synthesizer = CachedSynthesizer(await asyncio.to_thread(engines.synthesizer), speech_folder())
-            with report.timed("dialogue"):
+            with report.timed("generated videos"):
                 video = await asyncio.to_thread(
                     make_dialogue_video,
                     folder,
@@ -43,19 +43,19 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                     seconds=SHORT_SECONDS if short else SECONDS,
                     pause_seconds=SHORT_PAUSES if short else PAUSES,
                 )
-                video_id = await upload_and_transcribe(stage, video.path)
-                languages = ["pt"] if short else ["pt", "es"]
-                killer = WorkerKiller(stage.worker, kills=1, span_seconds=SHORT_SECONDS) if short else None
-                dubs = await dub(
-                    stage, video_id, languages, while_waiting=killer.maybe_kill if killer is not None else None
+                talks = await asyncio.to_thread(render_excerpts, synthesizer, folder, short=short)
+            languages = ["pt"] if short else ["pt", "es"]
+            killer = WorkerKiller(stage.worker, kills=1, span_seconds=SHORT_SECONDS) if short else None
+            with report.timed("dialogue and talks"):  # together: recognition of one overlaps with synthesis of another
+                dubs, dubbed_talks = await asyncio.gather(
+                    _dub_dialogue(stage, video.path, languages, killer),
+                    asyncio.gather(*(dub_talk(stage, half, path) for half, path in talks)),
                 )
             made = {each.language: each for each in dubs}
-            with report.timed("talks"):
-                talks = await dub_talks(stage, synthesizer, folder, short=short)
             with report.timed("comparison and recognition"):
-                await prove_sync(report, [*dubs, *(each.finished for each in talks)], short=short)
+                await prove_sync(report, [*dubs, *(each.finished for each in dubbed_talks)], short=short)
                 await prove_intelligibility(report, engines, made)
-                await prove_talks(report, engines, talks, short=short)
+                await prove_talks(report, engines, dubbed_talks, short=short)
                 await prove_loudness(report, video, made["pt"], folder)
                 await prove_background(report, stage, video, made["pt"])
                 await prove_speaker_voices(report, engines, made["pt"])
@@ -70,6 +70,13 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 with report.timed("kills"):
                     await prove_kills(report, stage, path, undisturbed=undisturbed, kills=KILLS)
                 await prove_long_videos(report, stage, synthesizer, folder)
+
+
+async def _dub_dialogue(
+    stage: Stage, path: Path, languages: list[str], killer: WorkerKiller | None
+) -> list[FinishedDub]:
+    video_id = await upload_and_transcribe(stage, path)
+    return await dub(stage, video_id, languages, while_waiting=killer.maybe_kill if killer is not None else None)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tests.support.stage import Stage
 TEN_MINUTES, HOUR = 600.0, 3600.0  # seconds
 MAX_PREVIEW_SHARE = 0.4
 # Memory depends on the duration, and the time of the proof on the number of lines and of chunks that have lines.
-TEN_MINUTES_PAUSES, HOUR_PAUSES = (40.0, 55.0), (300.0, 420.0)
+TEN_MINUTES_PAUSES, HOUR_PAUSES = (75.0, 90.0), (600.0, 700.0)
 MAX_MEMORY_RATIO = 1.3
 WATCH_SECONDS = 0.3
 

@@ -68,15 +68,20 @@ class HeardDub:
     heard: str
 
 
-async def dub_talks(stage: Stage, synthesizer: SpeechSynthesizer, folder: Path, *, short: bool) -> list[DubbedTalk]:
+def render_excerpts(synthesizer: SpeechSynthesizer, folder: Path, *, short: bool) -> list[tuple[Half, Path]]:
+    """The videos of the excerpts, each with the half that its talk belongs to."""
     talks = {talk.slug: talk for talk in load_talks()}
-    dubbed = []
+    rendered = []
     for each in SHORT_EXCERPTS if short else EXCERPTS:
         talk = excerpt(talks[each.slug], line_count=each.line_count)
-        rendered = await asyncio.to_thread(render_talk, talk, synthesizer, folder=folder)
-        video_id = await upload_and_transcribe(stage, rendered.path)
-        dubbed += [DubbedTalk(talk.half, finished) for finished in await dub(stage, video_id, ["pt"])]
-    return dubbed
+        rendered.append((talk.half, render_talk(talk, synthesizer, folder=folder).path))
+    return rendered
+
+
+async def dub_talk(stage: Stage, half: Half, path: Path) -> DubbedTalk:
+    video_id = await upload_and_transcribe(stage, path)
+    (finished,) = await dub(stage, video_id, ["pt"])
+    return DubbedTalk(half, finished)
 
 
 async def prove_talks(report: Report, engines: Engines, dubbed: Sequence[DubbedTalk], *, short: bool) -> None:
