@@ -49,8 +49,10 @@ async def set_destination(
 ) -> tuple[Destination | None, Revised[Destination]]:
     """Stores the bucket after a test of its key; returns the earlier one too."""
     row = await connection.fetchrow(f"{_DESTINATION} FOR UPDATE", library_id)
-    if if_match is not None:
-        require_match(if_match, row["revision"] if row is not None else 0)
+    if row is not None:
+        require_match(if_match, row["revision"])
+    elif if_match is not None:
+        raise CutroomError(Code.CONFLICT, message="The library has no bucket yet.")
     sealed = row["sealed_secret"] if row is not None else None
     if settings.secret_access_key is not None:
         sealed = secret_box.seal(
