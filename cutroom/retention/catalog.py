@@ -12,7 +12,7 @@ from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.retention.copies import worker as copies_worker
 from cutroom.retention.copies.routes import router as copies_router
 from cutroom.retention.copies.service import request_copy
-from cutroom.retention.copies.workflow import CopyOutputWorkflow
+from cutroom.retention.copies.workflow import CheckDestinationWorkflow, CopyOutputWorkflow
 from cutroom.retention.erasure import worker as erasure_worker
 from cutroom.retention.erasure.routes import router as erasure_router
 from cutroom.retention.erasure.workflow import EraseLibraryWorkflow
@@ -30,6 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router, c
 # On the control queue.
 WORKFLOWS: tuple[type[object], ...] = (
     ApplyRetentionWorkflow,
+    CheckDestinationWorkflow,
     CopyOutputWorkflow,
     DeleteExportWorkflow,
     EmptyTrashWorkflow,

@@ -13,7 +13,6 @@ from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
-from cutroom.platform.egress.client import Egress
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
@@ -50,7 +49,6 @@ class Runtime:
     last_use: LastUsedRecorder
     temporal: Client
     multipart: Multipart
-    egress: Egress
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
@@ -69,7 +67,6 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
-    egress = Egress(denied=settings.egress_denied_networks)
     gcs = _open_gcs(settings)
     try:
         yield Runtime(
@@ -87,13 +84,11 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             last_use=LastUsedRecorder(database),
             temporal=await connect_lazily(settings),
             multipart=multipart,
-            egress=egress,
             gcs=gcs,
         )
     finally:
         if gcs is not None:
             await gcs.close()
-        egress.close()
         await multipart.close()
         await redis.close()
         await database.close()

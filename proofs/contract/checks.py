@@ -270,7 +270,7 @@ def needs_breakage(promise: Promise) -> bool:
 
 
 def needs_worker(promise: Promise) -> bool:
-    return str(promise).startswith("POST /videos | error | 422")
+    return str(promise) in {"POST /videos | error | 422", "PUT /library/destination | error | 422"}
 
 
 def needs_all_responses(promise: Promise) -> bool:

@@ -113,6 +113,10 @@ async def record_copies(stage: Stage, client: Client) -> None:
             (await caller.post(f"{url}/copies/{copy_id}/retry")).raise_for_status()
             await _wait_for_result(client, f"copy_{copy_id}.{run}")
             await save(client, f"copy_{copy_id}.{run}", name)
+        refused = await caller.put(url, json={**bucket, **secrets, "enabled": True})
+        assert refused.status_code == 422, refused.text
+    async for found in client.list_workflows("WorkflowType = 'check-destination'"):
+        await save(client, found.id, "check-destination")
 
 
 async def _wait_for_result(client: Client, workflow_id: str) -> None:

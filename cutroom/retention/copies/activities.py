@@ -1,6 +1,8 @@
 """Activities that copy the files of a ready job to the library's own bucket."""
 
+import base64
 import hashlib
+import json
 import logging
 import mimetypes
 from dataclasses import astuple, dataclass, field
@@ -24,12 +26,28 @@ from cutroom.platform.storage.multipart import (
 )
 from cutroom.platform.storage.objects import Storage
 from cutroom.retention.copies import service
-from cutroom.retention.copies.bucket import BucketAccess, BucketError, open_bucket
-from cutroom.retention.copies.rules import PART_BYTES, CopyRef, copy_key
+from cutroom.retention.copies.bucket import BucketAccess, BucketError, check_access, open_bucket
+from cutroom.retention.copies.rules import PART_BYTES, CopyRef, StoreFault, copy_key
 from cutroom.retention.exports.rules import part_size
 
+CHECK_PURPOSE = "destination-check"
 TURNED_OFF = "The library no longer copies outputs to a bucket."
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BucketCheck:
+    """A bucket to test. Its address and key are sealed, because workflow histories contain this."""
+
+    check_id: str
+    sealed_access: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBucket:
+    """Why a bucket cannot be written, if it cannot."""
+
+    fault: StoreFault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +82,24 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class CopyActivities:
-    """Activities of CopyOutputWorkflow."""
+    """Activities of CopyOutputWorkflow and CheckDestinationWorkflow."""
 
     database: Database
     storage: Storage
     egress: Egress
     secret_box: SecretBox
     clock: Clock
+
+    @activity.defn(name="check_bucket")
+    async def check_bucket(self, check: BucketCheck) -> CheckedBucket:
+        """Writes and deletes a small object."""
+        sealed = base64.b64decode(check.sealed_access)
+        access = json.loads(self.secret_box.unseal(CHECK_PURPOSE, sealed, context=check.check_id))
+        try:
+            await check_access(BucketAccess(**access), self.egress)
+        except BucketError as error:
+            return CheckedBucket(error.fault)
+        return CheckedBucket()
 
     @activity.defn(name="copy_output")
     async def copy_output(self, ref: CopyRef) -> None:

@@ -1,5 +1,6 @@
 """Routes of the library's own bucket and of the copies in it."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -9,6 +10,7 @@ from cutroom.accounts.scopes import Scope
 from cutroom.audit.rules import recordable_url
 from cutroom.errors import Code
 from cutroom.retention.copies import service
+from cutroom.retention.copies.preflight import check_bucket
 from cutroom.retention.copies.rules import CopyStatus
 from cutroom.retention.copies.schemas import Destination, DestinationSettings, OutputCopy, OutputCopyPage
 from cutroom.web.middleware import CurrentCall, OperationRoute
@@ -59,7 +61,7 @@ async def set_destination(call: CurrentCall, settings: DestinationSettings, if_m
         settings,
         if_match=if_match,
         secret_box=call.runtime.secret_box,
-        egress=call.runtime.egress,
+        check=partial(check_bucket, call.runtime),
         now=call.now,
     )
     secret = {"secretAccessKey": "redacted"} if settings.secret_access_key is not None else {}

@@ -11,6 +11,7 @@ from cutroom.platform.egress import urls
 
 PART_BYTES = 8 * 2**20  # held in memory
 MAX_URL_LENGTH = 500
+CHECK_SECONDS = 25.0  # for the test of a bucket, while the caller waits
 # Letters that every store accepts in keys; no segment of a prefix is empty or begins with a dot.
 PREFIX_PATTERN = r"^([A-Za-z0-9_=-][A-Za-z0-9_.=-]*(/[A-Za-z0-9_=-][A-Za-z0-9_.=-]*)*)?$"
 BUCKET_PATTERN = r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"

@@ -1,6 +1,6 @@
 """Settings of the library's own bucket, and the state of the copies in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -12,16 +12,16 @@ from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.library.exported_files import ExportedFile
 from cutroom.platform.db import Connection
-from cutroom.platform.egress.client import Egress
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.secret_box import SecretBox
 from cutroom.products.catalog import PRODUCTS
-from cutroom.retention.copies.bucket import BucketAccess, BucketError, check_access
-from cutroom.retention.copies.rules import CopyRef, CopyStatus, copied_job_id
+from cutroom.retention.copies.bucket import BucketAccess
+from cutroom.retention.copies.rules import CopyRef, CopyStatus, StoreFault, copied_job_id
 from cutroom.retention.copies.schemas import Destination, DestinationSettings, OutputCopy
 from cutroom.web.revisions import Revised, require_match
 
+BucketTest = Callable[[BucketAccess], Awaitable[StoreFault | None]]
 COPY_WORKFLOW = "copy-output"
 SECRET_PURPOSE = "destination"  # noqa: S105 (names a derived key)
 _DESTINATION = """SELECT endpoint, region, bucket, prefix, access_key_id, sealed_secret, enabled, revision
@@ -44,7 +44,7 @@ async def set_destination(
     *,
     if_match: str | None,
     secret_box: SecretBox,
-    egress: Egress,
+    check: BucketTest,
     now: datetime,
 ) -> tuple[Destination | None, Revised[Destination]]:
     """Stores the bucket after a test of its key; returns the earlier one too."""
@@ -62,13 +62,10 @@ async def set_destination(
         raise invalid_field("secretAccessKey", "This field is required.")
     values = settings.model_dump(exclude={"secret_access_key", "enabled"})
     if settings.enabled:
-        try:
-            await check_access(_access(values, sealed, library_id, secret_box), egress)
-        except BucketError as error:
-            details = {"reason": "bucket", "storeCode": error.fault.code}
-            raise CutroomError(
-                Code.FAILED_PRECONDITION, message=error.fault.message, details=details, status=422
-            ) from error
+        fault = await check(_access(values, sealed, library_id, secret_box))
+        if fault is not None:
+            details = {"reason": "bucket", "storeCode": fault.code}
+            raise CutroomError(Code.FAILED_PRECONDITION, message=fault.message, details=details, status=422)
     saved = await connection.fetchrow(
         """INSERT INTO destinations
                (library_id, endpoint, region, bucket, prefix, access_key_id, sealed_secret, enabled, created_at)

@@ -13,4 +13,8 @@ def register(context: WorkerContext) -> Activities:
         secret_box=context.secret_box,
         clock=context.clock,
     )
-    return {TaskQueue.CONTROL: [copies.fail_copy], TaskQueue.DOWNLOAD: [copies.copy_output]}
+    return {
+        TaskQueue.CONTROL: [copies.fail_copy],
+        TaskQueue.EGRESS: [copies.check_bucket],
+        TaskQueue.DOWNLOAD: [copies.copy_output],
+    }

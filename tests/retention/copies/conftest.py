@@ -5,7 +5,7 @@ import secrets
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -31,7 +31,7 @@ from cutroom.platform.telemetry import AccessLog
 from cutroom.platform.temporal import connect
 from cutroom.retention.catalog import WHEN_READY
 from cutroom.retention.copies.activities import CopyActivities
-from cutroom.retention.copies.workflow import CopyOutputWorkflow
+from cutroom.retention.copies.workflow import CheckDestinationWorkflow, CopyOutputWorkflow
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from dev import environment
@@ -148,27 +148,35 @@ async def shared_store(settings: Settings, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-async def store(shared_store: CustomerStore) -> CustomerStore:
-    """The empty bucket."""
+async def store(shared_store: CustomerStore, runtime: Runtime) -> AsyncIterator[CustomerStore]:
+    """The empty bucket, and workers for everything but the transfer."""
     await shared_store.open().delete_under("")
     shared_store.requests.clear()
     shared_store.hanging.clear()
     shared_store.hangs_at = lambda _line: False
-    return shared_store
+    copies, client = activities_of(runtime, shared_store), await connect(runtime.settings)
+    workflows = [CheckDestinationWorkflow, CopyOutputWorkflow]
+    async with (
+        Worker(client, task_queue=TaskQueue.CONTROL, workflows=workflows, activities=[copies.fail_copy]),
+        Worker(client, task_queue=TaskQueue.EGRESS, activities=[copies.check_bucket]),
+    ):
+        yield shared_store
+
+
+def activities_of(runtime: Runtime, store: CustomerStore) -> CopyActivities:
+    return CopyActivities(
+        database=runtime.database,
+        storage=runtime.storage,
+        egress=store.egress,
+        secret_box=runtime.secret_box,
+        clock=system_clock,
+    )
 
 
 @pytest.fixture(scope="session")
-async def service(
-    settings: Settings, session_clock: MovableClock, shared_store: CustomerStore
-) -> AsyncIterator[RequestMiddleware]:
-    """The API application, which may reach the customer's store on loopback."""
-
-    @asynccontextmanager
-    async def open_with_egress() -> AsyncIterator[Runtime]:
-        async with open_runtime(settings, session_clock) as runtime:
-            yield replace(runtime, egress=shared_store.egress)
-
-    app = build_app(open_with_egress)
+async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[RequestMiddleware]:
+    """The API application, which has buckets tested by a worker."""
+    app = build_app(lambda: open_runtime(settings.model_copy(update={"preflight_seconds": 3}), session_clock))
     async with app.router.lifespan_context(app):
         yield RequestMiddleware(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
 
@@ -200,11 +208,7 @@ class Copier:
 
     @asynccontextmanager
     async def worker(self) -> AsyncIterator[None]:
-        copies, client = self.activities, self.jobs.client
-        async with (
-            Worker(client, task_queue=TaskQueue.CONTROL, workflows=[CopyOutputWorkflow], activities=[copies.fail_copy]),
-            Worker(client, task_queue=TaskQueue.DOWNLOAD, activities=[copies.copy_output]),
-        ):
+        async with Worker(self.jobs.client, task_queue=TaskQueue.DOWNLOAD, activities=[self.activities.copy_output]):
             yield
 
 
@@ -219,14 +223,7 @@ async def copier(settings: Settings, runtime: Runtime, accounts: Accounts, store
         metrics=JobMetrics({}),
         when_ready=WHEN_READY,
     )
-    activities = CopyActivities(
-        database=runtime.database,
-        storage=runtime.storage,
-        egress=store.egress,
-        secret_box=runtime.secret_box,
-        clock=system_clock,
-    )
-    return Copier(activities, jobs, accounts)
+    return Copier(activities_of(runtime, store), jobs, accounts)
 
 
 @pytest.fixture
