@@ -138,8 +138,9 @@ class StateFixtures:
 
     async def failed_copy(self) -> str:
         copy_id = new_id()
-        row = {"id": copy_id, "job_id": f"shorts_{copy_id}", "video_id": new_id(), "status": "failed"}
-        await self._insert("output_copies", {**row, "error_message": "The bucket does not exist.", "copied_at": system_clock()})
+        row = {"id": copy_id, "job_id": f"shorts_{copy_id}", "video_id": new_id()}
+        state = {"status": "failed", "error_message": "The bucket does not exist.", "copied_at": system_clock()}
+        await self._insert("output_copies", {**row, **state})
         return copy_id
 
     async def ensure_destination(self) -> None:

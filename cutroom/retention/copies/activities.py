@@ -71,7 +71,7 @@ class Upload:
 
 
 @dataclass(slots=True)
-class Progress:
+class CopyProgress:
     """The upload that an attempt is at, or that the one before was at."""
 
     upload: Upload | None = None
@@ -105,7 +105,7 @@ class CopyActivities:
     async def copy_output(self, ref: CopyRef) -> None:
         """Copies every file that the bucket does not have yet; an interrupted file continues at its next part."""
         details = activity.info().heartbeat_details
-        progress = Progress(Upload(*details) if details else None)
+        progress = CopyProgress(Upload(*details) if details else None)
         async with heartbeating(progress.details):
             async with self.database.transaction(ref.library_id) as connection:
                 pending = await service.load_pending(connection, ref)
@@ -131,7 +131,7 @@ class CopyActivities:
             await service.fail_copy(connection, ref, message=failure.message)
         _log.info("copy failed", extra={"copy_id": ref.copy_id, "code": failure.code})
 
-    async def _copy(self, access: BucketAccess, key: str, file: ExportedFile, progress: Progress) -> int | None:
+    async def _copy(self, access: BucketAccess, key: str, file: ExportedFile, progress: CopyProgress) -> int | None:
         """Returns the size of the file; None if it was deleted in the meantime."""
         source = await self._find(file)
         if source is None:
@@ -158,7 +158,7 @@ class CopyActivities:
             return None
         return Source(file, stored.size_bytes, version=(stored.etag or "").strip('"'), etag=stored.etag)
 
-    async def _transfer(self, bucket: Multipart, key: str, source: Source, progress: Progress) -> None:
+    async def _transfer(self, bucket: Multipart, key: str, source: Source, progress: CopyProgress) -> None:
         content_type = mimetypes.guess_type(key)[0] or "application/octet-stream"
         if source.size_bytes <= PART_BYTES:
             content = b"".join(await self._read(source, 0, source.size_bytes))
