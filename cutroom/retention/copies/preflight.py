@@ -15,7 +15,7 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.retention.copies.activities import CHECK_PURPOSE, BucketCheck, CheckedBucket
 from cutroom.retention.copies.bucket import BucketAccess
 from cutroom.retention.copies.rules import CHECK_SECONDS, StoreFault
-from cutroom.retention.copies.workflow import CHECK_WORKFLOW
+from cutroom.retention.copies.service import CHECK_WORKFLOW
 from cutroom.web.runtime import Runtime
 
 MAX_CONCURRENT_CHECKS = 8  # per process; each holds a database connection while it waits

@@ -23,6 +23,7 @@ from cutroom.web.revisions import Revised, require_match
 
 BucketTest = Callable[[BucketAccess], Awaitable[StoreFault | None]]
 COPY_WORKFLOW = "copy-output"
+CHECK_WORKFLOW = "check-destination"
 SECRET_PURPOSE = "destination"  # noqa: S105 (names a derived key)
 _DESTINATION = """SELECT endpoint, region, bucket, prefix, access_key_id, sealed_secret, enabled, revision
     FROM destinations WHERE library_id = $1"""

@@ -11,9 +11,8 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.retention.copies.activities import BucketCheck, CheckedBucket, CopyActivities
     from cutroom.retention.copies.rules import CHECK_SECONDS, CopyRef
-    from cutroom.retention.copies.service import COPY_WORKFLOW
+    from cutroom.retention.copies.service import CHECK_WORKFLOW, COPY_WORKFLOW
 
-CHECK_WORKFLOW = "check-destination"
 # A store that cannot be reached is tried again for a day.
 transfer = ActivityRunner(
     TaskQueue.DOWNLOAD,

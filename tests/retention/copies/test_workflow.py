@@ -14,7 +14,8 @@ TRACK = random.Random(11).randbytes(20 * 2**20)  # three parts
 
 
 async def only_copy(api: httpx.AsyncClient) -> dict[str, Any]:
-    (found,) = (await api.get(COPIES)).json()["copies"]
+    copies: list[dict[str, Any]] = (await api.get(COPIES)).json()["copies"]
+    (found,) = copies
     return found
 
 
