@@ -13,7 +13,7 @@ HASH_BYTES = 32
 MAX_FAULTS = 100  # reported for one library; all are counted
 MAX_TEXT = 500  # characters of a recorded value
 MAX_IDS = 100
-_UNTARGETED = frozenset({"workspaceId", "libraryId", "parentId"})
+_UNTARGETED = frozenset({"accessKeyId", "workspaceId", "libraryId", "parentId"})
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 KeyedHash = Callable[[str], bytes]  # an HMAC with the server's key

@@ -93,6 +93,7 @@ def core_activities(context: WorkerContext) -> Activities:
         clock=context.clock,
         metrics=JobMetrics(PRODUCTS_BY_WORKFLOW),
         checks={job.job_type: job.check for product in PRODUCTS for job in product.jobs if job.check is not None},
+        when_ready=retention.WHEN_READY,
     )
     cancellation = CancellationActivities(
         database=context.database,

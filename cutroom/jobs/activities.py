@@ -1,7 +1,7 @@
 """Activities that start, complete and fail jobs, and the sweep that recovers stuck ones."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from cutroom.credits.pricing import PriceList
 from cutroom.errors import Code
 from cutroom.jobs import lifecycle
 from cutroom.jobs.ids import JobKind, parse_job_id, parse_job_kind, workflow_id
-from cutroom.jobs.lifecycle import Failure, JobRef, StartCheck
+from cutroom.jobs.lifecycle import Failure, JobRef, ReadyHook, StartCheck
 from cutroom.jobs.metrics import JobMetrics, changed_jobs
 from cutroom.jobs.progress import start_measuring
 from cutroom.jobs.service import job_start
@@ -43,6 +43,7 @@ class JobActivities:
     clock: Clock
     metrics: JobMetrics
     checks: Mapping[JobKind, StartCheck] = field(default_factory=dict)  # by type of job
+    when_ready: Sequence[ReadyHook] = ()  # called in the transaction that completes a job
 
     @activity.defn(name="start_job")
     async def start_job(self, ref: JobRef) -> dict[str, Any] | None:
@@ -57,7 +58,9 @@ class JobActivities:
     @activity.defn(name="complete_job")
     async def complete_job(self, ref: JobRef, result: dict[str, Any]) -> None:
         async with self._transition(ref) as (connection, now):
-            await lifecycle.complete(connection, ref, result=result, now=now, prices=self.prices)
+            if await lifecycle.complete(connection, ref, result=result, now=now, prices=self.prices):
+                for hook in self.when_ready:
+                    await hook(connection, ref, now)
 
     @activity.defn(name="fail_job")
     async def fail_job(self, ref: JobRef, failure: Failure) -> None:

@@ -58,6 +58,9 @@ class StartingJob:
 # Raises the error with which a job ends uncharged if it turns out, once its dependencies are ready, to be impossible.
 StartCheck = Callable[[Connection, StartingJob, datetime], Awaitable[None]]
 
+# Starts what follows a ready job, in the transaction that completes it.
+ReadyHook = Callable[[Connection, JobRef, datetime], Awaitable[None]]
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

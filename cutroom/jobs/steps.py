@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from temporalio import activity
@@ -49,9 +49,12 @@ async def job_step(
 
 
 @asynccontextmanager
-async def heartbeating() -> AsyncIterator[None]:
-    """Heartbeat while the body runs and translate its errors, without reporting job progress."""
-    heartbeats = asyncio.create_task(_send_heartbeats())
+async def heartbeating(details: Callable[[], Sequence[object]] = tuple) -> AsyncIterator[None]:
+    """Heartbeat while the body runs and translate its errors, without reporting job progress.
+
+    The next attempt of the activity finds the last `details`.
+    """
+    heartbeats = asyncio.create_task(_send_heartbeats(details))
     try:
         yield
     except MediaError as error:
@@ -70,9 +73,9 @@ async def heartbeating() -> AsyncIterator[None]:
         heartbeats.cancel()
 
 
-async def _send_heartbeats() -> None:
+async def _send_heartbeats(details: Callable[[], Sequence[object]]) -> None:
     while True:
-        activity.heartbeat()
+        activity.heartbeat(*details())
         await asyncio.sleep(HEARTBEAT_SECONDS)
 
 

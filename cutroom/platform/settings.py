@@ -67,7 +67,8 @@ class Settings(BaseSettings):
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)
 
-    # How long POST /videos waits for the preflight check of a URL before it accepts the video anyway; 0 disables it.
+    # How long POST /videos waits for the preflight check of a URL before it accepts the video anyway; 0 disables it,
+    # and the test of destination buckets.
     preflight_seconds: float = Field(default=3.0, ge=0, le=10)
 
     # Worker process.

@@ -1,13 +1,18 @@
-"""What the API and the worker register for the trash, retention, exports and erasure."""
+"""What the API and the worker register for the trash, retention, exports, copies and erasure."""
 
 from collections import defaultdict
 from datetime import timedelta
 
 from fastapi import APIRouter
 
+from cutroom.jobs.lifecycle import ReadyHook
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import RecurringWorkflow
+from cutroom.retention.copies import worker as copies_worker
+from cutroom.retention.copies.routes import router as copies_router
+from cutroom.retention.copies.service import request_copy
+from cutroom.retention.copies.workflow import CheckDestinationWorkflow, CopyOutputWorkflow
 from cutroom.retention.erasure import worker as erasure_worker
 from cutroom.retention.erasure.routes import router as erasure_router
 from cutroom.retention.erasure.workflow import EraseLibraryWorkflow
@@ -21,10 +26,12 @@ from cutroom.retention.trash import worker as trash_worker
 from cutroom.retention.trash.routes import router as trash_router
 from cutroom.retention.trash.workflow import EmptyTrashWorkflow, PurgeVideoWorkflow
 
-ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router, erasure_router)
+ROUTERS: tuple[APIRouter, ...] = (trash_router, policy_router, exports_router, copies_router, erasure_router)
 # On the control queue.
 WORKFLOWS: tuple[type[object], ...] = (
     ApplyRetentionWorkflow,
+    CheckDestinationWorkflow,
+    CopyOutputWorkflow,
     DeleteExportWorkflow,
     EmptyTrashWorkflow,
     EraseLibraryWorkflow,
@@ -37,6 +44,7 @@ RECURRING: tuple[RecurringWorkflow, ...] = (
     RecurringWorkflow(workflow="empty-trash", every=timedelta(hours=1)),
     RecurringWorkflow(workflow="purge-exports", every=timedelta(hours=1)),
 )
+WHEN_READY: tuple[ReadyHook, ...] = (request_copy,)
 
 
 def register(context: WorkerContext) -> Activities:
@@ -49,5 +57,5 @@ def register(context: WorkerContext) -> Activities:
 
 
 def _parts(context: WorkerContext) -> tuple[Activities, ...]:
-    parts = (trash_worker, policy_worker, exports_worker, erasure_worker)
+    parts = (trash_worker, policy_worker, exports_worker, copies_worker, erasure_worker)
     return tuple(part.register(context) for part in parts)

@@ -33,6 +33,7 @@ _TAGS = [
     {"name": "Library", "description": "Videos, folders, characters and brand voices."},
     {"name": "Webhooks", "description": "Endpoints that receive events."},
     {"name": "Audit log", "description": "Who changed what, when and from where."},
+    {"name": "Destination", "description": "Copies of outputs in a bucket of your own."},
     {"name": "Exports", "description": "One archive of the whole library."},
 ]
 

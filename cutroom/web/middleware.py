@@ -40,7 +40,7 @@ CALL = "cutroom.call"
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Resource = TypeVar("Resource")
-METHODS_WITH_BODY = frozenset({"POST", "PATCH"})
+METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
 @dataclass(frozen=True, slots=True)

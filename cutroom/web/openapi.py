@@ -21,7 +21,7 @@ EVERY_OPERATION = (
     Code.INTERNAL,
 )
 EVERY_POST = (Code.INVALID_ARGUMENT, Code.CONFLICT, Code.IDEMPOTENCY_REPLAY)
-EVERY_PATCH = (Code.INVALID_ARGUMENT,)
+EVERY_CHANGE = (Code.INVALID_ARGUMENT,)
 
 _EXAMPLE_DETAILS: dict[Code, dict[str, Any]] = {
     Code.INVALID_ARGUMENT: {"fields": [{"path": "name", "message": "This field is required."}]},
@@ -74,9 +74,9 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
         codes.append(Code.ROLE_CANNOT_PRODUCE if operation.access == "produce" else Code.PERMISSION_DENIED)
     if posts:
         codes.extend(EVERY_POST)
-    if "PATCH" in methods:
-        codes.extend(EVERY_PATCH)
-    if operation.has_revisions and methods & {"PATCH", "DELETE"}:
+    if methods & {"PUT", "PATCH"}:
+        codes.extend(EVERY_CHANGE)
+    if operation.has_revisions and methods & {"PUT", "PATCH", "DELETE"}:
         codes.append(Code.CONFLICT)
     if "{" in path:
         codes.append(Code.NOT_FOUND)

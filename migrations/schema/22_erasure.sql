@@ -1,7 +1,7 @@
 -- Every table with a library's rows, children before parents. A test compares it with the schema.
 CREATE FUNCTION erasure_tables() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
     SELECT ARRAY[
-        'export_parts', 'export_files', 'exports', 'retention_policies', 'retention_deletions', 'storage_usage',
+        'output_copies', 'destinations', 'export_parts', 'export_files', 'exports', 'retention_policies', 'retention_deletions', 'storage_usage',
         'storage_scans', 'delivery_attempts', 'events', 'webhook_endpoints', 'upload_parts', 'upload_sessions', 'playback_tracks',
         'playbacks', 'hostings', 'syntheses', 'voice_consents', 'voices', 'thumbnails', 'thumbnail_requests',
         'shorts_outputs', 'dubs', 'captions', 'transcripts', 'sources', 'character_images', 'characters',

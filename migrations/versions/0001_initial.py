@@ -58,6 +58,8 @@ LIBRARY_TABLES = {
     "exports": "SELECT, INSERT, UPDATE, DELETE",
     "export_files": "SELECT, INSERT, UPDATE, DELETE",
     "export_parts": "SELECT, INSERT, UPDATE, DELETE",
+    "destinations": "SELECT, INSERT, UPDATE, DELETE",
+    "output_copies": "SELECT, INSERT, UPDATE, DELETE",
 }
 # Reached only through SECURITY DEFINER functions.
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")

@@ -13,7 +13,7 @@ from proofs.contract.idempotency_behaviors import is_replay, keyed
 from proofs.contract.preflight import send_unreachable_source
 from proofs.contract.requests import check_call, parse_call
 from proofs.contract.responses import check_code, check_header, check_response_field
-from proofs.contract.samples import SAMPLES, UNREADY_VOICE, Sample, send
+from proofs.contract.samples import BUCKET, SAMPLES, UNREADY_VOICE, Sample, send
 from proofs.contract.speech_behaviors import check_behavior
 from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise, kind_of, read_promises
@@ -27,6 +27,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
+    "GET /library/destination/copies": {"limit": "0"},
     "GET /library/retention/preview": {"originalsDays": "0"},
     "DELETE /library": {"confirm": "nonsense"},
     "DELETE /videos/{videoId}": {"permanently": "nonsense"},
@@ -116,6 +117,8 @@ async def _insufficient_scope(stage: Stage, operation: str) -> list[ApiResponse]
 async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation in MISSING:
         return [await stage.call(operation, MISSING[operation])]
+    if operation.endswith("/library/destination"):
+        await stage.rows.remove_destination()
     ids = dict.fromkeys(re.findall(r"\{(\w+(?:Id|_id))\}", operation), new_id())
     return [await stage.call(operation, SAMPLES[operation][0].body, ids=ids)]
 
@@ -128,7 +131,7 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation == "DELETE /library":
         owner = await stage.new_owner(owns_workspace=True)
         return [await stage.call(operation, query={"confirm": owner.ids["libraryId"]}, caller=owner)]
-    if operation.startswith(("PATCH", "DELETE")):
+    if operation.startswith(("PUT", "PATCH", "DELETE")):
         return [await send(stage, operation, _fast_sample(operation), headers={"If-Match": '"0"'})]
     key = new_id()
     await send(stage, operation, _fast_sample(operation), headers={"Idempotency-Key": key})
@@ -138,6 +141,8 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
 async def _unprocessable(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("GET /shorts"):
         return [await stage.call(operation, ids=stage.states["failed shorts"])]
+    if operation == "PUT /library/destination":
+        return [await stage.call(operation, {**BUCKET, "enabled": True})]
     if operation == "POST /videos":
         return await send_unreachable_source(stage)
     return [await stage.call(operation, {"dubs": [{"languages": ["pt"]}]}, ids=stage.states["waiting"])]
@@ -265,7 +270,7 @@ def needs_breakage(promise: Promise) -> bool:
 
 
 def needs_worker(promise: Promise) -> bool:
-    return str(promise).startswith("POST /videos | error | 422")
+    return str(promise) in {"POST /videos | error | 422", "PUT /library/destination | error | 422"}
 
 
 def needs_all_responses(promise: Promise) -> bool:

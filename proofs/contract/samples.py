@@ -51,6 +51,16 @@ def _source(type_: str, url: str) -> Sample:
 
 
 NO_EXPORT = "no unfinished export"
+DESTINATION = "a destination"
+BUCKET = {
+    "endpoint": "https://store.example.com",
+    "region": "eu-central-1",
+    "bucket": "outputs",
+    "prefix": "a/b",
+    "accessKeyId": "example",
+    "secretAccessKey": "a-secret",
+    "enabled": False,
+}
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
@@ -196,6 +206,11 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /library/exports": [Sample(), Sample(caller="a member")],
     "GET /library/exports/{exportId}": [Sample(), Sample(of="a failed export"), Sample(caller="a member")],
     "DELETE /library/exports/{exportId}": [Sample(of="a new export", status=204)],
+    "GET /library/destination": [Sample(of=DESTINATION), Sample(of=DESTINATION, caller="a member")],
+    "PUT /library/destination": [Sample(BUCKET, of=DESTINATION)],
+    "DELETE /library/destination": [Sample(of=DESTINATION, status=204)],
+    "GET /library/destination/copies": [Sample(), Sample(query={"status": "failed"}), Sample(caller="a member")],
+    "POST /library/destination/copies/{copyId}/retry": [Sample(of="a failed copy", status=202)],
     "POST /voices/add": [Sample({"name": "Ana", "sample_url": "https://media.example.com/ana.wav"})],
     "GET /voices": [Sample(), Sample(query={"status": "ready"}), Sample(caller="a member")],
     "GET /voices/{voice_id}": [
@@ -236,6 +251,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new folder": ("folderId", stage.rows.folder),
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
+        "a failed copy": ("copyId", stage.rows.failed_copy),
         "a new export": ("exportId", stage.rows.failed_export),
     }
     if sample.of in new_rows:
@@ -245,6 +261,8 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         return await stage.rows.new_product()
     if sample.of == NO_EXPORT:
         await stage.rows.remove_unfinished_exports()
+    if sample.of == DESTINATION:
+        await stage.rows.ensure_destination()
     if sample.of == "a new endpoint":
         made = await stage.call(
             "POST /webhook-endpoints", fill_placeholders({"url": f"https://hooks.example.com/{UNIQUE}"})
@@ -253,7 +271,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         return {"videoId": made.document["videoId"]}
-    return {} if sample.of in {None, NEW_LIBRARY, NO_EXPORT} else stage.states[str(sample.of)]
+    return {} if sample.of in {None, NEW_LIBRARY, NO_EXPORT, DESTINATION} else stage.states[str(sample.of)]
 
 
 def fill_placeholders(body: Any) -> Any:  # noqa: ANN401 (any JSON value)

@@ -136,6 +136,25 @@ class StateFixtures:
         await self._insert("exports", {"id": export_id, "status": "failed", **FAILURE, **times})
         return export_id
 
+    async def failed_copy(self) -> str:
+        copy_id = new_id()
+        row = {"id": copy_id, "job_id": f"shorts_{copy_id}", "video_id": new_id()}
+        state = {"status": "failed", "error_message": "The bucket does not exist.", "copied_at": system_clock()}
+        await self._insert("output_copies", {**row, **state})
+        return copy_id
+
+    async def ensure_destination(self) -> None:
+        await self.accounts.connection.execute(
+            """INSERT INTO destinations
+                   (library_id, endpoint, region, bucket, prefix, access_key_id, sealed_secret, enabled, created_at)
+               VALUES ($1, 'https://store.example.com', 'auto', 'outputs', '', 'example', '', false, now())
+               ON CONFLICT DO NOTHING""",
+            self.library_id,
+        )
+
+    async def remove_destination(self) -> None:
+        await self.accounts.connection.execute("DELETE FROM destinations WHERE library_id = $1", self.library_id)
+
     async def remove_unfinished_exports(self) -> None:
         """A library has one unfinished export at a time."""
         await self.accounts.connection.execute(

@@ -258,6 +258,25 @@ class LibraryFactory:
             "finished_at": base["created_at"],
             "expires_at": system_clock() + timedelta(days=7),
         }
+        ids["copyId"] = new_id()
+        copy = {
+            **base,
+            "id": ids["copyId"],
+            "job_id": marker,
+            "video_id": ids["videoId"],
+            "status": "failed",
+            "error_message": marker,
+        }
+        destination = {
+            **base,
+            "endpoint": "https://store.example.com",
+            "region": "eu-central-1",
+            "bucket": marker,
+            "prefix": "",
+            "access_key_id": marker,
+            "sealed_secret": b"sealed",
+            "enabled": False,
+        }
         intermediates: dict[str, Any] = {
             "library_id": library_id,
             "video_id": ids["videoId"],
@@ -305,6 +324,9 @@ class LibraryFactory:
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             ("captions", {**captions, "language": LANGUAGE}),
             ("exports", export),
+            ("destinations", destination),
+            ("output_copies", copy),
+            ("output_copies", {**copy, "id": new_id(), "job_id": new_id()}),
             *(("videos", {**video, "id": new_id(), "deleted_at": base["created_at"]}) for _ in range(2)),
             ("storage_usage", {**intermediates, "changed_on": (system_clock() - timedelta(days=60)).date()}),
             ("retention_deletions", {**intermediates, "run_at": base["created_at"]}),

@@ -19,6 +19,7 @@ from cutroom.credits.pricing import load_prices
 from cutroom.jobs.deletion import DELETE_WORKFLOW as DELETE_OBJECTS
 from cutroom.library.branding import add_character
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
@@ -69,6 +70,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await record_erasure(stage, client)
     await record_deliverables(stage, client, video)
     await record_exports(stage, client)
+    await record_copies(stage, client)
     await record_speech(stage, client, video)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
         await save(client, found.id, "preflight")
@@ -93,6 +95,28 @@ async def record_exports(stage: Stage, client: Client) -> None:
     handle = await client.start_workflow("purge-exports", id=f"purge-exports_{new_id()}", task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, "purge-exports")
+
+
+async def record_copies(stage: Stage, client: Client) -> None:
+    """A copy of a job without files, and one that fails because the bucket is disabled."""
+    library_id, url = stage.person.library_id, "/v1/library/destination"
+    bucket = {"endpoint": "https://nowhere.example.com", "region": "auto", "bucket": "outputs", "enabled": False}
+    secrets = {"accessKeyId": "example", "secretAccessKey": "a-secret"}
+    copy_id = new_id()
+    row = {"library_id": library_id, "id": copy_id, "job_id": f"shorts_{copy_id}", "video_id": new_id()}
+    state = {"status": "failed", "error_message": "It failed.", "created_at": system_clock()}
+    await insert(stage.accounts.connection, "output_copies", {**row, **state})
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.put(url, json={**bucket, **secrets})).raise_for_status()
+        for run, (name, enabled) in enumerate({"copy-failed": False, "copy-copied": True}.items(), 2):
+            await stage.accounts.connection.execute("UPDATE destinations SET enabled = $1", enabled)
+            (await caller.post(f"{url}/copies/{copy_id}/retry")).raise_for_status()
+            await _wait_for_result(client, f"copy_{copy_id}.{run}")
+            await save(client, f"copy_{copy_id}.{run}", name)
+        refused = await caller.put(url, json={**bucket, **secrets, "enabled": True})
+        assert refused.status_code == 422, refused.text
+    async for found in client.list_workflows("WorkflowType = 'check-destination'"):
+        await save(client, found.id, "check-destination")
 
 
 async def _wait_for_result(client: Client, workflow_id: str) -> None:

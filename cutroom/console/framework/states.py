@@ -15,6 +15,8 @@ from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.library.schemas import Video
 from cutroom.products.catalog import PRODUCTS
 from cutroom.products.declaration import VideoTab
+from cutroom.retention.copies.rules import CopyStatus
+from cutroom.retention.copies.schemas import OutputCopy
 from cutroom.retention.exports.schemas import LibraryExport
 
 Dot = Literal["queued", "processing", "ready", "failed"]
@@ -137,6 +139,16 @@ _PLAIN: dict[str, StateLabel] = {
     "ready": StateLabel("ready", "Ready"),
     "failed": StateLabel("failed", "Failed"),
 }
+
+
+def copy_label(copy: OutputCopy) -> StateLabel:
+    match copy.status:
+        case CopyStatus.PENDING:
+            return StateLabel("processing", "Copying")
+        case CopyStatus.COPIED:
+            return StateLabel("ready", "Copied")
+        case CopyStatus.FAILED:
+            return StateLabel("failed", f"Failed: {copy.error}")
 
 
 def plain_label(status: str) -> StateLabel:

@@ -6,7 +6,7 @@ import logging
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpcore
 
@@ -137,9 +137,10 @@ class Egress:
         content: bytes | None = None,
         max_bytes: int,
         timeout_seconds: float = FETCH_SECONDS,
+        header_seconds: float = HEADER_SECONDS,
     ) -> AsyncIterator[EgressResponse]:
         """Yields the final response after redirects (GET and HEAD only); the timeout covers the whole exchange."""
-        request = _Request(method, _clean(headers), content)
+        request = _Request(method, _clean(headers), content, header_seconds)
         reader_error: Exception | None = None
         try:
             async with asyncio.timeout(timeout_seconds), self._follow(url, request, max_bytes=max_bytes) as response:
@@ -209,7 +210,7 @@ class Egress:
         async with httpcore.AsyncHTTPConnection(
             outgoing.url.origin, ssl_context=self._tls, http2=False, network_backend=backend
         ) as connection:
-            async with asyncio.timeout(HEADER_SECONDS):
+            async with asyncio.timeout(request.header_seconds):
                 response = await connection.handle_async_request(outgoing)
             try:
                 yield _to_response(response, target, max_bytes=max_bytes)
@@ -222,6 +223,7 @@ class _Request:
     method: str
     headers: Mapping[str, str]
     content: bytes | None
+    header_seconds: float = HEADER_SECONDS
 
     def headers_for(self, target: Target) -> list[tuple[bytes, bytes]]:
         own = {"host": target.authority, "user-agent": USER_AGENT, "accept": "*/*"}
@@ -233,7 +235,7 @@ class _Request:
 
     def for_other_host(self) -> "_Request":
         kept = {name: value for name, value in self.headers.items() if name in _KEPT_ACROSS_HOSTS}
-        return _Request(self.method, kept, content=self.content)
+        return replace(self, headers=kept)
 
 
 _TIMEOUTS = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS}

@@ -1,4 +1,4 @@
-"""The individual S3 multipart upload calls, which obstore does not expose, signed with AWS Signature Version 4."""
+"""Single S3 calls that obstore does not expose, such as those of multipart uploads, signed with Signature Version 4."""
 
 import asyncio
 import hashlib
@@ -142,6 +142,14 @@ class Multipart:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+    async def put(self, path: str, content: bytes, *, content_type: str, owner: str) -> None:
+        """Stores a small object in one request."""
+        headers = {"content-type": content_type, _OWNER: owner}
+        await self._call("PUT", path, headers=headers, buffers=[content])
+
+    async def delete(self, path: str) -> None:
+        await self._call("DELETE", path)
 
     async def create(self, path: str, *, content_type: str, owner: str) -> str:
         """Creates an upload; `owner` in the object's metadata identifies it if the completion response is lost."""

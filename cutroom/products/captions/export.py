@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.exported_files import ExportedFile, exported_json
 from cutroom.platform.db import Connection
 from cutroom.products.transcripts.export import subtitle_files
@@ -15,6 +16,7 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
     )
     files: list[ExportedFile] = []
     for row in rows:
-        files.append(exported_json(f"captions/{row['language']}.json", "captions", dict(row)))
-        files += subtitle_files(library_id, video_id, row["language"])
+        job_id = JobKey(JobType.CAPTIONS, video_id, language=row["language"]).id
+        files.append(exported_json(f"captions/{row['language']}.json", "captions", dict(row), job_id=job_id))
+        files += subtitle_files(library_id, video_id, row["language"], job_id=job_id)
     return files

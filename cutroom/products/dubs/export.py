@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cutroom.jobs.ids import DubProduct, JobKey, JobType
 from cutroom.library.exported_files import ExportedFile, exported_json
 from cutroom.platform.db import Connection
 
@@ -18,7 +19,8 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
     for row in rows:
         document = dict(row)
         path, name = document.pop("audio_path"), f"dubs/{row['language']}-{row['product']}"
-        files.append(exported_json(f"{name}.json", "dub_script", document))
+        key = JobKey(JobType.DUB, video_id, language=row["language"], product=DubProduct(row["product"]))
+        files.append(exported_json(f"{name}.json", "dub_script", document, job_id=key.id))
         if path is not None:
-            files.append(ExportedFile(f"{name}.m4a", "dub", path))
+            files.append(ExportedFile(f"{name}.m4a", "dub", path, job_id=key.id))
     return files

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.exported_files import ExportedFile
 from cutroom.platform.db import Connection
 from cutroom.text.file_names import safe_stem
@@ -9,7 +10,7 @@ from cutroom.text.file_names import safe_stem
 
 async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
     rows = await connection.fetch(
-        """SELECT title, video_path, thumbnail_path FROM shorts_outputs
+        """SELECT request_id, title, video_path, thumbnail_path FROM shorts_outputs
            WHERE library_id = $1 AND video_id = $2 AND deleted_at IS NULL ORDER BY request_id, number, id""",
         library_id,
         video_id,
@@ -17,6 +18,7 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
     files = []
     for index, row in enumerate(rows, 1):
         name = f"shorts/{index:03}-{safe_stem(row['title'])}"
-        files.append(ExportedFile(f"{name}.mp4", "short", row["video_path"]))
-        files.append(ExportedFile(f"{name}.jpg", "short_poster", row["thumbnail_path"]))
+        job_id = JobKey(JobType.SHORTS, row["request_id"]).id
+        files.append(ExportedFile(f"{name}.mp4", "short", row["video_path"], job_id=job_id))
+        files.append(ExportedFile(f"{name}.jpg", "short_poster", row["thumbnail_path"], job_id=job_id))
     return files

@@ -8,13 +8,14 @@ from cutroom.platform.db import Connection
 
 async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
     rows = await connection.fetch(
-        """SELECT path, language FROM thumbnails
-           WHERE library_id = $1 AND video_id = $2 ORDER BY request_id, number, id""",
+        """SELECT t.path, t.language, r.job_id FROM thumbnails t
+               LEFT JOIN thumbnail_requests r ON r.library_id = t.library_id AND r.id = t.request_id
+           WHERE t.library_id = $1 AND t.video_id = $2 ORDER BY t.request_id, t.number, t.id""",
         library_id,
         video_id,
     )
     return [
-        ExportedFile(f"thumbnails/{_stem(index, row['language'])}.jpg", "thumbnail", row["path"])
+        ExportedFile(f"thumbnails/{_stem(index, row['language'])}.jpg", "thumbnail", row["path"], job_id=row["job_id"])
         for index, row in enumerate(rows, 1)
     ]
 

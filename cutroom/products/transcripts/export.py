@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.exported_files import ExportedFile, exported_json
 from cutroom.platform.db import Connection
 from cutroom.products.transcripts.service import subtitle_path
@@ -16,18 +17,25 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
     )
     if row is None:
         return []
+    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
     document = {name: row[name] for name in ("language", "engine", "speakers", "segments")}
     files = [
-        exported_json("transcript/transcript.json", "transcript", document),
-        ExportedFile("transcript/words.json", "words", row["alignment_path"]),
+        exported_json("transcript/transcript.json", "transcript", document, job_id=job_id),
+        ExportedFile("transcript/words.json", "words", row["alignment_path"], job_id=job_id),
     ]
-    return files + subtitle_files(library_id, video_id, row["language"]) if row["segments"] else files
+    if row["segments"]:
+        files += subtitle_files(library_id, video_id, row["language"], job_id=job_id)
+    return files
 
 
-def subtitle_files(library_id: str, video_id: str, language: str) -> list[ExportedFile]:
+def subtitle_files(library_id: str, video_id: str, language: str, *, job_id: str) -> list[ExportedFile]:
+    paths = {
+        "srt": _path(library_id, video_id, language, is_vtt=False),
+        "vtt": _path(library_id, video_id, language, is_vtt=True),
+    }
     return [
-        ExportedFile(f"subtitles/{language}.srt", "subtitles", _path(library_id, video_id, language, is_vtt=False)),
-        ExportedFile(f"subtitles/{language}.vtt", "subtitles", _path(library_id, video_id, language, is_vtt=True)),
+        ExportedFile(f"subtitles/{language}.{format_}", "subtitles", path, job_id=job_id)
+        for format_, path in paths.items()
     ]
 
 

@@ -26,6 +26,7 @@ EXPORTED_TABLES = (
     "character_images",
     "characters",
     "delivery_attempts",
+    "destinations",
     "dubs",
     "escrow_lines",
     "events",
@@ -37,6 +38,7 @@ EXPORTED_TABLES = (
     "ledger_transactions",
     "library_usage",
     "members",
+    "output_copies",
     "retention_policies",
     "shorts_outputs",
     "sources",
@@ -72,6 +74,7 @@ LEFT_OUT_TABLES = {
 }
 LEFT_OUT_COLUMNS = {
     "api_keys": {"hash": "a credential's hash", "hint": "part of a credential"},
+    "destinations": {"sealed_secret": "a sealed secret access key"},
     "hostings": {"sealed_url": "a sealed upload URL", "upload_id": "state of an upload"},
     "sources": {"sealed_url": "a sealed source URL", "fingerprint": "a hash of the source URL"},
     "voices": {"sealed_url": "a sealed sample URL", "embedding": "derived from the samples by an engine"},
@@ -87,7 +90,15 @@ LEFT_OUT_PREFIXES = {
     "speech/": "speech that is kept for a day",
 }
 # Tables whose rows settings.json repeats in one readable document.
-SETTINGS_TABLES = ("api_keys", "brand_voices", "characters", "folders", "retention_policies", "webhook_endpoints")
+SETTINGS_TABLES = (
+    "api_keys",
+    "brand_voices",
+    "characters",
+    "destinations",
+    "folders",
+    "retention_policies",
+    "webhook_endpoints",
+)
 
 
 @dataclass(frozen=True, slots=True)

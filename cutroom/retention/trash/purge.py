@@ -7,7 +7,7 @@ from cutroom.platform.db import Connection
 from cutroom.products.catalog import PRODUCTS
 from cutroom.webhooks.service import delete_video_events
 
-RETENTION_TABLES = ("storage_usage", "retention_deletions")
+RETENTION_TABLES = ("storage_usage", "retention_deletions", "output_copies")
 OWNED_TABLES = frozenset([*RETENTION_TABLES, *(name for product in PRODUCTS for name in product.owns.tables)])
 
 

@@ -28,6 +28,7 @@ from tests.retention.trash.test_routes import DE
 KEPT_TABLES = {"jobs", "escrow_lines"}
 # Values that check constraints ask for.
 CHECKED = {
+    "output_copies.status": "pending",
     "sources.type": "https",
     "upload_sessions.state": "complete",
     "playbacks.state": "ready",
