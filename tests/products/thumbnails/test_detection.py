@@ -21,10 +21,10 @@ SECONDS, FPS = 48, 5
 BLINK_SECONDS = 0.3  # from a still
 
 
-def engines(**values: Any) -> Engines:
+def engines(*, face_landmarker: str = "mediapipe-face") -> Engines:
     unused: dict[str, Any] = dict.fromkeys(("database_url", "redis_url", "s3_access_key", "s3_secret_key"), "unused")
     models_dir = model_folder("mediapipe-face").parent
-    return Engines(Settings(**unused, **values, secret_key="unused" * 6, models_dir=models_dir))
+    return Engines(Settings(**unused, face_landmarker=face_landmarker, secret_key="unused" * 6, models_dir=models_dir))
 
 
 def blinking_video(folder: Path) -> Path:
