@@ -38,6 +38,8 @@ def _selected(settings: Settings) -> Iterator[SelectedModel]:
     if settings.voice_cloner == "transfer":
         yield SelectedModel(VOICE_TRANSFER_ENCODER, SPOKEN)
     yield SelectedModel(FACE_MODEL, VISION)
+    if settings.face_landmarker != NONE:
+        yield SelectedModel(settings.face_landmarker, VISION, is_optional=True)
     if settings.embedder != NONE:
         yield SelectedModel(settings.embedder, SPEECH, is_optional=True)
     if settings.background_remover != NONE:

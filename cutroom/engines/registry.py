@@ -38,7 +38,8 @@ from cutroom.engines.translation.language_identification import FastLanguageIden
 from cutroom.engines.translation.port import LanguageIdentifier, Quality, Translator
 from cutroom.engines.translation.route_quality import ModelDirection, RouteRatings, load_ratings
 from cutroom.engines.vision.isnet import IsnetBackgroundRemover
-from cutroom.engines.vision.port import BackgroundRemover, FaceDetector
+from cutroom.engines.vision.mediapipe import MediaPipeFaceLandmarker, is_runtime_installed
+from cutroom.engines.vision.port import BackgroundRemover, FaceDetector, FaceLandmarker
 from cutroom.engines.vision.yunet import YuNetFaceDetector
 from cutroom.engines.voice_conversion.port import VoiceCloner
 from cutroom.engines.voice_conversion.spectral_transfer import SpectralTransferCloner
@@ -61,6 +62,7 @@ LOCAL_CHAT_URL = "http://127.0.0.1:9/v1"  # placeholder until the local server h
 KOKORO_MODEL, KOKORO_VOICES = "kokoro-int8", "kokoro-voices"
 SEGMENTATION_MODEL = "pyannote-segmentation-3.0"
 FACE_MODEL = "yunet"
+FACE_LANDMARK_MODEL = "mediapipe-face"
 BACKGROUND_REMOVAL_MODELS = ("isnet-small", "isnet-medium")
 VOICE_TRANSFER_ENCODER = "whisper-base"  # its encoder features align phonemes during voice transfer
 
@@ -173,6 +175,17 @@ class Engines:
 
     def face_detector(self) -> FaceDetector:
         return self._once("face detector", lambda: YuNetFaceDetector(self._store.path(FACE_MODEL)))
+
+    def face_landmarker(self) -> FaceLandmarker | None:
+        """None when disabled or when its model or runtime is not installed; closed eyes then go unnoticed."""
+        name = self._settings.face_landmarker
+        if name == NONE:
+            return None
+        if name != FACE_LANDMARK_MODEL:
+            raise EngineUnavailableError(f"Unknown face landmark engine: {name}.")
+        if not is_runtime_installed() or not self._store.has_any_file(self._store.manifest.model(name)):
+            return None
+        return self._once("face landmarker", lambda: MediaPipeFaceLandmarker(self._store.path(name)))
 
     def background_remover(self) -> BackgroundRemover | None:
         """None when disabled or when its model is not installed; images then keep their background."""

@@ -53,17 +53,22 @@ async def extract_stills(
     output: Path,
     sandbox: Sandbox,
     times: Sequence[float] | None = None,
+    exact: bool = False,
     on_fraction: OnFraction | None = None,
 ) -> Stills:
-    """Extracts frames of a video or its proxy, at most 1280 pixels a side; skips those that cannot be decoded."""
+    """Extracts frames of a video or its proxy, at most 1280 pixels a side; skips those that cannot be decoded.
+
+    Takes the key frames before these times, or with `exact` the frames at them.
+    """
     if info.media_type == "audio":
         raise MediaError(Reason.NO_STREAMS, "The file has no video.")
     width, height = fit_size(info, width=STILL_WIDTH, height=STILL_HEIGHT)
     timestamps = list(times) if times is not None else still_times(info.duration_seconds)
     extracted: list[tuple[Path, float]] = []
     for number, seconds in enumerate(timestamps):
-        path = output / f"still-{number:03}.raw"
-        if await _extract_frame(video, info, seconds, into=path, size=(width, height), sandbox=sandbox):
+        path = output / f"{'exact' if exact else 'still'}-{number:03}.raw"
+        size = width, height
+        if await _extract_frame(video, info, seconds, exact=exact, into=path, size=size, sandbox=sandbox):
             extracted.append((path, seconds))
         if on_fraction is not None:
             on_fraction((number + 1) / len(timestamps))
@@ -73,11 +78,19 @@ async def extract_stills(
 
 
 async def _extract_frame(
-    video: Path, info: MediaInfo, seconds: float, *, into: Path, size: tuple[int, int], sandbox: Sandbox
+    video: Path,
+    info: MediaInfo,
+    seconds: float,
+    *,
+    exact: bool,
+    into: Path,
+    size: tuple[int, int],
+    sandbox: Sandbox,
 ) -> bool:
     width, height = size
-    # Use the preceding key frame: it has the most bits, and nothing else needs decoding.
-    arguments = ["-ss", f"{seconds:.3f}", "-noaccurate_seek", "-reinit_filter", "0", *input_options(info.container)]
+    # The preceding key frame has the most bits, and nothing else needs decoding.
+    seek = ["-ss", f"{seconds:.3f}"] if exact else ["-ss", f"{seconds:.3f}", "-noaccurate_seek"]
+    arguments = [*seek, "-reinit_filter", "0", *input_options(info.container)]
     filters = f"scale={width}:{height}:flags=bicubic,setsar=1,format=rgb24"
     arguments += ["-map", "0:V:0", "-vf", filters, "-frames:v", "1", "-f", "rawvideo", into.name]
     try:

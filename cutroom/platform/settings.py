@@ -102,6 +102,7 @@ class Settings(BaseSettings):
     ranker: str = "none"  # or `chat`: a language model ranks candidate moments
     writer: str = "extractive"  # or `chat`: a language model writes titles and descriptions
     thumbnail_engine: str = "compositor"  # or `remote`: an image generation server
+    face_landmarker: str = "mediapipe-face"  # or `none`: neither closed eyes nor moving mouths are recognized
     background_remover: str = "isnet-small"  # or `isnet-medium`, or `none`: backgrounds are kept
     speech_concurrency: int = Field(default=1, ge=1)
     speech_threads: int = Field(default=0, ge=0)  # per batch task; 0 uses all cores

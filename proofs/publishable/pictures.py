@@ -7,10 +7,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from cutroom.engines.types import Box
 from dev.environment import MODELS
-from eval.publishable import picture_checks, short_checks
+from eval.publishable import eye_checks, picture_checks, short_checks
 from eval.publishable.page import PICTURE_KINDS
 from eval.publishable.pictures import TalkDecisions, TalkPictures, decide, render_pictures
 from eval.publishable.reference import open_engines
@@ -27,8 +28,11 @@ from eval.talks import Half, load_talks
 from proofs.stage.report import Report
 from tests.support.ocr import headline_lines, read_lines
 
+if TYPE_CHECKING:
+    from cutroom.engines.types import Image
+
 GOALS = {"thumbnail": 0.6, "short": 0.7}
-ONLY_LONG = ("floating_cutouts", "subject_cropped", "same_covers")
+ONLY_LONG = ("floating_cutouts", "subject_cropped", "same_covers", "closed_eyes")
 SAMPLE_SECONDS = 0.5  # between checked frames of a short, and from its ends
 
 Faults = dict[str, list[str]]
@@ -82,14 +86,22 @@ def _picture_faults(pictures: TalkPictures) -> Faults:
         faces = picture_checks.find_faces(each.image)
         faults["floating_cutouts"] += [name for _ in picture_checks.floating_cutouts(each.image, faces)]
         faults["subject_cropped"] += [name for _ in picture_checks.cut_faces(each.image, faces)]
+        faults["closed_eyes"] += [name] if _is_blinking(each.image) else []
         lines = [line.text for line in headline_lines(each.headline, read_lines(each.image))]
         faults["orphan_numbers"] += [f"{name}: {pair}" for pair in picture_checks.orphan_numbers(lines)]
     for number, clip in enumerate(pictures.shorts, start=1):
         cropped = short_checks.subject_cropped(_known_faces(clip.planned, pictures.video), clip.planned.edit.crop)
         faults["subject_cropped"] += [f"{slug}/short-{number} at {seconds:.1f} s" for seconds in cropped]
     covers = [read_image(each.cover_path) for each in pictures.shorts]
+    faults["closed_eyes"] += [f"{slug}/cover-{at + 1}" for at, cover in enumerate(covers) if _is_blinking(cover)]
     faults["same_covers"] += [f"{slug}: {one + 1} and {two + 1}" for one, two in picture_checks.same_covers(covers)]
     return faults
+
+
+def _is_blinking(image: "Image") -> bool:
+    """Whether the largest face has closed eyes."""
+    face = eye_checks.main_face(picture_checks.find_faces(image))
+    return face is not None and eye_checks.has_closed_eyes(image, face, MODELS)
 
 
 def _known_faces(clip: PlannedShort, video: TalkVideo) -> list[tuple[float, Box | None]]:

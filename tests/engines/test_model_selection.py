@@ -38,6 +38,7 @@ def test_engines_load_only_selected_models(settings: Settings, tmp_path: Path) -
         engines.synthesizer,
         engines.voice_cloner,
         engines.face_detector,
+        engines.face_landmarker,
         engines.background_remover,
         engines.text_embedder,
     ]
@@ -55,6 +56,7 @@ def test_engines_load_only_selected_models(settings: Settings, tmp_path: Path) -
         ({"tts_engines": ["remote"], "voice_cloner": "none"}, {"kokoro-int8", "kokoro-voices"}),
         ({"separator": "none", "speaker_embedder": "none"}, {"spleeter-2stems", "wespeaker-resnet34"}),
         ({"embedder": "none", "background_remover": "none"}, {"minilm-l6-v2", "isnet-small"}),
+        ({"face_landmarker": "none"}, {"mediapipe-face"}),
     ],
 )
 def test_disabled_engines_select_no_model(settings: Settings, values: dict[str, object], absent: set[str]) -> None:

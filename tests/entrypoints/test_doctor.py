@@ -105,7 +105,7 @@ async def test_models_that_are_missing_are_named_one_by_one(settings: Settings, 
     assert missing["model whisper-base"] == "cutroom-server models pull whisper-base"
     assert missing["model firefox-en-pt"] == "cutroom-server models pull firefox-en-pt"
     optional = {each.name for each in components if each.health is ComponentHealth.MISSING and not each.required}
-    assert optional == {"model minilm-l6-v2", "model isnet-small"}
+    assert optional == {"model mediapipe-face", "model minilm-l6-v2", "model isnet-small"}
 
 
 async def test_damaged_model_is_unhealthy(settings: Settings, tmp_path: Path) -> None:

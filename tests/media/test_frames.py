@@ -39,6 +39,16 @@ async def test_stills_come_from_the_requested_times(tmp_path: Path, sandbox: San
     assert stills.image(0).shape == (360, 640, 3)
 
 
+async def test_exact_stills_are_not_key_frames(tmp_path: Path, sandbox: Sandbox, encode: EncodeFixture) -> None:
+    """The video gets brighter every second, and has one key frame."""
+    grows = "color=c=black:s=16x16:r=10:d=8,geq=lum='16+20*floor(T)':cb=128:cr=128,scale=640:360,setsar=1"
+    video = encode("one-key-frame.mp4", "-f", "lavfi", "-i", grows, *H264, "-g", "80")
+    info = await probe_header(video, sandbox=sandbox)
+    stills = await extract_stills(video, info, output=tmp_path, sandbox=sandbox, times=[1.5, 5.5], exact=True)
+    dark, bright = (float(stills.image(number).mean()) for number in range(2))
+    assert bright - dark == pytest.approx(4 * 20 * 255 / 219, rel=0.1)
+
+
 async def test_large_videos_are_scaled_down(tmp_path: Path, sandbox: Sandbox, encode: EncodeFixture) -> None:
     sample_video = encode("large.mp4", "-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=5:d=2", *H264)
     info = await probe_header(sample_video, sandbox=sandbox)

@@ -24,6 +24,7 @@ _MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _VERSION = re.compile(r"[0-9][A-Za-z0-9.+!-]{0,63}")
 _PLATFORM = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_PYTHON = re.compile(r"3\.\d{1,2}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _FOLDER = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)?")
@@ -42,6 +43,7 @@ class ModelTask(StrEnum):
     SYNTHESIS = "synthesis"
     SOURCE_SEPARATION = "source_separation"
     FACE_DETECTION = "face_detection"
+    FACE_LANDMARKS = "face_landmarks"
     BACKGROUND_REMOVAL = "background_removal"
     TEXT_EMBEDDING = "text_embedding"
     TEXT_GENERATION = "text_generation"
@@ -62,18 +64,21 @@ _PACKAGE_NAME = {
 
 @dataclass(frozen=True, slots=True)
 class ModelPackage:
-    """One version of a registry package; `platform` is the wheel's platform tag, if any."""
+    """One version of a registry package; `platform` and `python` are tags of the wheel, if it has any."""
 
     registry: PackageRegistry
     name: str
     version: str
     platform: str | None = None
+    python: str | None = None
 
     def __post_init__(self) -> None:
         _check(self.name, _PACKAGE_NAME[self.registry], "a package name")
         _check(self.version, _VERSION, "an exact package version")
         if self.platform is not None:
             _check(self.platform, _PLATFORM, "a wheel platform tag")
+        if self.python is not None:
+            _check(self.python, _PYTHON, "a Python version")
 
     def __str__(self) -> str:
         return f"{self.registry} package {self.name} {self.version}"

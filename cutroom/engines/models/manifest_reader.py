@@ -89,7 +89,7 @@ def _voice(table: Mapping[str, Any]) -> ModelVoice:
 
 
 def _package(table: Mapping[str, Any]) -> ModelPackage:
-    _check_keys(table, {"registry", "name", "version"}, optional={"platform"}, what="a package")
+    _check_keys(table, {"registry", "name", "version"}, optional={"platform", "python"}, what="a package")
     return ModelPackage(**{**table, "registry": PackageRegistry(table["registry"])})
 
 

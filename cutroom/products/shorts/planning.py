@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from cutroom.engines.types import TimeSpan
+from cutroom.engines.vision.expressions import FaceExpression
 from cutroom.engines.vision.port import Face
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.probe import MediaInfo
@@ -13,7 +14,7 @@ from cutroom.products.shorts.captions.screens import group_into_screens
 from cutroom.products.shorts.edit import Edit, SelectedOutput, TimedBox
 from cutroom.products.shorts.face_boxes import visible_faces
 from cutroom.products.shorts.framing.planner import CropSource, plan_crops
-from cutroom.products.shorts.framing.tracks import FrameAnalysis, iou
+from cutroom.products.shorts.framing.tracks import FrameAnalysis, iou, prominence
 from cutroom.products.shorts.rules import OUTPUT_SIZES, AspectRatio, ShortsKind, ShortsOptions
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.shorts.transcript_view import TranscriptView
@@ -22,6 +23,7 @@ from cutroom.products.shorts.visual_analysis import VisualAnalysis
 NO_CAPTIONS = CaptionTrack("", ())
 THUMBNAIL_MIN_FRACTION = 0.15  # of an output; its first frames are rarely representative
 MIN_COVER_PROMINENCE = 0.2  # of the most prominent face
+MIN_VIEW_PROMINENCE = 0.7  # of the most prominent frame of a view, to be shown instead of it
 SAME_VIEW = 0.5  # intersection over union of two faces
 
 
@@ -93,24 +95,46 @@ def _timed_box(span: TimeSpan, box: FrameRegion) -> TimedBox:
 
 
 def cover_time(frames: Sequence[FrameAnalysis], seconds: float, *, number: int) -> float:
-    """Time of a prominent face, or a third into the output.
+    """Time of a prominent face with open eyes, or a third into the output.
 
     Outputs are planned independently. To make their covers differ, each takes another view by its number, where a
     view is a place and size at which faces appear.
     """
     candidates = [each for each in frames if each.faces and each.seconds >= THUMBNAIL_MIN_FRACTION * seconds]
     views: list[FrameAnalysis] = []
-    for each in sorted(candidates, key=lambda frame: _prominence(_main_face(frame)), reverse=True):
+    for each in sorted(candidates, key=lambda frame: prominence(_main_face(frame)), reverse=True):
         face, others = _main_face(each), [_main_face(view) for view in views]
-        is_prominent = not others or _prominence(face) >= MIN_COVER_PROMINENCE * _prominence(others[0])
+        is_prominent = not others or prominence(face) >= MIN_COVER_PROMINENCE * prominence(others[0])
         if is_prominent and all(iou(face.box, other.box) < SAME_VIEW for other in others):
             views.append(each)
-    return views[number % len(views)].seconds if views else seconds / 3
+    shown = [_best_expression(view, candidates) for view in views]
+    shown = [each for each in shown if not _expression(each).has_closed_eyes] or shown
+    return shown[number % len(shown)].seconds if shown else seconds / 3
+
+
+def _best_expression(view: FrameAnalysis, candidates: Sequence[FrameAnalysis]) -> FrameAnalysis:
+    """The frame itself, or one of the same view in which the face neither blinks nor is in the middle of a word."""
+    if not _flaws(view):
+        return view
+    face = _main_face(view)
+    near = [
+        each
+        for each in candidates
+        if iou(_main_face(each).box, face.box) >= SAME_VIEW
+        and prominence(_main_face(each)) >= MIN_VIEW_PROMINENCE * prominence(face)
+    ]
+    return min(near, key=lambda each: (_flaws(each), -prominence(_main_face(each))))
 
 
 def _main_face(frame: FrameAnalysis) -> Face:
-    return max(frame.faces, key=_prominence)
+    return max(frame.faces, key=prominence)
 
 
-def _prominence(face: Face) -> float:
-    return face.score * face.box.width * face.box.height
+def _expression(frame: FrameAnalysis) -> FaceExpression:
+    return frame.expression_of(_main_face(frame))
+
+
+def _flaws(frame: FrameAnalysis) -> int:
+    """0 for a good expression, 1 in the middle of a word, 2 with closed eyes."""
+    expression = _expression(frame)
+    return 2 if expression.has_closed_eyes else int(expression.is_mid_word)

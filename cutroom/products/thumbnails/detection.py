@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import Box
-from cutroom.engines.vision.frame_selection import select_frames
+from cutroom.engines.vision.frame_selection import SelectedFrame, find_open_eyes, select_frames
 from cutroom.engines.vision.pillarbox import upright_picture
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.media.frames import extract_stills
@@ -24,6 +24,7 @@ AROUND_SECONDS = 6.0  # speech within this distance is taken to be about the fra
 MIN_FACE = 0.06  # of the frame height; smaller faces are ignored
 # Margins around a face for a head-and-shoulders crop, in face widths and heights.
 SIDES, ABOVE, BELOW = 1.4, 0.9, 2.6
+NEARBY_SECONDS = (-0.8, -0.4, 0.4, 0.8)  # where open eyes are looked for around a blink, which lasts up to 0.4 s
 SAME_PERSON = 0.75  # histogram correlation of two head crops
 
 
@@ -51,8 +52,41 @@ async def select_best_frames(
     stills = await extract_stills(path, info, output=output, sandbox=sandbox, on_fraction=extracted)
     images = await asyncio.to_thread(lambda: [upright_picture(stills.image(at)) for at in range(len(stills.paths))])
     detector = await asyncio.to_thread(engines.face_detector)
-    selected = await asyncio.to_thread(select_frames, images, detector, count=MAX_FRAMES, on_progress=assessed)
-    return [VideoFrame(stills.seconds[each.index], images[each.index], each.score) for each in selected]
+    landmarker = await asyncio.to_thread(engines.face_landmarker)
+    selected = await asyncio.to_thread(
+        select_frames, images, detector, count=MAX_FRAMES, landmarker=landmarker, on_progress=assessed
+    )
+    frames = []
+    for each in selected:
+        frame = VideoFrame(stills.seconds[each.index], images[each.index], each.score)
+        if each.quality.main_face.has_closed_eyes:
+            frame = await _with_open_eyes(frame, each, path, info, output=output, sandbox=sandbox, engines=engines)
+        frames.append(frame)
+    return sorted(frames, key=lambda frame: -frame.score)
+
+
+async def _with_open_eyes(
+    frame: VideoFrame,
+    selected: SelectedFrame,
+    path: Path,
+    info: MediaInfo,
+    *,
+    output: Path,
+    sandbox: Sandbox,
+    engines: Engines,
+) -> VideoFrame:
+    """A frame of the same second in which the eyes are open, or the frame itself."""
+    detector, landmarker = engines.face_detector(), engines.face_landmarker()
+    times = [frame.seconds + offset for offset in NEARBY_SECONDS]
+    times = [seconds for seconds in times if 0 <= seconds < info.duration_seconds]
+    if landmarker is None or not times:
+        return frame
+    stills = await extract_stills(path, info, output=output, sandbox=sandbox, times=times, exact=True)
+    images = await asyncio.to_thread(lambda: [upright_picture(stills.image(at)) for at in range(len(stills.paths))])
+    found = await asyncio.to_thread(find_open_eyes, frame.image, images, detector, landmarker)
+    if found is None:
+        return frame
+    return VideoFrame(stills.seconds[found], images[found], selected.quality.picture_score)
 
 
 def find_people(frames: Sequence[VideoFrame], engines: Engines, *, count: int) -> list[VideoFrame]:

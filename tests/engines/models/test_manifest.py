@@ -27,6 +27,18 @@ PUBLISHED = [
         232589,
         "8f2383e4dd3cfbb4553ea8718107fc0423210dc964f9f4280604804ed2552fa4",
     ),
+    (
+        "mediapipe-face",
+        "face_landmark.tflite",
+        1242398,
+        "1055cb9d4a9ca8b8c688902a3a5194311138ba256bcc94e336d8373a5f30c814",
+    ),
+    (
+        "mediapipe-face",
+        "iris_landmark.tflite",
+        2640568,
+        "d1744d2a09c25f501d39eba4faff47e53ecca8852c5ce19bce8eeac39357521f",
+    ),
     ("isnet-medium", "isnet-medium.onnx", 88188479, "b6e8497ba978a6f5fbb647e419d2696cd80df5a23cb6a8ea532021911bd76acb"),
     ("isnet-small", "isnet-small.onnx", 44342436, "7001d60734fdc112dd9c062635fb59cd401fb82a9d4213134bce4dbd655c803a"),
     (
@@ -179,6 +191,7 @@ def test_ci_set_covers_all_products() -> None:
         ModelTask.SYNTHESIS,
         ModelTask.SOURCE_SEPARATION,
         ModelTask.FACE_DETECTION,
+        ModelTask.FACE_LANDMARKS,
         ModelTask.TEXT_EMBEDDING,
         ModelTask.BACKGROUND_REMOVAL,
         ModelTask.TEXT_GENERATION,

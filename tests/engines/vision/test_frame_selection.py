@@ -11,10 +11,13 @@ from cutroom.engines.vision.frame_selection import (
     MAX_FRAMES,
     MIN_HASH_DISTANCE,
     assess_frame,
+    find_open_eyes,
     perceptual_hash,
     select_frames,
 )
+from cutroom.engines.vision.mediapipe import MediaPipeFaceLandmarker
 from cutroom.engines.vision.yunet import YuNetFaceDetector
+from dev.fixtures.expressions import portrait_with_closed_eyes
 from dev.fixtures.photographs import photograph, slide
 from tests.engines.recognition.recognizer_suite import model_folder
 from tests.engines.vision.face_detector_suite import scene
@@ -69,6 +72,37 @@ def test_cropped_face_scores_lower(detector: YuNetFaceDetector) -> None:
 def test_open_eyes_score_higher(detector: YuNetFaceDetector) -> None:
     portrait = photograph("astronaut.png")
     assert assess_frame(without_eyes(portrait), detector).expression < assess_frame(portrait, detector).expression
+
+
+@pytest.fixture(scope="module")
+def landmarker() -> MediaPipeFaceLandmarker:
+    return MediaPipeFaceLandmarker(model_folder("mediapipe-face"))
+
+
+def test_blink_is_selected_last(detector: YuNetFaceDetector, landmarker: MediaPipeFaceLandmarker) -> None:
+    """A sharper frame with closed eyes loses to one with open eyes, and to no other person."""
+    blink, portrait, cup = portrait_with_closed_eyes(), photograph("astronaut.png"), photograph("coffee.png")
+    softer = cv2.GaussianBlur(portrait, (0, 0), 0.6).astype(np.uint8)
+    selected = select_frames([blink, softer, cup], detector, count=3, landmarker=landmarker)
+    assert [each.index for each in selected] == [1, 2]  # the blink is a near duplicate
+    [alone] = select_frames([blink], detector, count=1, landmarker=landmarker)
+    assert alone.quality.main_face.has_closed_eyes
+    assert alone.score == pytest.approx(alone.quality.picture_score / 2)
+
+
+def test_expressions_change_no_score_of_open_eyes(
+    detector: YuNetFaceDetector, landmarker: MediaPipeFaceLandmarker
+) -> None:
+    for name in ("astronaut.png", "grace_hopper.jpg", "coffee.png"):
+        image = photograph(name)
+        assert assess_frame(image, detector, landmarker).score == assess_frame(image, detector).score
+
+
+def test_open_eyes_nearby_replace_a_blink(detector: YuNetFaceDetector, landmarker: MediaPipeFaceLandmarker) -> None:
+    blink, portrait = portrait_with_closed_eyes(), photograph("astronaut.png")
+    blurred = cv2.GaussianBlur(portrait, (0, 0), 5).astype(np.uint8)
+    assert find_open_eyes(blink, [blink, blurred, portrait], detector, landmarker) == 2
+    assert find_open_eyes(blink, [blink, blurred, photograph("grace_hopper.jpg")], detector, landmarker) is None
 
 
 def test_best_frames_come_first_and_each_view_once(detector: YuNetFaceDetector) -> None:

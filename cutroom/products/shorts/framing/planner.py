@@ -1,8 +1,8 @@
 """Plans what each shot shows: one crop window, a split screen, or the whole frame.
 
 A window jumps only at cuts. Within a shot it rests if possible, and else follows (`paths`). Two faces that do not fit
-into one window get a split screen if both speak in the shot, or may do so (`tracks`). Frames full of text and faces
-larger than the window are shown whole. Without faces, the window follows saliency.
+into one window get a split screen if both speak in the shot, or may do so (`tracks`, `mouths`). Frames full of text
+and faces larger than the window are shown whole. Without faces, the window follows saliency.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from math import sqrt
 
 from cutroom.engines.types import Box
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
+from cutroom.products.shorts.framing.mouths import assign_by_mouths
 from cutroom.products.shorts.framing.paths import (
     MAX_SPEED,
     PanAxis,
@@ -29,6 +30,7 @@ from cutroom.products.shorts.framing.tracks import (
     active_speakers,
     assign_speakers,
     may_be_speaking,
+    speaking_seconds,
     track_faces,
 )
 
@@ -102,7 +104,8 @@ def plan_crops(
 ) -> CropPlan:
     """One scene per shot; times are relative to the start of the clip."""
     shots = _shots(frames, source, cuts=cuts, clip_seconds=clip_seconds)
-    labels_by_shot = assign_speakers([shot.tracks for shot in shots], turns)
+    tracks = [shot.tracks for shot in shots]
+    labels_by_shot = assign_by_mouths(tracks, turns, assign_speakers(tracks, turns))
     scenes = [
         _plan_scene(shot, source, labels=labels, turns=turns)
         for shot, labels in zip(shots, labels_by_shot, strict=True)
@@ -151,7 +154,11 @@ def _plan_scene(shot: _Shot, source: CropSource, *, labels: Sequence[str | None]
     pair = _pair(shot, speaking)
     if pair and (not turns or len(speakers) > 1) and shot.seconds >= MIN_SPLIT_SECONDS:
         return _split_scene(shot, source, pair)
-    known_speakers = [index for index in speaking if labels[index] is not None]
+    seconds = speaking_seconds(turns, start_seconds=shot.start_seconds, end_seconds=shot.end_seconds)
+    # The sort is stable: of those who speak as long, the most prominent face comes first.
+    known_speakers = sorted(
+        (index for index in speaking if labels[index] is not None), key=lambda index: -seconds[labels[index] or ""]
+    )
     main = (known_speakers or speaking or persistent or [0])[0]
     if not _fit_together(shot, [main], source):
         return _contain_scene(shot, source)  # a close-up wider than the window

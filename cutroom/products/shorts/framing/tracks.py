@@ -3,7 +3,8 @@
 Faces are identified by position only. Within a shot, a face continues the one that it overlaps in the previous sample.
 Across shots, faces at much the same position are taken to be one person, because cameras of a talk are static and are
 cut to repeatedly. A speaker is assigned to the position that is visible clearly more often while they speak than while
-others do. Where both are always visible this is undecidable, and no speaker is assigned: lips are not analyzed.
+others do. Where both are always visible this is undecidable, and no speaker is assigned; moving mouths may still tell
+(`mouths`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from cutroom.engines.types import Box, TimeSpan
+from cutroom.engines.vision.expressions import UNKNOWN, FaceExpression
 from cutroom.engines.vision.port import Face
 
 MIN_SCORE = 0.6
@@ -27,12 +29,19 @@ SpeakerTurns = Sequence[tuple[TimeSpan, str]]
 
 @dataclass(frozen=True, slots=True)
 class FrameAnalysis:
-    """Detections in one frame of a clip; `seconds` is relative to its start."""
+    """Detections in one frame of a clip; `seconds` is relative to its start.
+
+    There are as many `expressions` as faces, or none if they were not measured.
+    """
 
     seconds: float
     faces: tuple[Face, ...]
     saliency_center_x: float  # as a fraction of the width
     is_screen: bool
+    expressions: tuple[FaceExpression, ...] = ()
+
+    def expression_of(self, face: Face) -> FaceExpression:
+        return self.expressions[self.faces.index(face)] if self.expressions else UNKNOWN
 
 
 @dataclass(slots=True)
@@ -41,6 +50,7 @@ class FaceTrack:
 
     seconds: list[float] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
+    mouths: list[float | None] = field(default_factory=list)  # openness; None where it was not measured
 
     @property
     def position(self) -> Box:
@@ -73,6 +83,10 @@ def reliable_faces(faces: Iterable[Face]) -> list[Face]:
     return [face for face in faces if face.score >= MIN_SCORE and face.box.height >= MIN_HEIGHT]
 
 
+def prominence(face: Face) -> float:
+    return face.score * face.box.width * face.box.height
+
+
 def track_faces(frames: Sequence[FrameAnalysis]) -> list[FaceTrack]:
     """Face tracks of one shot, the most prominent first; single detections are discarded."""
     tracks: list[FaceTrack] = []
@@ -80,7 +94,7 @@ def track_faces(frames: Sequence[FrameAnalysis]) -> list[FaceTrack]:
         near = [track for track in tracks if sample.seconds - track.seconds[-1] <= MAX_GAP_SECONDS]
         pairs = sorted(
             (
-                (_match_score(track.boxes[-1], face.box), index, face.box)
+                (_match_score(track.boxes[-1], face.box), index, face)
                 for index, track in enumerate(near)
                 for face in reliable_faces(sample.faces)
             ),
@@ -88,14 +102,17 @@ def track_faces(frames: Sequence[FrameAnalysis]) -> list[FaceTrack]:
         )
         matched: set[int] = set()
         assigned: set[Box] = set()
-        for score, index, box in pairs:
-            if score > 0 and index not in matched and box not in assigned:
+        for score, index, face in pairs:
+            if score > 0 and index not in matched and face.box not in assigned:
                 near[index].seconds.append(sample.seconds)
-                near[index].boxes.append(box)
+                near[index].boxes.append(face.box)
+                near[index].mouths.append(sample.expression_of(face).mouth_openness)
                 matched.add(index)
-                assigned.add(box)
+                assigned.add(face.box)
         tracks += [
-            FaceTrack([sample.seconds], [face.box]) for face in reliable_faces(sample.faces) if face.box not in assigned
+            FaceTrack([sample.seconds], [face.box], [sample.expression_of(face).mouth_openness])
+            for face in reliable_faces(sample.faces)
+            if face.box not in assigned
         ]
     min_samples = min(MIN_SAMPLES, len(frames))
     return sorted((track for track in tracks if len(track.boxes) >= min_samples), key=lambda track: -track.weight)
@@ -162,11 +179,17 @@ def _overlap_seconds(span: TimeSpan, start: float, end: float) -> float:
 
 def active_speakers(turns: SpeakerTurns, *, start_seconds: float, end_seconds: float) -> set[str]:
     """Speakers who say more than an interjection in a shot."""
-    speaking_seconds: dict[str, float] = {}
+    min_seconds = min(MIN_TALK_SECONDS, (end_seconds - start_seconds) / 4)
+    found = speaking_seconds(turns, start_seconds=start_seconds, end_seconds=end_seconds)
+    return {label for label, seconds in found.items() if seconds >= min_seconds}
+
+
+def speaking_seconds(turns: SpeakerTurns, *, start_seconds: float, end_seconds: float) -> dict[str, float]:
+    """How long each speaker talks in a shot."""
+    result: dict[str, float] = {}
     for span, label in turns:
-        speaking_seconds[label] = speaking_seconds.get(label, 0.0) + _overlap_seconds(span, start_seconds, end_seconds)
-    min_samples = min(MIN_TALK_SECONDS, (end_seconds - start_seconds) / 4)
-    return {label for label, seconds in speaking_seconds.items() if seconds >= min_samples}
+        result[label] = result.get(label, 0.0) + _overlap_seconds(span, start_seconds, end_seconds)
+    return result
 
 
 def may_be_speaking(label: str | None, *, speakers: set[str], known: Iterable[str | None]) -> bool:
