@@ -54,7 +54,7 @@ async def set_destination(
         require_match(if_match, row["revision"])
     elif if_match is not None:
         raise CutroomError(Code.CONFLICT, message="The library has no bucket yet.")
-    sealed = row["sealed_secret"] if row is not None else None
+    sealed = row["sealed_secret"] if row is not None and _is_same_key(row, settings) else None
     if settings.secret_access_key is not None:
         sealed = secret_box.seal(
             SECRET_PURPOSE, settings.secret_access_key.get_secret_value().encode(), context=library_id
@@ -83,6 +83,11 @@ async def set_destination(
     )
     assert saved is not None
     return _to_destination(row).resource if row is not None else None, _to_destination(saved)
+
+
+def _is_same_key(row: asyncpg.Record, settings: DestinationSettings) -> bool:
+    """Whether the stored secret belongs to the settings: it signs requests to no other store."""
+    return bool((row["endpoint"], row["access_key_id"]) == (settings.endpoint, settings.access_key_id))
 
 
 async def delete_destination(connection: Connection, library_id: str, *, if_match: str | None) -> Destination:

@@ -79,6 +79,16 @@ async def test_first_bucket_needs_a_secret(api: httpx.AsyncClient, store: Custom
     assert response.json()["error"]["details"]["fields"][0]["path"] == "secretAccessKey"
 
 
+@pytest.mark.parametrize("change", [{"endpoint": "https://nowhere.example.com"}, {"accessKeyId": "another"}])
+async def test_stored_secret_is_not_used_elsewhere(
+    api: httpx.AsyncClient, store: CustomerStore, change: dict[str, str]
+) -> None:
+    (await api.put(PATH, json=store.body(enabled=False))).raise_for_status()
+    response = await api.put(PATH, json=store.body(secretAccessKey=None, enabled=False, **change))
+    assert response.json()["error"]["details"]["fields"][0]["path"] == "secretAccessKey"
+    (await api.put(PATH, json=store.body(secretAccessKey=None, bucket="another", enabled=False))).raise_for_status()
+
+
 async def test_copies_are_listed_in_pages_and_by_status(
     api: httpx.AsyncClient, accounts: Accounts, person: Person
 ) -> None:
