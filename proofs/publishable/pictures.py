@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 GOALS = {"thumbnail": 0.6, "short": 0.7}
 ONLY_LONG = ("floating_cutouts", "subject_cropped", "same_covers", "closed_eyes")
-SAMPLE_SECONDS = 0.5  # between checked frames of a short, and from its ends
+SAMPLE_SECONDS = 2 / FPS  # between checked frames of a short, and from its ends; a plan is exact at frames only
 
 Faults = dict[str, list[str]]
 
