@@ -49,7 +49,8 @@ async def _prove_operation(
     headers = library.key.headers
     _, last = await new_entries(client, headers, 0)
     url = operation.url({**library.ids, **{name: new_id() for name in operation.path_names}})
-    refused = await client.request(operation.method.upper(), url, headers=headers, **_invalid_body(operation))
+    outdated = {**headers, "If-Match": '"0"'}  # for operations without a body and ids
+    refused = await client.request(operation.method.upper(), url, headers=outdated, **_invalid_body(operation))
     if refused.status_code < 400:
         tally.wrong.append(f"{action}: an invalid request got {refused.status_code}")
     nothing, last = await new_entries(client, headers, last)
@@ -77,7 +78,7 @@ async def _prove_operation(
 
 
 def _invalid_body(operation: Operation) -> dict[str, Any]:
-    """A body that the operation refuses; operations without a body and without ids refuse only malformed JSON."""
+    """A body that the operation refuses; a POST without a body and without ids refuses only malformed JSON."""
     if operation.body is None and not operation.path_names:
         return {"content": b"{"}
     return {"json": {}}
@@ -91,7 +92,8 @@ async def _restored_access(factory: LibraryFactory, library: LibraryFixture) -> 
 
 def untargeted(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of the library and sessions of the user have no target of their own."""
-    owners = {"library.change", "updateRetention", "session.end", "password.change", "workspace.create"}
+    owners = {"library.change", "updateRetention", "setDestination", "deleteDestination"}
+    owners |= {"session.end", "password.change", "workspace.create"}
     return {"targets": {"library": "own"}} if entry["action"] in owners and not entry["targets"] else {}
 
 

@@ -13,7 +13,7 @@ from proofs.contract.idempotency_behaviors import is_replay, keyed
 from proofs.contract.preflight import send_unreachable_source
 from proofs.contract.requests import check_call, parse_call
 from proofs.contract.responses import check_code, check_header, check_response_field
-from proofs.contract.samples import BUCKET, SAMPLES, UNREADY_VOICE, Sample, send
+from proofs.contract.samples import SAMPLES, UNREADY_VOICE, Sample, send
 from proofs.contract.speech_behaviors import check_behavior
 from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise, kind_of, read_promises
@@ -141,8 +141,6 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
 async def _unprocessable(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("GET /shorts"):
         return [await stage.call(operation, ids=stage.states["failed shorts"])]
-    if operation == "PUT /library/destination":
-        return [await stage.call(operation, {**BUCKET, "enabled": True})]
     if operation == "POST /videos":
         return await send_unreachable_source(stage)
     return [await stage.call(operation, {"dubs": [{"languages": ["pt"]}]}, ids=stage.states["waiting"])]
@@ -270,7 +268,7 @@ def needs_breakage(promise: Promise) -> bool:
 
 
 def needs_worker(promise: Promise) -> bool:
-    return str(promise) in {"POST /videos | error | 422", "PUT /library/destination | error | 422"}
+    return str(promise) == "POST /videos | error | 422"
 
 
 def needs_all_responses(promise: Promise) -> bool:

@@ -45,7 +45,7 @@ async def get_destination(call: CurrentCall) -> Destination:
     scope=SCOPE,
     further_scopes=FURTHER_SCOPES,
     access=Access.WRITE,
-    errors=(Code.UNSUPPORTED_SOURCE,),
+    errors=(Code.FAILED_PRECONDITION,),
     has_revisions=True,
     minimum_role=Role.ADMIN,
 )
@@ -53,7 +53,7 @@ async def set_destination(call: CurrentCall, settings: DestinationSettings, if_m
     """Sets the S3-compatible bucket that the files of every job are copied to when the job is ready.
 
     If it is enabled, a small object is written and deleted first; if that fails, nothing changes and the response is
-    422 with the store's code in `details.storeCode`. For owners and admins.
+    409 with the store's code in `details.storeCode`. For owners and admins.
     """
     before, saved = await service.set_destination(
         call.connection,

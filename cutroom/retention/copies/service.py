@@ -66,7 +66,7 @@ async def set_destination(
         fault = await check(_access(values, sealed, library_id, secret_box))
         if fault is not None:
             details = {"reason": "bucket", "storeCode": fault.code}
-            raise CutroomError(Code.FAILED_PRECONDITION, message=fault.message, details=details, status=422)
+            raise CutroomError(Code.FAILED_PRECONDITION, message=fault.message, details=details)
     saved = await connection.fetchrow(
         """INSERT INTO destinations
                (library_id, endpoint, region, bucket, prefix, access_key_id, sealed_secret, enabled, created_at)

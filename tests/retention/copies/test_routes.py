@@ -60,7 +60,7 @@ async def test_bucket_that_cannot_be_written_is_refused(
 ) -> None:
     response = await api.put(PATH, json=store.body(**changes))
     error = response.json()["error"]
-    assert (response.status_code, error["details"]) == (422, {"reason": "bucket", "storeCode": code})
+    assert (response.status_code, error["details"]) == (409, {"reason": "bucket", "storeCode": code})
     assert word in error["message"]
     assert (await api.get(PATH)).status_code == 404
 
