@@ -93,7 +93,7 @@ LOOKUPS = [
     no_body("unknown version", "/v2/videos", status=404, code="NOT_FOUND"),
     no_body("unknown file of the docs", "/docs/assets/../../etc/passwd", status=404, code="NOT_FOUND"),
     no_body("wrong method", "/v1/folders", method="PUT", status=405, code="METHOD_NOT_ALLOWED"),
-    no_body("wrong method on one", "/v1/videos/x", method="DELETE", status=405, code="METHOD_NOT_ALLOWED"),
+    no_body("wrong method on one", "/v1/videos/x", method="PUT", status=405, code="METHOD_NOT_ALLOWED"),
     no_body("PATCH of a list", "/v1/videos", method="PATCH", status=405, code="METHOD_NOT_ALLOWED"),
     no_body("PATCH without a body", "/v1/videos/x", method="PATCH", status=400, code="INVALID_ARGUMENT"),
     no_body("unknown method", "/v1/videos", method="BREW", status=400, code="INVALID_ARGUMENT"),
