@@ -107,7 +107,14 @@ async def object_response(request: Request, storage: Storage, served: ServedObje
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers)
     chunks = storage.read(served.path, span=(start, end) if status == 206 else None)
-    return StreamingResponse(_while_live(chunks, served.is_live), status_code=status, headers=headers)
+    # The first chunk is read before the response starts: a small object that is deleted meanwhile is a NOT_FOUND.
+    try:
+        first = await anext(chunks, b"")
+    except FileNotFoundError as error:
+        raise not_found() from error
+    if not await served.is_live():
+        raise not_found()
+    return StreamingResponse(_while_live(first, chunks, served.is_live), status_code=status, headers=headers)
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, tuple[int, int]]:
@@ -121,9 +128,12 @@ def parse_range(header: str | None, size: int) -> tuple[int, tuple[int, int]]:
     return (206, (start, end)) if start < end else (416, (0, 0))
 
 
-async def _while_live(chunks: AsyncIterator[bytes], is_live: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
+async def _while_live(
+    first: bytes, rest: AsyncIterator[bytes], is_live: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
     """Breaks off the response when the object is deleted; a short body is an error to every client."""
-    async for chunk in chunks:
+    yield first
+    async for chunk in rest:
         if not await is_live():
             raise not_found()
         yield chunk

@@ -216,7 +216,7 @@ async def _prove_revocation(report: Report, stage: Stage, video: dict[str, Any])
             )
             started = time.monotonic()
             while time.monotonic() < started + MAX_REVOCATION_SECONDS:
-                if {(await viewer.get(url)).status_code for url in urls} == {status}:
+                if {await _status(viewer, url) for url in urls} == {status}:
                     break
                 await asyncio.sleep(0.2)
             seconds.append(time.monotonic() - started)
@@ -226,6 +226,14 @@ async def _prove_revocation(report: Report, stage: Stage, video: dict[str, Any])
         measured=", ".join(f"{each:.1f} s" for each in seconds),
         holds=all(each < MAX_REVOCATION_SECONDS for each in seconds),
     )
+
+
+async def _status(viewer: httpx.AsyncClient, url: str) -> int | None:
+    """The status, or None if the response broke off: the video was moved to the trash during the transfer."""
+    try:
+        return (await viewer.get(url)).status_code
+    except httpx.RemoteProtocolError:
+        return None
 
 
 async def _prove_browser(report: Report, video: dict[str, Any], folder: Path) -> None:

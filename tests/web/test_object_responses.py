@@ -1,8 +1,16 @@
 """Byte ranges and content types of served objects."""
 
-import pytest
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import cast
 
-from cutroom.web.object_responses import CONTENT_TYPES, ServedObject, parse_range
+import pytest
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from cutroom.errors import CutroomError
+from cutroom.platform.storage.objects import Storage
+from cutroom.web.object_responses import CONTENT_TYPES, ServedObject, object_response, parse_range
 
 
 @pytest.mark.parametrize(
@@ -53,3 +61,49 @@ def test_content_type_follows_the_extension(path: str, content_type: str) -> Non
 
 def test_no_type_runs_in_a_browser() -> None:
     assert not any(word in each for each in CONTENT_TYPES.values() for word in ("html", "svg", "javascript", "pdf"))
+
+
+@dataclass(frozen=True)
+class FakeStorage:
+    """Two chunks, or an object that is deleted between the look at its size and the first read."""
+
+    exists: bool = True
+
+    async def size(self, path: str) -> int:
+        return 6
+
+    async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
+        if not self.exists:
+            raise FileNotFoundError(path)
+        yield b"one"
+        yield b"two"
+
+
+async def _body(answers: Sequence[bool], storage: FakeStorage) -> bytes:
+    remaining = iter(answers)
+
+    async def is_live() -> bool:
+        return next(remaining)
+
+    request = Request({"type": "http", "method": "GET", "headers": []})
+    response = await object_response(request, cast("Storage", storage), ServedObject("a.jpg", 30, is_live))
+    assert isinstance(response, StreamingResponse)
+    return b"".join([cast("bytes", chunk) async for chunk in response.body_iterator])
+
+
+async def test_object_is_streamed_while_it_is_live() -> None:
+    assert await _body([True, True, True], FakeStorage()) == b"onetwo"
+
+
+@pytest.mark.parametrize(
+    ("answers", "storage"),
+    [
+        ([False], FakeStorage()),
+        ([True, False], FakeStorage()),  # deleted while the first chunk is read: no response has started
+        ([True, True, False], FakeStorage()),
+        ([True], FakeStorage(exists=False)),
+    ],
+)
+async def test_deleted_object_is_not_served(answers: list[bool], storage: FakeStorage) -> None:
+    with pytest.raises(CutroomError, match="not found"):
+        await _body(answers, storage)

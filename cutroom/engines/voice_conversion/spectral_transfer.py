@@ -1,8 +1,9 @@
 """Local voice cloning: transfers timbre and pitch of a reference to a stock voice, frame by frame.
 
 Whisper encoder features are nearly speaker-independent, so each frame of the stock voice is matched to the reference
-frames with the most similar phonetic content, and its spectral envelope moves toward theirs. This is an approximation:
-prosody stays that of the stock voice.
+frames with the most similar phonetic content, and a filter moves its spectral envelope toward theirs. The waveform is
+filtered, not synthesized again by a vocoder, which would cost words and similarity. Pitch changes by resampling a
+voice that speaks slower or faster in turn. This is an approximation: prosody stays that of the stock voice.
 """
 
 import threading
@@ -33,23 +34,25 @@ CACHED_REFERENCES = 8  # about 20 MB each
 CHUNK_SECONDS = 28.0  # Whisper's input is 30 s
 JOIN_SECONDS = 0.02
 
-# Interpolation weights from the stock voice to the reference; tuned, as higher values hurt intelligibility.
+# Interpolation weights from the stock voice to the reference, tuned: higher values hurt intelligibility.
 ENVELOPE_SHARE = 0.8
-UNVOICED_SHARE = 0.3  # relative weight in unvoiced frames, which carry words more than voice identity
-TIMBRE_SHARE = 0.5  # of the mean spectral difference between the voices
-APERIODICITY_SHARE = 0.3
-SMOOTH_SECONDS = 0.02  # faster changes are not timbre
+TIMBRE_SHARE = 1.0  # of the mean spectral difference between the voices
+UNVOICED_TIMBRE_SHARE = 0.5
+SMOOTH_SECONDS = 0.03  # faster changes are not timbre
 MAX_BAND_HZ = 7_600.0  # many references have no content above
-NEIGHBORS = 4
+MAX_GAIN = 3.0  # natural logarithm of the amplitude, 26 dB
+NEIGHBORS = 6
 SHARPNESS = 8.0
 VOICING_PENALTY = 0.3
-MIN_PITCH_RANGE, MAX_PITCH_RANGE = 0.7, 1.3  # relative to the stock voice
+PITCH_SHARE = 0.5  # of the difference in pitch: resampling moves the formants too
+MIN_PITCH_FACTOR, MAX_PITCH_FACTOR = 0.85, 1.18
 
 MIN_PITCH_HZ, MAX_PITCH_HZ = 60.0, 500.0
 FEMALE_PITCH_HZ = 160.0  # threshold between male and female voices
 PEAK = 0.85
 
 _FRAME_SECONDS = 0.01
+_FILTER_WINDOW = 1_024  # samples
 _FEATURE_SECONDS = 0.02
 _WINDOW_FRAMES = 3_000
 _QUIET_QUANTILE = 0.2
@@ -63,7 +66,6 @@ class VoiceFeatures:
     pitch_hz: "Floats"  # 0 in unvoiced frames
     envelope: "Floats"  # log spectral envelope, minus loudness
     loudness: "Floats"  # mean log envelope, one column
-    aperiodicity: "Floats"  # from 0 to 1
     features: "Floats"  # unit rows, normalized per speaker
 
     @property
@@ -78,7 +80,7 @@ class SpectralTransferCloner:
     is_approximate = True
 
     def __init__(self, synthesizer: SpeechSynthesizer, whisper_folder: Path, *, cpu_threads: int) -> None:
-        self.name = f"transfer-1-{synthesizer.name}-{whisper_folder.name}"
+        self.name = f"transfer-2-{synthesizer.name}-{whisper_folder.name}"
         self._synthesizer = synthesizer
         self._world = _import_world()
         self._whisper, _ = load_whisper(whisper_folder, cpu_threads)
@@ -95,10 +97,10 @@ class SpectralTransferCloner:
             target = self._reference_features(reference)
             pitch_hz = reference.pitch_hz or median_pitch(target.pitch_hz)
             voice = nearest_voice(self._synthesizer.voices(), language=language, pitch_hz=pitch_hz)
-            speech = self._synthesizer.synthesize(text, voice=voice.name, language=language, speed=speed)
-            if speech.sample_rate != REFERENCE_RATE:
-                speech = SynthesizedSpeech(resample(speech.samples, speech.sample_rate, REFERENCE_RATE), REFERENCE_RATE)
-            return SynthesizedSpeech(self._convert(speech.samples, target), REFERENCE_RATE)
+            factor = pitch_factor(voice.pitch_hz, pitch_hz)
+            speech = self._synthesizer.synthesize(text, voice=voice.name, language=language, speed=speed / factor)
+            samples = resample(speech.samples, round(speech.sample_rate * factor), REFERENCE_RATE)
+            return SynthesizedSpeech(self._convert(samples, target), REFERENCE_RATE)
 
     def _reference_features(self, reference: ReferenceAudio) -> VoiceFeatures:
         if reference.fingerprint not in self._references:
@@ -116,9 +118,9 @@ class SpectralTransferCloner:
     def _convert(self, samples: "Samples", target: VoiceFeatures) -> "Samples":
         import numpy as np  # noqa: PLC0415 - the API process imports this module without it
 
-        chunks = [self._resynthesize(transfer_voice(self._analyze(chunk), target)) for chunk in _chunks(samples)]
+        chunks = [apply_gain(chunk, envelope_gain(self._analyze(chunk), target)) for chunk in _chunks(samples)]
         audio = np.concatenate(chunks)
-        audio = audio[: len(samples)] * (PEAK / max(float(np.abs(audio).max()), _FLOOR))
+        audio = audio * (PEAK / max(float(np.abs(audio).max()), _FLOOR))
         if not np.isfinite(audio).all():
             raise EngineError("Voice transfer produced no audio.")
         return audio.astype(np.float32)
@@ -133,13 +135,11 @@ class SpectralTransferCloner:
         )
         envelope = np.log(self._world.cheaptrick(audio, pitch, times, REFERENCE_RATE) + _FLOOR)
         loudness = _mean_in_band(envelope)
-        aperiodicity = self._world.d4c(audio, pitch, times, REFERENCE_RATE)
         features = self._content_features(resample(samples, REFERENCE_RATE, SAMPLE_RATE), frames=len(pitch))
         return VoiceFeatures(
             pitch,
             (envelope - loudness).astype(np.float32),
             loudness,
-            aperiodicity.astype(np.float32),
             _speaker_normalized(features),
         )
 
@@ -161,16 +161,6 @@ class SpectralTransferCloner:
         interpolated: Floats = features[left] * (1 - weight) + features[right] * weight
         return interpolated
 
-    def _resynthesize(self, voice: VoiceFeatures) -> "Floats":
-        import numpy as np  # noqa: PLC0415 - see above
-
-        envelope = np.ascontiguousarray(np.exp(voice.envelope.astype(np.float64) + voice.loudness))
-        aperiodicity = np.ascontiguousarray(voice.aperiodicity, dtype=np.float64)
-        audio: Floats = self._world.synthesize(
-            voice.pitch_hz, envelope, aperiodicity, REFERENCE_RATE, 1000 * _FRAME_SECONDS
-        )
-        return audio
-
 
 def nearest_voice(voices: Sequence[StockVoice], *, language: str, pitch_hz: float) -> StockVoice:
     """The voice closest in pitch that speaks the language, preferably of the same gender."""
@@ -186,13 +176,20 @@ def nearest_voice(voices: Sequence[StockVoice], *, language: str, pitch_hz: floa
     return min(same_gender, key=lambda voice: abs(voice.pitch_hz - pitch_hz))
 
 
-def transfer_voice(source: VoiceFeatures, target: VoiceFeatures) -> VoiceFeatures:
-    """Applies the target's timbre and pitch to the source; content and loudness stay."""
+def pitch_factor(pitch_hz: float, wanted_hz: float) -> float:
+    """The factor that brings a voice nearer to the wanted pitch, as far as it stays natural."""
+    if pitch_hz <= 0 or wanted_hz <= 0:
+        return 1.0
+    factor: float = (wanted_hz / pitch_hz) ** PITCH_SHARE
+    return min(max(factor, MIN_PITCH_FACTOR), MAX_PITCH_FACTOR)
+
+
+def envelope_gain(source: VoiceFeatures, target: VoiceFeatures) -> "Floats":
+    """What moves the source's envelope toward the target's, as logarithm of the amplitude, per frame and frequency."""
     import numpy as np  # noqa: PLC0415 - see above
 
     nearest, weights = _nearest_frames(source, target)
     matched = np.einsum("nk,nkf->nf", weights, target.envelope[nearest])
-    aperiodicity = np.einsum("nk,nkf->nf", weights, target.aperiodicity[nearest])
     voiced = source.is_voiced
     hertz = np.linspace(0, REFERENCE_RATE / 2, source.envelope.shape[1])
     in_band = smooth((hertz < MAX_BAND_HZ).astype(np.float64), 10.0)
@@ -200,16 +197,35 @@ def transfer_voice(source: VoiceFeatures, target: VoiceFeatures) -> VoiceFeature
     envelope = source.envelope.astype(np.float64)
     if voiced.any():
         timbre = target.envelope[target.is_voiced].mean(axis=0) - source.envelope[voiced].mean(axis=0)
-        timbre = smooth(timbre, 6.0) * (hertz < MAX_BAND_HZ)
-        envelope = envelope + TIMBRE_SHARE * np.where(voiced, 1.0, 0.5)[:, np.newaxis] * timbre
+        timbre = smooth(timbre, 6.0) * in_band
+        envelope = envelope + np.where(voiced, TIMBRE_SHARE, UNVOICED_TIMBRE_SHARE)[:, np.newaxis] * timbre
     loudness = source.loudness[:, 0]
     audible = loudness > np.quantile(loudness, _QUIET_QUANTILE)
-    share = smooth(ENVELOPE_SHARE * np.where(voiced, 1.0, UNVOICED_SHARE) * audible, 1.0)
+    share = smooth(ENVELOPE_SHARE * (voiced & audible), 1.0)  # unvoiced frames carry words more than voice identity
     difference = smooth(matched - envelope, SMOOTH_SECONDS / _FRAME_SECONDS)
     envelope = envelope + share[:, np.newaxis] * in_band * difference
     envelope = envelope - _mean_in_band(envelope)
-    mixed = np.clip((1 - APERIODICITY_SHARE) * source.aperiodicity + APERIODICITY_SHARE * aperiodicity, 0.0, 1.0)
-    return VoiceFeatures(_transfer_pitch(source, target), envelope, source.loudness, mixed, source.features)
+    gain: Floats = np.clip((envelope - source.envelope) / 2, -MAX_GAIN, MAX_GAIN)  # envelopes are of the power
+    return gain
+
+
+def apply_gain(samples: "Samples", gain: "Floats") -> "Floats":
+    """Filters each frame of the audio by its gain: windows are transformed, multiplied and added."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    hop = round(_FRAME_SECONDS * REFERENCE_RATE)
+    window = np.hanning(_FILTER_WINDOW + 1)[:-1]
+    padded = np.pad(samples.astype(np.float64), (_FILTER_WINDOW // 2, _FILTER_WINDOW + hop))
+    filtered, weight = np.zeros(len(padded)), np.zeros(len(padded))
+    bins = np.linspace(0, gain.shape[1] - 1, _FILTER_WINDOW // 2 + 1)
+    for at in range(-(-len(samples) // hop) + 1):
+        part = slice(at * hop, at * hop + _FILTER_WINDOW)  # centered on the frame
+        amplitude = np.exp(np.interp(bins, np.arange(gain.shape[1]), gain[min(at, len(gain) - 1)]))
+        filtered[part] += np.fft.irfft(np.fft.rfft(padded[part] * window) * amplitude) * window
+        weight[part] += window**2
+    start = _FILTER_WINDOW // 2
+    result: Floats = (filtered / np.maximum(weight, _FLOOR))[start : start + len(samples)]
+    return result
 
 
 def _nearest_frames(source: VoiceFeatures, target: VoiceFeatures) -> "tuple[NDArray[np.intp], Floats]":
@@ -225,20 +241,6 @@ def _nearest_frames(source: VoiceFeatures, target: VoiceFeatures) -> "tuple[NDAr
     nearest = np.argpartition(-similarity, count, axis=1)[:, :count]
     weights = np.exp(SHARPNESS * np.take_along_axis(similarity, nearest, axis=1))
     return nearest, weights / weights.sum(axis=1, keepdims=True)
-
-
-def _transfer_pitch(source: VoiceFeatures, target: VoiceFeatures) -> "Floats":
-    """The source's intonation with the target's mean pitch and, within bounds, its pitch range."""
-    import numpy as np  # noqa: PLC0415 - see above
-
-    voiced = source.is_voiced
-    pitch: Floats = source.pitch_hz.copy()
-    if voiced.any():
-        own, wanted = np.log(pitch[voiced]), np.log(target.pitch_hz[target.is_voiced])
-        scale = np.clip(wanted.std() / max(float(own.std()), 1e-3), MIN_PITCH_RANGE, MAX_PITCH_RANGE)
-        shifted = np.exp((own - own.mean()) * scale + wanted.mean())
-        pitch[voiced] = np.clip(shifted, MIN_PITCH_HZ, MAX_PITCH_HZ)
-    return pitch
 
 
 def _mean_in_band(envelope: "Floats") -> "Floats":

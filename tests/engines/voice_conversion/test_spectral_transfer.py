@@ -70,13 +70,17 @@ class TestTransfer(VoiceClonerSuite):
     def converted(cls, transfer: SpectralTransferCloner, spoken: SynthesizedSpeech) -> VoiceFeatures:
         return transfer._analyze(spoken.samples)
 
-    def test_pitch_matches_the_reference(
+    def test_pitch_moves_toward_the_reference(
         self, transfer: SpectralTransferCloner, cached_kokoro: CachedKokoro, converted: VoiceFeatures
     ) -> None:
-        features = transfer._reference_features(reference())
-        expected = spectral_transfer.median_pitch(features.pitch_hz)
-        assert spectral_transfer.median_pitch(converted.pitch_hz) == pytest.approx(expected, rel=0.12)
-        assert cached_kokoro.requested_voices[-1][1] == "m"
+        stock = transfer._analyze(kokoro_speech(TEXT, cached_kokoro.requested_voices[-1], "en").samples)
+        wanted, before, after = (
+            spectral_transfer.median_pitch(each.pitch_hz)
+            for each in (transfer._reference_features(reference()), stock, converted)
+        )
+        voice = next(each for each in kokoro().voices() if each.name == cached_kokoro.requested_voices[-1])
+        assert after == pytest.approx(before * spectral_transfer.pitch_factor(voice.pitch_hz, wanted), rel=0.06)
+        assert voice.gender is Gender.MALE
 
     def test_timbre_moves_toward_the_reference(
         self, transfer: SpectralTransferCloner, cached_kokoro: CachedKokoro, converted: VoiceFeatures
@@ -89,9 +93,33 @@ class TestTransfer(VoiceClonerSuite):
         expected = timbre(transfer._reference_features(reference()))
         assert np.abs(timbre(converted) - expected).mean() < 0.7 * np.abs(base - expected).mean()
 
-    def test_duration_matches_the_stock_voice(self, cached_kokoro: CachedKokoro, spoken: SynthesizedSpeech) -> None:
+    def test_duration_is_about_that_of_the_stock_voice(
+        self, cached_kokoro: CachedKokoro, spoken: SynthesizedSpeech
+    ) -> None:
+        """Not exactly: a voice that is asked to speak faster does so by less."""
         base = kokoro_speech(TEXT, cached_kokoro.requested_voices[-1], "en")
-        assert len(spoken.samples) == pytest.approx(len(base.samples), abs=0.02 * REFERENCE_RATE)
+        assert len(spoken.samples) == pytest.approx(len(base.samples), rel=0.08)
+
+
+@pytest.mark.parametrize(("wanted", "factor"), [(100.0, 1.0), (81.0, 0.9), (121.0, 1.1), (300.0, 1.18), (0.0, 1.0)])
+def test_pitch_moves_half_way_within_bounds(wanted: float, factor: float) -> None:
+    assert spectral_transfer.pitch_factor(100.0, wanted) == pytest.approx(factor)
+
+
+def test_gain_of_zero_changes_nothing() -> None:
+    samples = np.random.default_rng(1).normal(0, 0.1, 3 * REFERENCE_RATE + 17).astype(np.float32)
+    gain = np.zeros((301, 513))
+    assert np.allclose(spectral_transfer.apply_gain(samples, gain), samples, atol=1e-6)
+
+
+def test_gain_filters_its_frames_and_frequencies() -> None:
+    time = np.arange(REFERENCE_RATE) / REFERENCE_RATE
+    samples = (np.sin(2 * np.pi * 1_000 * time) + np.sin(2 * np.pi * 6_000 * time)).astype(np.float32)
+    gain = np.zeros((101, 513))
+    gain[50:, 200:] = -3.0  # in the second half, above 4.7 kHz
+    spectra = [np.abs(np.fft.rfft(half)) for half in np.split(spectral_transfer.apply_gain(samples, gain), 2)]
+    assert spectra[0][3_000] == pytest.approx(spectra[0][500], rel=0.05)
+    assert spectra[1][3_000] < 0.15 * spectra[1][500]
 
 
 def test_reference_features_are_cached(transfer: SpectralTransferCloner, monkeypatch: pytest.MonkeyPatch) -> None:
