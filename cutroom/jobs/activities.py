@@ -85,7 +85,7 @@ class JobActivities:
         ref = JobRef(row["library_id"], row["id"], row["attempt"])
         age = self.clock() - row["updated_at"]
         if row["in_outbox"]:
-            return False
+            return await self._fail_unstarted(ref) if row["is_set_aside"] else False
         if row["depends_on"]:
             return await self._fail(ref, Code.FAILED_PRECONDITION, "A job that this one depends on never finished.")
         status = await self._workflow_status(ref)
@@ -114,6 +114,14 @@ class JobActivities:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return None
             raise
+
+    async def _fail_unstarted(self, ref: JobRef) -> bool:
+        """Fail a job whose workflow Temporal refuses to start."""
+        _log.error("job could not be started", extra={"job_id": ref.job_id})
+        async with self._transition(ref) as (connection, now):
+            await connection.execute("SELECT discard_outbox_row($1, $2)", ref.library_id, ref.job_id)
+            failure = Failure(Code.INTERNAL, "The job could not be started.")
+            return await lifecycle.fail(connection, ref, failure=failure, now=now)
 
     async def _fail(self, ref: JobRef, code: Code, message: str) -> bool:
         _log.error("stuck job failed", extra={"job_id": ref.job_id, "reason": message})

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, FailureError
 
 from cutroom.capabilities.rules import LanguageFault
 from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteError, UnsuitableInputError
@@ -16,16 +16,14 @@ from cutroom.jobs.step_progress import ReportProgress, StepProgress
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
+from cutroom.platform.transient import is_transient
 
 _log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 2.0
 MISSING_FILE = "A file of this video no longer exists."
 UNEXPECTED = "The job could not be completed."
-MAX_ATTEMPTS = (
-    4  # for transient errors other than unavailable infrastructure, which Temporal retries without this limit
-)
-PROGRAMMING_ERRORS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
+MAX_ATTEMPTS = 4  # for errors that may pass; those of unavailable infrastructure are retried without this limit
 
 
 @asynccontextmanager
@@ -66,7 +64,11 @@ async def heartbeating(details: Callable[[], Sequence[object]] = tuple) -> Async
     except FileNotFoundError as error:
         _log.warning("file is missing", extra={"activity": activity.info().activity_type, "error": str(error)})
         raise failure(Code.FAILED_PRECONDITION, MISSING_FILE, reason="NO_FILE", retry=True) from error
-    except PROGRAMMING_ERRORS as error:
+    except FailureError:
+        raise
+    except Exception as error:
+        if is_transient(error):
+            raise
         _log.exception("activity failed unexpectedly", extra={"activity": activity.info().activity_type})
         raise failure(Code.INTERNAL, UNEXPECTED, reason="UNFORESEEN", retry=True) from error
     finally:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, Identity, Index, Text, text
+from sqlalchemy import BigInteger, Identity, Index, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -17,7 +17,7 @@ CHANNEL = "outbox"
 
 
 class OutboxRow(Table):
-    """A pending workflow start; deleted once Temporal has accepted it."""
+    """A pending workflow start; deleted once Temporal has accepted it, and set aside if it does not."""
 
     __tablename__ = "outbox"
 
@@ -30,6 +30,9 @@ class OutboxRow(Table):
     is_job: Mapped[bool]  # counts against the library's running jobs
     trace_context: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # W3C headers of the trace to continue
     created_at: Mapped[Instant] = mapped_column(server_default=text("now()"))
+    refusals: Mapped[int] = mapped_column(SmallInteger, server_default=text("0"))  # by Temporal
+    retry_at: Mapped[Instant | None]
+    set_aside_at: Mapped[Instant | None]  # after too many refusals
 
 
 class StartedWorkflow(Table):

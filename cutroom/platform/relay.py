@@ -8,16 +8,18 @@ import asyncpg
 from temporalio.client import Client
 from temporalio.common import MetricMeter, Priority, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from cutroom.platform.db import Database
 from cutroom.platform.outbox import CHANNEL
 from cutroom.platform.telemetry import continued_trace
+from cutroom.platform.transient import is_transient
 from cutroom.platform.worker_metrics import OutboxMetrics
 
 BATCH = 50
 POLL_SECONDS = 1.0  # fallback for lost notifications, and for libraries that are below their cap again
 RETRY_SECONDS = 2.0
+MAX_REFUSALS = 5  # within about half a minute
 MEASURE_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
@@ -41,12 +43,13 @@ class Relay:
         self._notified = asyncio.Event()
 
     async def run(self) -> None:
-        """Relays until cancelled; reconnects after errors."""
+        """Relays until cancelled; starts again after any error."""
         while True:
             try:
                 await self._listen_and_relay()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, RPCError, TimeoutError) as error:
-                _log.warning("outbox relay failed", extra={"error": repr(error)})
+            except Exception as error:  # noqa: BLE001 (without a relay, accepted work would wait for ever)
+                level = logging.WARNING if is_transient(error) else logging.ERROR
+                _log.log(level, "outbox relay failed", exc_info=level == logging.ERROR, extra={"error": repr(error)})
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _listen_and_relay(self) -> None:
@@ -72,18 +75,39 @@ class Relay:
             try:
                 async with self._database.connection() as connection:
                     [row] = await connection.fetch("SELECT * FROM outbox_backlog($1)", self._cap)
-                self._metrics.observe(waiting=row["waiting"], oldest_seconds=row["oldest_seconds"])
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                self._metrics.observe(
+                    waiting=row["waiting"], lag_seconds=row["oldest_seconds"], set_aside=row["set_aside"]
+                )
+            except Exception as error:  # noqa: BLE001 (as above)
                 _log.warning("outbox backlog not measured", extra={"error": repr(error)})
             await asyncio.sleep(MEASURE_SECONDS)
 
     async def relay_once(self) -> int:
-        """Starts one batch and returns its size; after a crash, Temporal rejects repeated starts by workflow id."""
+        """Starts one batch and returns how many were started.
+
+        After a crash, Temporal rejects repeated starts by workflow id. What it refuses while it accepts others is tried
+        again later, and then set aside.
+        """
         async with self._database.connection() as connection, connection.transaction():
             rows = await connection.fetch("SELECT * FROM claim_outbox_rows($1, $2)", BATCH, self._cap)
-            await asyncio.gather(*(self._start(row) for row in rows))
-            await connection.execute("SELECT delete_outbox_rows($1)", [row["id"] for row in rows])
-        return len(rows)
+            errors = await asyncio.gather(*(self._try_start(row) for row in rows))
+            refused = {row["id"]: error for row, error in zip(rows, errors, strict=True) if error is not None}
+            if refused and len(refused) == len(rows) and all(_is_outage(each) for each in refused.values()):
+                raise next(iter(refused.values()))
+            started = [row["id"] for row in rows if row["id"] not in refused]
+            await connection.execute("SELECT delete_outbox_rows($1)", started)
+            if refused:
+                await connection.execute("SELECT defer_outbox_rows($1, $2)", list(refused), MAX_REFUSALS)
+        return len(started)
+
+    async def _try_start(self, row: asyncpg.Record) -> Exception | None:
+        try:
+            await self._start(row)
+        except Exception as error:  # noqa: BLE001 (returned)
+            extra = {"workflow": row["workflow"], "workflow_id": row["workflow_id"], "error": repr(error)}
+            _log.warning("workflow start refused", extra=extra)
+            return error
+        return None
 
     async def _start(self, row: asyncpg.Record) -> None:
         with suppress(WorkflowAlreadyStartedError), continued_trace(row["trace_context"]):
@@ -95,3 +119,10 @@ class Relay:
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 priority=Priority(fairness_key=row["library_id"]),
             )
+
+
+def _is_outage(error: Exception) -> bool:
+    """Whether an error says something about Temporal, and nothing about the workflow."""
+    if isinstance(error, RPCError):
+        return error.status is not RPCStatusCode.INVALID_ARGUMENT
+    return is_transient(error)

@@ -21,7 +21,8 @@ ACTIVITY_RETRIES = "cutroom_activity_retries_total"
 TRANSLATION_LINES = "cutroom_translation_lines_total"
 TRANSLATION_REQUESTS = "cutroom_translation_requests_total"
 OUTBOX_WAITING = "cutroom_outbox_waiting"
-OUTBOX_OLDEST_SECONDS = "cutroom_outbox_oldest_seconds"
+OUTBOX_SET_ASIDE = "cutroom_outbox_set_aside"
+RELAY_LAG_SECONDS = "cutroom_relay_lag_seconds"
 
 _JOB_BUCKETS = (0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200)
 _CPU_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600)
@@ -34,15 +35,17 @@ HISTOGRAM_BUCKETS: Mapping[str, Sequence[float]] = {
 
 
 class OutboxMetrics:
-    """How many workflow starts wait for the relay, and for how long."""
+    """How many workflow starts wait for the relay, for how long, and how many were set aside."""
 
     def __init__(self, meter: MetricMeter) -> None:
         self._waiting = meter.create_gauge(OUTBOX_WAITING, "Workflow starts that wait to be relayed.")
-        self._oldest = meter.create_gauge_float(OUTBOX_OLDEST_SECONDS, "Age of the oldest that no cap holds back.", "s")
+        self._lag = meter.create_gauge_float(RELAY_LAG_SECONDS, "Age of the oldest that no cap holds back.", "s")
+        self._set_aside = meter.create_gauge(OUTBOX_SET_ASIDE, "Workflow starts that Temporal keeps refusing.")
 
-    def observe(self, *, waiting: int, oldest_seconds: float) -> None:
+    def observe(self, *, waiting: int, lag_seconds: float, set_aside: int) -> None:
         self._waiting.set(waiting)
-        self._oldest.set(oldest_seconds)
+        self._lag.set(lag_seconds)
+        self._set_aside.set(set_aside)
 
 
 class ActivityMetrics(Interceptor):

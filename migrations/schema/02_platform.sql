@@ -7,7 +7,10 @@ CREATE TABLE outbox (
     argument jsonb NOT NULL,
     is_job boolean NOT NULL,
     trace_context jsonb,
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now(),
+    refusals smallint NOT NULL DEFAULT 0, -- by Temporal, while it accepted other workflows
+    retry_at timestamptz,
+    set_aside_at timestamptz -- after too many refusals; an operator decides what follows
 );
 
 -- The workflows of a library, so that its erasure finds their histories.

@@ -53,7 +53,9 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH ranked AS (
         SELECT o.id, o.library_id, o.is_job,
                row_number() OVER (PARTITION BY o.library_id, o.is_job ORDER BY o.id) AS place
-          FROM (SELECT * FROM outbox ORDER BY outbox.id LIMIT 20000) o
+          FROM (SELECT * FROM outbox
+                 WHERE outbox.set_aside_at IS NULL AND (outbox.retry_at IS NULL OR outbox.retry_at <= now())
+                 ORDER BY outbox.id LIMIT 20000) o
     ), running AS (
         SELECT j.library_id, count(*) AS jobs FROM jobs j
          WHERE j.status = 'processing' AND j.library_id IN (SELECT r.library_id FROM ranked r WHERE r.is_job)
@@ -67,17 +69,20 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
       FROM outbox o JOIN allowed USING (id) FOR UPDATE OF o SKIP LOCKED
 $$;
 
--- Workflow starts that wait to be relayed, and the age of the oldest that no cap holds back.
-CREATE FUNCTION outbox_backlog(running_cap integer) RETURNS TABLE (waiting bigint, oldest_seconds double precision)
+-- Workflow starts that wait to be relayed, the age of the oldest that no cap holds back, and those set aside.
+CREATE FUNCTION outbox_backlog(running_cap integer)
+RETURNS TABLE (waiting bigint, oldest_seconds double precision, set_aside bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH running AS (
         SELECT j.library_id, count(*) AS jobs FROM jobs j
          WHERE j.status = 'processing' AND j.library_id IN (SELECT o.library_id FROM outbox o WHERE o.is_job)
          GROUP BY j.library_id
     )
-    SELECT count(*),
+    SELECT count(*) FILTER (WHERE o.set_aside_at IS NULL),
            coalesce(extract(epoch FROM now() - min(o.created_at)
-               FILTER (WHERE NOT o.is_job OR coalesce(running.jobs, 0) < running_cap)), 0)::double precision
+               FILTER (WHERE o.set_aside_at IS NULL
+                         AND (NOT o.is_job OR coalesce(running.jobs, 0) < running_cap))), 0)::double precision,
+           count(*) FILTER (WHERE o.set_aside_at IS NOT NULL)
       FROM outbox o LEFT JOIN running ON running.library_id = o.library_id
 $$;
 
@@ -119,15 +124,33 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
      ORDER BY recent.finished_at DESC LIMIT at_most
 $$;
 
+-- Counts refusals of workflow starts: each is tried again later and later, and after `max_refusals` set aside.
+CREATE FUNCTION defer_outbox_rows(ids bigint[], max_refusals integer) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    UPDATE outbox SET refusals = refusals + 1, retry_at = now() + interval '1 second' * 2 ^ refusals,
+           set_aside_at = CASE WHEN refusals + 1 >= max_refusals THEN now() END
+     WHERE id = ANY (ids)
+$$;
+
+-- Forgets the start of a job that was set aside.
+CREATE FUNCTION discard_outbox_row(of_library text, of_job text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DELETE FROM outbox WHERE is_job AND library_id = of_library AND argument ->> 'job_id' = of_job
+       AND set_aside_at IS NOT NULL
+$$;
+
 -- Jobs with unmet dependencies use a longer threshold, so that they do not crowd out the others.
 CREATE FUNCTION stale_jobs(since timestamptz, waiting_since timestamptz, at_most integer)
 RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, depends_on text[],
-               updated_at timestamptz, in_outbox boolean)
+               updated_at timestamptz, in_outbox boolean, is_set_aside boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT j.library_id, j.id, j.type, j.status, j.attempt, j.depends_on, j.updated_at,
-           EXISTS (SELECT FROM outbox o WHERE o.is_job AND o.library_id = j.library_id
-                      AND o.argument ->> 'job_id' = j.id)
+           start.is_set_aside IS NOT NULL, coalesce(start.is_set_aside, false)
       FROM jobs j
+      LEFT JOIN LATERAL (
+          SELECT bool_and(o.set_aside_at IS NOT NULL) AS is_set_aside FROM outbox o
+           WHERE o.is_job AND o.library_id = j.library_id AND o.argument ->> 'job_id' = j.id
+      ) start ON true
      WHERE j.status IN ('queued', 'processing') AND j.updated_at < since
        AND (cardinality(j.depends_on) = 0 OR j.updated_at < waiting_since)
      ORDER BY j.updated_at LIMIT at_most

@@ -2,9 +2,11 @@
 
 import asyncio
 from datetime import timedelta
+from typing import cast
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.credits.pricing import load_prices
@@ -16,7 +18,7 @@ from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.service import NewJob
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
-from cutroom.platform.relay import Relay
+from cutroom.platform.relay import MAX_REFUSALS, Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.temporal import connect
 from cutroom.web.runtime import Runtime
@@ -71,6 +73,52 @@ async def test_concurrent_relays_start_each_workflow_once(
     assert sum(counts) + rest == len(job_ids)
     for job_id in job_ids:
         await client.get_workflow_handle(job_id).describe()
+
+
+@pytest.mark.usefixtures("_empty_outbox")
+async def test_refused_start_does_not_block_others_and_ends_its_job(
+    runtime: Runtime, job_context: JobContext, client: Client, accounts: Accounts
+) -> None:
+    refused, good = await request_shorts(runtime, job_context, 2)
+    # Temporal rejects ids of more than a thousand characters.
+    await accounts.connection.execute(
+        "UPDATE outbox SET workflow_id = repeat('x', 2000) WHERE argument ->> 'job_id' = $1", refused
+    )
+    relay = Relay(runtime.database, client, running_jobs_per_library=100)
+    assert await relay.relay_once() == 1
+    await client.get_workflow_handle(good).describe()
+    for _ in range(MAX_REFUSALS - 1):
+        assert await relay.relay_once() == 0  # not yet due
+        await accounts.connection.execute("UPDATE outbox SET retry_at = now()")
+        assert await relay.relay_once() == 0
+    assert await accounts.connection.fetchval("SELECT set_aside FROM outbox_backlog(100)") == 1
+    await accounts.connection.execute("UPDATE jobs SET updated_at = now()")
+    await _age(accounts, refused, timedelta(minutes=3))
+    activities = JobActivities(
+        database=runtime.database, client=client, prices=load_prices(), clock=system_clock, metrics=JobMetrics({})
+    )
+    assert await ActivityEnvironment().run(activities.sweep_jobs) == 1
+    async with runtime.database.transaction(job_context.library_id) as connection:
+        job = await service.get_job(connection, job_context.library_id, refused)
+    assert job.error is not None
+    assert job.error.message == "The job could not be started."
+    assert await accounts.connection.fetchval("SELECT count(*) FROM outbox") == 0
+
+
+class _FakeOutage:
+    """A Temporal client without a server behind it."""
+
+    async def start_workflow(self, *_arguments: object, **_options: object) -> None:
+        raise RPCError("unavailable", RPCStatusCode.UNAVAILABLE, b"")
+
+
+@pytest.mark.usefixtures("_empty_outbox")
+async def test_outage_counts_as_no_refusal(runtime: Runtime, job_context: JobContext, accounts: Accounts) -> None:
+    await request_shorts(runtime, job_context, 2)
+    relay = Relay(runtime.database, cast("Client", _FakeOutage()), running_jobs_per_library=100)
+    with pytest.raises(RPCError):
+        await relay.relay_once()
+    assert await accounts.connection.fetchval("SELECT max(refusals) FROM outbox") == 0
 
 
 @pytest.mark.usefixtures("_empty_outbox")

@@ -2,9 +2,11 @@
 
 import asyncio
 import dataclasses
+import errno
 import threading
 import time
 
+import cv2
 import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
@@ -43,6 +45,9 @@ async def failing(runtime: Runtime, library_id: str, error: Exception, *, attemp
         (not_found(), "NOT_FOUND", True),  # the job's subject was deleted
         (KeyError("unexpected"), "INTERNAL", False),
         (TypeError("unexpected"), "INTERNAL", False),
+        (RuntimeError("a network fails on this input"), "INTERNAL", False),
+        (cv2.error("an image that no decoder understands"), "INTERNAL", False),
+        (OSError(errno.EINVAL, "invalid argument"), "INTERNAL", False),
     ],
 )
 async def test_errors_become_job_failures(
@@ -79,16 +84,17 @@ async def test_facts_of_the_input_are_reported_and_messages_of_engines_are_not(
     assert (found.message, found.details[0]) == (message, {"reason": reason})
 
 
-async def test_unavailable_service_is_retried_by_temporal(runtime: Runtime, person: Person) -> None:
+@pytest.mark.parametrize("error", [ConnectionRefusedError(), OSError(errno.ENOSPC, "no space left on the device")])
+async def test_unavailable_service_is_retried_by_temporal(runtime: Runtime, person: Person, error: OSError) -> None:
     async def step() -> None:
         async with job_step(
             runtime.database, system_clock, JobRef(person.library_id, "job", 1), "job_step", progress=10
         ):
-            raise ConnectionRefusedError
+            raise error
 
     environment = ActivityEnvironment()
     environment.info = dataclasses.replace(environment.info, attempt=MAX_ATTEMPTS * 10)
-    with pytest.raises(ConnectionRefusedError):  # retried by Temporal
+    with pytest.raises(OSError, check=lambda raised: raised is error):  # retried by Temporal
         await environment.run(step)
 
 

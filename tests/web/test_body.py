@@ -1,11 +1,14 @@
 """Body validation and canonical hashing."""
 
+import asyncio
+import time
+
 import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
 from cutroom.errors import CutroomError
-from cutroom.web.body import MAX_BODY_BYTES, MAX_DEPTH, Body, read_body
+from cutroom.web.body import MAX_BODY_BYTES, MAX_DEPTH, MAX_VALUES, Body, read_body
 
 
 async def read(content: bytes, content_type: str = "application/json") -> Body:
@@ -54,6 +57,35 @@ async def test_body_error_is_returned_not_raised() -> None:
 async def test_nesting_is_limited(depth: int) -> None:
     body = await read(b"[" * depth + b"]" * depth)
     assert (body.error is not None) == (depth > MAX_DEPTH)
+
+
+@pytest.mark.parametrize(
+    "unit", [b"1,", b"1.5e-7,", b'"",', b"{},", b'{"a":[{}]},', b'"\\"', b'"\\u0001",', b'\\"'], ids=repr
+)
+async def test_crafted_body_costs_little(unit: bytes) -> None:
+    """It took up to a second of CPU time before the number of values was limited."""
+    content = b"[" + unit * (MAX_BODY_BYTES // len(unit) - 2) + b"1]"
+    started = time.process_time()
+    found = await read(content)
+    assert found.error is not None
+    assert time.process_time() - started < 0.2
+
+
+async def test_large_document_leaves_the_loop_free() -> None:
+    content = b'["' + b"\\u0001" * (MAX_BODY_BYTES // 6 - 4) + b'"]'
+    reading = asyncio.create_task(read(content))
+    turns = 0
+    while not reading.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert (await reading).error is None
+    assert turns > 2  # read at once, there would be no other turn
+
+
+@pytest.mark.parametrize(("count", "is_valid"), [(MAX_VALUES - 1, True), (MAX_VALUES, False)])
+async def test_number_of_values_is_limited(count: int, *, is_valid: bool) -> None:
+    found = await read(b"[" + b",".join([b'"a, [b] {c} \\" d"'] * count) + b"]")
+    assert (found.error is None) is is_valid
 
 
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES, MAX_BODY_BYTES + 1])
