@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cutroom.engines.registry import Engines
 from cutroom.products.shorts.edit import SelectedOutput
-from eval.publishable.shorts import RenderedShort, choose_talk_shorts, described, plan_short, render_short
+from eval.publishable.shorts import RenderedShort, choose_talk_shorts, described, plan_short, render_short, with_covers
 from eval.publishable.talk_video import TalkVideo, render_video
 from eval.publishable.thumbnails import JUDGED, TalkThumbnail, draft_thumbnails, write_headline
 from eval.publishable.verdicts import JudgedPicture
@@ -68,11 +68,14 @@ async def render_pictures(decisions: TalkDecisions, engines: Engines, *, folder:
     thumbnails = await draft_thumbnails(
         talk, video, headline=decisions.headline, engines=engines, folder=_new(folder / talk.slug / "stills")
     )
-    shorts = []
-    for number, short in enumerate(decisions.shorts):
-        output = _new(folder / talk.slug / f"short-{number}")
-        planned = await plan_short(talk, video, short, engines=engines, number=number, folder=output)
-        shorts.append(await render_short(video, planned, folder=output))
+    outputs = [_new(folder / talk.slug / f"short-{number}") for number in range(len(decisions.shorts))]
+    planned = [
+        await plan_short(talk, video, short, engines=engines, folder=output)
+        for short, output in zip(decisions.shorts, outputs, strict=True)
+    ]
+    shorts = [
+        await render_short(short, folder=output) for short, output in zip(with_covers(planned), outputs, strict=True)
+    ]
     return TalkPictures(decisions, video, tuple(thumbnails), tuple(shorts))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from cutroom.media.shorts import (
 from cutroom.products.shorts.activities import CAPTIONS_NAME
 from cutroom.products.shorts.captions.screens import group_into_screens
 from cutroom.products.shorts.cover import TITLE_NAME, cover_frame_spec, cover_title
+from cutroom.products.shorts.cover_views import choose_covers
 from cutroom.products.shorts.edit import Edit, SelectedOutput
 from cutroom.products.shorts.moment_selection import select_outputs
 from cutroom.products.shorts.planning import make_timeline, plan_edit
@@ -46,7 +47,14 @@ class PlannedShort:
     timeline: Timeline
     info: MediaInfo  # of the talk's video
     language: str
-    cover_shot: str
+    video: TalkVideo
+
+    @property
+    def cover_shot(self) -> str:
+        """The view that the cover shows, and how near."""
+        shot = self.video.shot_at(self.timeline.source_seconds(self.edit.thumbnail_seconds)).name
+        zoom = self.edit.cover_zoom
+        return shot if zoom == 1 else f"{shot}, {zoom:g} x"
 
     @property
     def decisions(self) -> str:
@@ -116,7 +124,7 @@ def _timeline(short: SelectedOutput) -> Timeline:
 
 
 async def plan_short(
-    talk: EvaluationTalk, video: TalkVideo, selection: SelectedOutput, *, engines: Engines, number: int, folder: Path
+    talk: EvaluationTalk, video: TalkVideo, selection: SelectedOutput, *, engines: Engines, folder: Path
 ) -> PlannedShort:
     """Analyzes the frames of a short, and plans its crops, captions and cover."""
     sandbox = Sandbox()
@@ -126,12 +134,17 @@ async def plan_short(
     analysis = await asyncio.to_thread(analyze_frames, faces, shots, engines, offset_seconds=0.0)
     frames = tuple(each for each in analysis.frames if each.seconds < timeline.seconds)
     visuals = VisualAnalysis(frames, tuple(cut for cut in analysis.cuts if cut < timeline.seconds))
-    edit = plan_edit(reference_transcript(talk), timeline, info, visuals=visuals, options=OPTIONS, number=number)
-    shot = video.shot_at(timeline.source_seconds(edit.thumbnail_seconds)).name
-    return PlannedShort(selection, edit, timeline, info, talk.language, shot)
+    edit = plan_edit(reference_transcript(talk), timeline, info, visuals=visuals, options=OPTIONS)
+    return PlannedShort(selection, edit, timeline, info, talk.language, video)
 
 
-async def render_short(video: TalkVideo, planned: PlannedShort, *, folder: Path) -> RenderedShort:
+def with_covers(planned: Sequence[PlannedShort]) -> list[PlannedShort]:
+    """The shorts of one talk with their covers chosen together, as one request would."""
+    edits = choose_covers([each.edit for each in planned])
+    return [replace(each, edit=edit) for each, edit in zip(planned, edits, strict=True)]
+
+
+async def render_short(planned: PlannedShort, *, folder: Path) -> RenderedShort:
     """Writes the short and its cover to the folder."""
     sandbox = Sandbox()
     edit, info, rate = planned.edit, planned.info, display_frame_rate(planned.info)
@@ -140,9 +153,9 @@ async def render_short(video: TalkVideo, planned: PlannedShort, *, folder: Path)
     filters = framing_filter(edit.crop, width=width, height=height, source="joined")
     filters += f";[framed]{captions_filter(CAPTIONS_NAME)}[shown]"
     spec = EncodeSpec(planned.timeline.ranges, filters, rate, edit.crop.source_width, edit.crop.source_height)
-    path = await encode_output(video.path, info, spec, audio=None, output=folder, sandbox=sandbox)
+    path = await encode_output(planned.video.path, info, spec, audio=None, output=folder, sandbox=sandbox)
     title = cover_title(edit, planned.selection.title, language=planned.language, aspect=OPTIONS.aspect_ratio)
     (folder / TITLE_NAME).write_text(title, encoding="utf-8")
     cover = cover_frame_spec(edit, planned.timeline, rate=rate, aspect=OPTIONS.aspect_ratio)
-    cover_path = await extract_framed_thumbnail(video.path, info, cover, output=folder, sandbox=sandbox)
+    cover_path = await extract_framed_thumbnail(planned.video.path, info, cover, output=folder, sandbox=sandbox)
     return RenderedShort(planned, path, cover_path)

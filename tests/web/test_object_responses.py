@@ -69,10 +69,11 @@ class FakeStorage:
 
     exists: bool = True
 
-    async def size(self, path: str) -> int:
+    async def size(self, _path: str) -> int:
         return 6
 
     async def read(self, path: str, *, span: tuple[int, int] | None = None) -> AsyncIterator[bytes]:
+        assert span is None
         if not self.exists:
             raise FileNotFoundError(path)
         yield b"one"

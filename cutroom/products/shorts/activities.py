@@ -14,7 +14,7 @@ from cutroom.engines.types import TimeSpan
 from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
-from cutroom.jobs.steps import failure, job_step
+from cutroom.jobs.steps import failure, heartbeating, job_step
 from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
 from cutroom.library.service import has_picture
@@ -40,6 +40,7 @@ from cutroom.products.shorts.audio import mix_normalized_audio
 from cutroom.products.shorts.captions.safe_zones import FrameRegion
 from cutroom.products.shorts.captions.watermark import write_watermark
 from cutroom.products.shorts.cover import TITLE_NAME, cover_frame_spec, cover_title, render_generated_cover
+from cutroom.products.shorts.cover_views import choose_covers
 from cutroom.products.shorts.edit import Edit, SelectedOutput, read_selection, write_selection
 from cutroom.products.shorts.framing.tracks import FrameAnalysis
 from cutroom.products.shorts.moment_selection import select_outputs
@@ -116,9 +117,18 @@ class ShortsActivities:
             timeline = make_timeline(selection, info)
             visuals = await self._analyze(shorts, info, timeline, report_progress=report_progress)
             edit = await asyncio.to_thread(
-                plan_edit, transcript, timeline, info, visuals=visuals, options=shorts.options, number=number
+                plan_edit, transcript, timeline, info, visuals=visuals, options=shorts.options
             )
             await self.storage.put(shorts.path(f"edit-{number}.json"), edit.to_json(selection))
+
+    @activity.defn(name="choose_covers")
+    async def choose_covers(self, shorts: ShortsRef, numbers: list[int]) -> None:
+        """Gives each of the planned outputs another cover."""
+        async with heartbeating():
+            edits = [Edit.from_json(await self._read(shorts.path(f"edit-{number}.json"))) for number in numbers]
+            for number, edit in zip(numbers, choose_covers(edits), strict=True):
+                selection = await self._selection(shorts, number)
+                await self.storage.put(shorts.path(f"edit-{number}.json"), edit.to_json(selection))
 
     @activity.defn(name="render_short")
     async def render_short(self, job: JobRef, shorts: ShortsRef, number: int, share: float) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.engines.types import TimeSpan
+from cutroom.engines.types import Box, TimeSpan
 from cutroom.media.crop_plan import CropPlan
 
 VERSION = 1
@@ -37,14 +37,24 @@ class SelectedOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class CoverView:
+    """A frame that the cover can show, by the place of its main face in the source."""
+
+    seconds: float  # of the output
+    face: Box
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
-    """Crops, captions and thumbnail time of an output; users can edit it and render the output again."""
+    """Crops, captions and cover of an output; users can edit it and render the output again."""
 
     crop: CropPlan
     captions: str  # ASS
     caption_boxes: tuple[TimedBox, ...]
     faces: tuple[TimedBox, ...]  # in output coordinates
     thumbnail_seconds: float
+    cover_zoom: float = 1.0  # of the crop, around the main face
+    cover_views: tuple[CoverView, ...] = ()  # the most prominent first
 
     def to_json(self, selection: SelectedOutput) -> bytes:
         document = {
@@ -55,6 +65,10 @@ class Edit:
             "captionBoxes": [list(box) for box in self.caption_boxes],
             "faces": [list(box) for box in self.faces],
             "thumbnailSeconds": self.thumbnail_seconds,
+            "coverZoom": self.cover_zoom,
+            "coverViews": [
+                [view.seconds, view.face.x, view.face.y, view.face.width, view.face.height] for view in self.cover_views
+            ],
         }
         return json.dumps(document, ensure_ascii=False).encode()
 
@@ -69,6 +83,8 @@ class Edit:
             caption_boxes=tuple(tuple(box) for box in document["captionBoxes"]),
             faces=tuple(tuple(box) for box in document["faces"]),
             thumbnail_seconds=document["thumbnailSeconds"],
+            cover_zoom=document["coverZoom"],
+            cover_views=tuple(CoverView(seconds, Box(*face)) for seconds, *face in document["coverViews"]),
         )
 
 

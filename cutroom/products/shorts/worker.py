@@ -16,6 +16,6 @@ def register(context: WorkerContext) -> Activities:
     )
     return {
         TaskQueue.SPEECH: [shorts.choose_moments],
-        TaskQueue.VISION: [shorts.plan_short],
+        TaskQueue.VISION: [shorts.plan_short, shorts.choose_covers],
         TaskQueue.MEDIA: [shorts.render_short],
     }

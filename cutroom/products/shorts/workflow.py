@@ -34,7 +34,15 @@ class ShortsWorkflow:
     async def _make_outputs(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         shorts = ShortsRef(job.library_id, plan["video_id"], job.job_id.partition("_")[2], plan)
         count = await speech.run(ShortsActivities.choose_moments, job, shorts)
-        errors = await asyncio.gather(*(self._make_output(job, shorts, number, count) for number in range(count)))
+        share = (RENDERED_PERCENT - CHOSEN_PERCENT) / count
+        numbers = range(count)
+        errors = list(await asyncio.gather(*(self._plan_output(job, shorts, number, share) for number in numbers)))
+        planned = [number for number in numbers if errors[number] is None]
+        if len(planned) > 1:
+            await vision.run(ShortsActivities.choose_covers, shorts, planned)
+        rendered = await asyncio.gather(*(self._render_output(job, shorts, number, share) for number in planned))
+        for number, error in zip(planned, rendered, strict=True):
+            errors[number] = error
         failed = [(number, error) for number, error in enumerate(errors) if error is not None]
         if len(failed) == count:
             raise failed[0][1]
@@ -46,10 +54,15 @@ class ShortsWorkflow:
         failed_items = parse_options(plan).count - result["outputs"]
         return result | ({FAILED_ITEMS: failed_items} if failed_items else {})
 
-    async def _make_output(self, job: JobRef, shorts: ShortsRef, number: int, count: int) -> FailureError | None:
-        share = (RENDERED_PERCENT - CHOSEN_PERCENT) / count
+    async def _plan_output(self, job: JobRef, shorts: ShortsRef, number: int, share: float) -> FailureError | None:
         try:
             await vision.run(ShortsActivities.plan_short, job, shorts, number, FRAMING_WEIGHT * share)
+        except FailureError as error:
+            return error
+        return None
+
+    async def _render_output(self, job: JobRef, shorts: ShortsRef, number: int, share: float) -> FailureError | None:
+        try:
             await media.run(ShortsActivities.render_short, job, shorts, number, RENDERING_WEIGHT * share)
         except FailureError as error:
             return error

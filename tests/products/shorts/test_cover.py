@@ -1,8 +1,10 @@
 """Tests for the covers of outputs."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+
+import pytest
 
 from cutroom.media.crop_plan import CropPane, CropPlan, CropScene, Keyframe, SceneFit
 from cutroom.media.framing import framing_filter
@@ -36,14 +38,31 @@ def test_cover_is_a_frame_of_the_source_with_its_title_instead_of_captions() -> 
     assert spec.filters == f"{framed};[framed]ass=filename=title.ass[shown]"
 
 
-def test_covers_of_one_request_show_different_times() -> None:
-    ranges = [(10.0, 30.0), (30.0, 50.0), (75.0, 95.0)]
+def test_enlarged_cover_shows_the_main_face_whole_in_the_frame() -> None:
+    face = (0.3, 0.25, 0.7, 0.5)  # of the window at 3 s, which lies at 400
+    nearer = replace(edit(3.0, faces=((2.0, 4.0, *face),)), cover_zoom=1.5)
+    timeline = Timeline.of([(50.0, 70.0)], rate=RATE)
+    spec = cover_frame_spec(nearer, timeline, rate=RATE, aspect=AspectRatio.PORTRAIT)
+    pane = CropPane(404, 720, (Keyframe(0.0, 501.0, 117.0),))
+    still = CropPlan(1920, 1080, 25.0, (CropScene(0.0, 0.04, SceneFit.CROP, (pane,)),))
+    assert spec.filters.startswith(framing_filter(still, width=1080, height=1920, source="joined"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "face"),
+    [
+        (3.0, (0.1, 0.1, 0.9, 0.7)),  # it fills the window
+        (8.0, (0.3, 0.25, 0.7, 0.5)),  # the whole frame is shown
+    ],
+)
+def test_cover_is_not_enlarged_where_it_would_be_cut(seconds: float, face: tuple[float, float, float, float]) -> None:
+    timeline = Timeline.of([(50.0, 70.0)], rate=RATE)
+    plain = edit(seconds, faces=((0.0, 20.0, *face),))
     specs = [
-        cover_frame_spec(edit(19.9), Timeline.of([span], rate=RATE), rate=RATE, aspect=AspectRatio.PORTRAIT)
-        for span in ranges
+        cover_frame_spec(each, timeline, rate=RATE, aspect=AspectRatio.PORTRAIT)
+        for each in (plain, replace(plain, cover_zoom=1.5))
     ]
-    times = [spec.ranges[0].start_seconds for spec in specs]
-    assert all(later - earlier >= 10 for earlier, later in pairwise(times))
+    assert specs[0] == specs[1]
 
 
 def test_title_avoids_the_face_of_the_frame_only() -> None:
