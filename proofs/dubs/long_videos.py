@@ -1,22 +1,17 @@
 """Long videos: the preview is available early, and memory does not grow with duration."""
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import suppress
-from functools import partial
-from pathlib import Path
 
 import psutil
 
-from cutroom.engines.synthesis.port import SpeechSynthesizer
 from proofs.stage.report import Report
-from tests.support.dialogue_video import DialogueVideo, make_dialogue_video
+from tests.support.dialogue_video import DialogueVideo
 from tests.support.dub_stage import FinishedDub, dub, upload_and_transcribe
 from tests.support.stage import Stage
 
-TEN_MINUTES, HOUR = 600.0, 3600.0  # seconds
 MAX_PREVIEW_SHARE = 0.4
-# Memory depends on the duration, and the time of the proof on the number of lines and of chunks that have lines.
-TEN_MINUTES_PAUSES, HOUR_PAUSES = (75.0, 90.0), (600.0, 700.0)
 MAX_MEMORY_RATIO = 1.3
 WATCH_SECONDS = 0.3
 
@@ -29,10 +24,12 @@ async def prove_early_preview(report: Report, finished: FinishedDub) -> None:
     report.figures(preview_share=round(share, 3))
 
 
-async def prove_long_videos(report: Report, stage: Stage, synthesizer: SpeechSynthesizer, folder: Path) -> None:
+async def prove_long_videos(
+    report: Report, stage: Stage, ten_minutes: Awaitable[DialogueVideo], hour: Awaitable[DialogueVideo]
+) -> None:
     """Dub ten minutes, for the preview, and an hour, for the memory."""
     with report.timed("ten minutes"):
-        video = await _make_video(folder, synthesizer, name="ten", seconds=TEN_MINUTES, pauses=TEN_MINUTES_PAUSES)
+        video = await ten_minutes
         finished, ten_minutes_peak = await _dub(stage, await upload_and_transcribe(stage, video.path))
     share = (finished.preview_seconds or finished.seconds) / finished.seconds
     measured = f"{share:.2f} ({finished.preview_seconds or 0:.0f} of {finished.seconds:.0f} s)"
@@ -41,20 +38,13 @@ async def prove_long_videos(report: Report, stage: Stage, synthesizer: SpeechSyn
     report.figures(preview_share=round(share, 3))
 
     with report.timed("hour"):
-        video = await _make_video(folder, synthesizer, name="hour", seconds=HOUR, pauses=HOUR_PAUSES)
+        video = await hour
         _, hour_peak = await _dub(stage, await upload_and_transcribe(stage, video.path))
     ratio = round(hour_peak / ten_minutes_peak, 2)
     measured = f"{ratio} ({hour_peak / 1e6:.0f} / {ten_minutes_peak / 1e6:.0f} MB)"
     claim = "peak memory of the worker and its subprocesses, an hour relative to ten minutes"
     report.claim(claim, expected="<= 1.3", measured=measured, holds=ratio <= MAX_MEMORY_RATIO)
     report.figures(memory_ratio=ratio, memory_mb=round(hour_peak / 1e6))
-
-
-async def _make_video(
-    folder: Path, synthesizer: SpeechSynthesizer, *, name: str, seconds: float, pauses: tuple[float, float]
-) -> DialogueVideo:
-    make = partial(make_dialogue_video, name=name, seconds=seconds, pause_seconds=pauses)
-    return await asyncio.to_thread(make, folder, synthesizer)
 
 
 async def _dub(stage: Stage, video_id: str) -> tuple[FinishedDub, int]:

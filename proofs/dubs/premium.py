@@ -1,16 +1,14 @@
 """Premium dubs: cloned voices are closer to the original speakers than stock voices."""
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from proofs.stage.report import Report
-from tests.support.dialogue_video import make_dialogue_video
+from tests.support.dialogue_video import DialogueVideo
 from tests.support.dub_stage import FinishedDub, decode_samples, dub, upload_and_transcribe
 from tests.support.stage import Stage
 
@@ -18,17 +16,11 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Vector
     from tests.support.dub_stage import AudioSamples
 
-SECONDS, PAUSES = 63.0, (4.0, 6.0)  # few words: cloning is slow
 MIN_SPAN_SECONDS = 1.0
 
 
-async def prove_premium(
-    report: Report, stage: Stage, engines: Engines, synthesizer: SpeechSynthesizer, folder: Path
-) -> tuple[Path, FinishedDub]:
-    """Returns the video and its dub with stock voices."""
-    video = await asyncio.to_thread(
-        lambda: make_dialogue_video(folder, synthesizer, seconds=SECONDS, pause_seconds=PAUSES, name="premium")
-    )
+async def prove_premium(report: Report, stage: Stage, engines: Engines, video: DialogueVideo) -> FinishedDub:
+    """Returns the dub with stock voices."""
     video_id = await upload_and_transcribe(stage, video.path)
     [premium] = await dub(stage, video_id, ["pt"], product="premium")
     [plus] = await dub(stage, video_id, ["pt"])
@@ -46,7 +38,7 @@ async def prove_premium(
         holds=gain > 0 and len(premium_similarity) == 2,
     )
     report.figures(premium_gain=round(gain, 3))
-    return video.path, plus
+    return plus
 
 
 def _speaker_similarity(engines: Engines, source: "AudioSamples", finished: FinishedDub) -> dict[str, float]:

@@ -4,7 +4,7 @@ Held-out talks give the figures; a dev talk with many numbers is reported beside
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,17 +68,15 @@ class HeardDub:
     heard: str
 
 
-def render_excerpts(synthesizer: SpeechSynthesizer, folder: Path, *, short: bool) -> list[tuple[Half, Path]]:
-    """The videos of the excerpts, each with the half that its talk belongs to."""
+def render_excerpt(chosen: TalkExcerpt, synthesizer: SpeechSynthesizer, *, folder: Path) -> tuple[Half, Path]:
+    """The video of an excerpt, with the half that its talk belongs to."""
     talks = {talk.slug: talk for talk in load_talks()}
-    rendered = []
-    for each in SHORT_EXCERPTS if short else EXCERPTS:
-        talk = excerpt(talks[each.slug], line_count=each.line_count)
-        rendered.append((talk.half, render_talk(talk, synthesizer, folder=folder).path))
-    return rendered
+    talk = excerpt(talks[chosen.slug], line_count=chosen.line_count)
+    return talk.half, render_talk(talk, synthesizer, folder=folder).path
 
 
-async def dub_talk(stage: Stage, half: Half, path: Path) -> DubbedTalk:
+async def dub_talk(stage: Stage, rendered: Awaitable[tuple[Half, Path]]) -> DubbedTalk:
+    half, path = await rendered
     video_id = await upload_and_transcribe(stage, path)
     (finished,) = await dub(stage, video_id, ["pt"])
     return DubbedTalk(half, finished)
