@@ -114,7 +114,7 @@ async def record_copies(stage: Stage, client: Client) -> None:
             await _wait_for_result(client, f"copy_{copy_id}.{run}")
             await save(client, f"copy_{copy_id}.{run}", name)
         refused = await caller.put(url, json={**bucket, **secrets, "enabled": True})
-        assert refused.status_code == 422, refused.text
+        assert refused.status_code == 409, refused.text
     async for found in client.list_workflows("WorkflowType = 'check-destination'"):
         await save(client, found.id, "check-destination")
 
@@ -214,8 +214,8 @@ async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
     """Two audio-only shorts, and a request without candidates."""
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
         for name, body in (
-            ("shorts-ready", {"numClips": 2, "maxDuration": 18}),
-            ("shorts-failed", {"minDuration": 170, "maxDuration": 180}),
+            ("shorts-ready", {"numClips": 2, "maxDuration": 22}),
+            ("shorts-failed", {"minDuration": 44, "maxDuration": 44}),
         ):
             requested = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
             while (await caller.get(f"/v1/jobs/{requested['jobId']}")).json()["status"] not in {"ready", "failed"}:
