@@ -196,8 +196,10 @@ async def test_upload_that_vanished_is_started_again(library: SeededLibrary, exp
     await stepwise.run("write_export_archive", ref)
     upload_id = (await exporter.state(ref))["multipart_id"]
     await exporter.activities.writer.multipart.abort(ref.archive_path, upload_id)
-    with pytest.raises(MultipartUploadNotFoundError):
+    with pytest.raises(ApplicationError) as failed:
         await exporter.write(ref)
+    assert isinstance(failed.value.__cause__, MultipartUploadNotFoundError)
+    assert not failed.value.non_retryable
     assert await exporter.write(ref) == ArchiveOutcome.COMPLETE
     assert unzip(await exporter.archive(ref))
 
