@@ -64,6 +64,7 @@ async def create_brand_voice(console: ConsoleStage) -> None:
     await page.click("#main button.main")
     await browser.wait_for("article h2", has_text="Lens")
     await page.click("article a:has-text('Edit')")
+    await browser.wait_for("article .editor :focus")  # the form takes the focus when it is complete
     await page.fill("article [name=colors]", "#e8a33d #1e1f22 #3f6b8c")
     await page.click("article .editor button.main")
     await browser.wait_for(".colors li:nth-child(3)")
