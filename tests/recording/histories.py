@@ -16,6 +16,7 @@ from temporalio.client import Client
 
 from cutroom.credits.ledger import grant
 from cutroom.credits.pricing import load_prices
+from cutroom.engines.registry import Engines
 from cutroom.jobs.deletion import DELETE_WORKFLOW as DELETE_OBJECTS
 from cutroom.library.branding import add_character
 from cutroom.platform.clock import system_clock
@@ -28,6 +29,7 @@ from dev.environment import PROJECT
 from dev.fixtures.photographs import ensure_photographs, photographs_folder
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.services import control
+from tests.support.dialogue_video import make_dialogue_video
 from tests.support.dub_stage import edit_dub_line, owner_principal
 from tests.support.servers.mux_server import MuxServer, mux_server
 from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
@@ -145,7 +147,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
     await record_dubs(stage, client, spoken)
-    await record_shorts(stage, client, spoken)
+    await record_shorts(stage, client)
     await record_packaging(stage, client, spoken)
     await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
     await save(client, f"reservation_{reserved}", "expire-reservation")
@@ -210,18 +212,19 @@ async def job_state(stage: Stage, job_id: str) -> str:
     return state
 
 
-async def record_shorts(stage: Stage, client: Client, spoken: str) -> None:
-    """Two audio-only shorts, and a request without candidates."""
+async def record_shorts(stage: Stage, client: Client) -> None:
+    """Two shorts. Requests for which there is no moment are rejected by now; `shorts-failed` is from before."""
+    synthesizer = await asyncio.to_thread(Engines(stage.settings).synthesizer)
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
-        for name, body in (
-            ("shorts-ready", {"numClips": 2, "maxDuration": 22}),
-            ("shorts-failed", {"minDuration": 44, "maxDuration": 44}),
-        ):
-            requested = (await caller.post(f"/v1/videos/{spoken}/shorts", json=body)).json()
-            while (await caller.get(f"/v1/jobs/{requested['jobId']}")).json()["status"] not in {"ready", "failed"}:
-                await asyncio.sleep(0.5)
-            await asyncio.wait_for(client.get_workflow_handle(requested["jobId"]).result(), timeout=60)
-            await save(client, requested["jobId"], name)
+        with tempfile.TemporaryDirectory() as folder:
+            talk = await asyncio.to_thread(make_dialogue_video, Path(folder), synthesizer, seconds=70.0)
+            video = await upload(caller, talk.path)
+        body = {"numClips": 2, "maxDuration": 30}
+        requested = (await caller.post(f"/v1/videos/{video}/shorts", json=body)).raise_for_status().json()
+        while (await caller.get(f"/v1/jobs/{requested['jobId']}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(requested["jobId"]).result(), timeout=60)
+    await save(client, requested["jobId"], "shorts-ready")
 
 
 async def record_deliverables(stage: Stage, client: Client, video: str) -> None:
