@@ -3,7 +3,10 @@ CREATE TABLE upload_sessions (
     id text COLLATE "C" NOT NULL,
     video_id text COLLATE "C" NOT NULL,
     token_hash bytea NOT NULL,
-    state text NOT NULL CONSTRAINT upload_sessions_state_check CHECK (state IN ('open', 'complete', 'aborted')),
+    state text NOT NULL
+        CONSTRAINT upload_sessions_state_check CHECK (state IN ('open', 'assembling', 'complete', 'aborted')),
+    assembly_owner text,
+    assembly_until timestamptz,
     storage_path text NOT NULL,
     content_type text NOT NULL,
     multipart_id text,
@@ -19,15 +22,19 @@ CREATE TABLE upload_sessions (
     completed_at timestamptz,
     CONSTRAINT upload_sessions_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT upload_sessions_completed_check CHECK ((state = 'complete') = (completed_at IS NOT NULL)),
+    CONSTRAINT upload_sessions_assembly_check CHECK (state <> 'assembling' OR assembly_until IS NOT NULL),
     CONSTRAINT upload_sessions_received_check CHECK (received_bytes <= total_bytes)
 );
 
-CREATE UNIQUE INDEX upload_sessions_open_key ON upload_sessions (library_id, video_id) WHERE state = 'open';
+CREATE UNIQUE INDEX upload_sessions_open_key ON upload_sessions (library_id, video_id)
+    WHERE state IN ('open', 'assembling');
 
 CREATE INDEX upload_sessions_expires_at_idx ON upload_sessions (expires_at);
 
 CREATE INDEX upload_sessions_undeleted_idx ON upload_sessions (id)
     WHERE state = 'aborted' AND multipart_id IS NOT NULL;
+
+CREATE INDEX upload_sessions_assembly_until_idx ON upload_sessions (assembly_until) WHERE state = 'assembling';
 
 CREATE TABLE upload_parts (
     library_id text COLLATE "C" NOT NULL,
@@ -45,8 +52,16 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     (SELECT s.library_id, s.id FROM upload_sessions s WHERE s.expires_at < at ORDER BY s.expires_at LIMIT at_most)
     UNION
     (SELECT s.library_id, s.id FROM upload_sessions s
-      WHERE s.state = 'aborted' AND s.multipart_id IS NOT NULL ORDER BY s.id LIMIT at_most)
+      WHERE s.state = 'aborted' AND s.multipart_id IS NOT NULL AND (s.assembly_until <= at) IS NOT FALSE
+      ORDER BY s.id LIMIT at_most)
     LIMIT at_most
+$$;
+
+CREATE FUNCTION unfinished_assemblies(at timestamptz, at_most integer)
+RETURNS TABLE (library_id text, id text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT s.library_id, s.id FROM upload_sessions s
+     WHERE s.state = 'assembling' AND s.assembly_until <= at ORDER BY s.assembly_until LIMIT at_most
 $$;
 
 CREATE FUNCTION expired_uploads(at timestamptz, at_most integer) RETURNS TABLE (library_id text, video_id text)

@@ -91,6 +91,7 @@ APPLICATION_FUNCTIONS = (
     "measured_runs(text, text, text, integer)",
     "stale_jobs(timestamptz, timestamptz, integer)",
     "stale_uploads(timestamptz, integer)",
+    "unfinished_assemblies(timestamptz, integer)",
     "purge_events(timestamptz, integer)",
     "delete_video_events(text)",
     "pending_uploads(integer)",

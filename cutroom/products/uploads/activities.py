@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from temporalio import activity
 
 from cutroom.products.uploads.service import Gateway
-from cutroom.products.uploads.sweep import SWEEP_BATCH, expire_sessions, expire_uploads
+from cutroom.products.uploads.sweep import SWEEP_BATCH, expire_sessions, expire_uploads, finish_abandoned
 from cutroom.products.uploads.targets import release_if_stored
 
 
@@ -18,10 +18,11 @@ class UploadActivities:
 
     @activity.defn(name="sweep_uploads")
     async def sweep_uploads(self) -> int:
-        """Releases the imports of files that arrived in GCS, then expires uploads and sessions; returns how many."""
+        """Releases the imports of files that arrived in GCS, finishes abandoned uploads, then expires uploads and
+        sessions; returns how many."""
         swept = await self._release_stored() if self.uploads_go_to_gcs else 0
-        for expire in (expire_uploads, expire_sessions):
-            while (batch := await expire(self.gateway)) == SWEEP_BATCH:
+        for sweep in (finish_abandoned, expire_uploads, expire_sessions):
+            while (batch := await sweep(self.gateway)) == SWEEP_BATCH:
                 activity.heartbeat(swept := swept + batch)
             swept += batch
         return swept

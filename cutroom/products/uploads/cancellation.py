@@ -67,7 +67,7 @@ async def _end_upload(
 async def _abort_session(connection: Connection, library_id: str, video_id: str) -> None:
     await connection.execute(
         """UPDATE upload_sessions SET state = 'aborted'
-           WHERE library_id = $1 AND video_id = $2 AND state = 'open'""",
+           WHERE library_id = $1 AND video_id = $2 AND state IN ('open', 'assembling')""",
         library_id,
         video_id,
     )

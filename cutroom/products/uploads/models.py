@@ -14,12 +14,17 @@ class UploadSessionRow(Table):
 
     __tablename__ = "upload_sessions"
     __table_args__ = (
-        CheckConstraint("state IN ('open', 'complete', 'aborted')", name="state"),
+        CheckConstraint("state IN ('open', 'assembling', 'complete', 'aborted')", name="state"),
         CheckConstraint("(state = 'complete') = (completed_at IS NOT NULL)", name="completed"),
+        CheckConstraint("state <> 'assembling' OR assembly_until IS NOT NULL", name="assembly"),
         CheckConstraint("received_bytes <= total_bytes", name="received"),
         CheckConstraint("crc32c BETWEEN 0 AND 4294967295", name="crc32c"),
         Index(
-            "upload_sessions_open_key", "library_id", "video_id", unique=True, postgresql_where=text("state = 'open'")
+            "upload_sessions_open_key",
+            "library_id",
+            "video_id",
+            unique=True,
+            postgresql_where=text("state IN ('open', 'assembling')"),
         ),
         Index("upload_sessions_expires_at_idx", "expires_at"),
         Index(
@@ -27,6 +32,7 @@ class UploadSessionRow(Table):
             "id",
             postgresql_where=text("state = 'aborted' AND multipart_id IS NOT NULL"),
         ),
+        Index("upload_sessions_assembly_until_idx", "assembly_until", postgresql_where=text("state = 'assembling'")),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
@@ -34,6 +40,8 @@ class UploadSessionRow(Table):
     video_id: Mapped[Id]
     token_hash: Mapped[bytes] = mapped_column(LargeBinary)
     state: Mapped[str] = mapped_column(Text)
+    assembly_owner: Mapped[str | None] = mapped_column(Text)  # the request that completes the object
+    assembly_until: Mapped[Instant | None]  # when its lease ends, and another request may take over
     storage_path: Mapped[str] = mapped_column(Text)
     content_type: Mapped[str] = mapped_column(Text)
     multipart_id: Mapped[str | None] = mapped_column(Text)  # set while the object store may hold parts

@@ -14,7 +14,6 @@ The signed URL is the only credential.
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -28,6 +27,7 @@ from starlette.types import Receive
 
 from cutroom.platform.storage.gcs import GcsError
 from cutroom.platform.storage.multipart import StoreError
+from cutroom.products.uploads.assembly import finish_session
 from cutroom.products.uploads.grants import PARAMETER, SESSION_PARAMETER, Grant, read_grant
 from cutroom.products.uploads.multipart_related import parse_metadata, parse_related, read_body, replay
 from cutroom.products.uploads.receiver import Receiver
@@ -35,6 +35,7 @@ from cutroom.products.uploads.rules import (
     Chunk,
     Session,
     UploadError,
+    being_finished,
     invalid,
     method_not_allowed,
     parse_chunk,
@@ -44,7 +45,7 @@ from cutroom.products.uploads.rules import (
     try_again,
 )
 from cutroom.products.uploads.schemas import BUCKET, error_body, hash_header, object_resource
-from cutroom.products.uploads.service import Gateway, abort_session, find_session, finish_session, open_session
+from cutroom.products.uploads.service import Gateway, abort_session, find_session, open_session
 from cutroom.products.uploads.targets import GatewayTarget, GcsTarget, UploadTarget
 
 RETRY_SECONDS = "1"
@@ -186,8 +187,7 @@ async def _receive(
     receiver = Receiver(gateway, session, chunk)
     is_body_complete = await receiver.receive(receive)
     if receiver.is_file_complete:
-        received = replace(session, crc32c=receiver.crc32c)
-        return _completed(await finish_session(gateway, received, hashes=hashes))
+        return _completed(await finish_session(gateway, session, hashes=hashes))
     if not is_body_complete:
         raise UploadError(408, "requestTimeout", "The request body ended early; received bytes are kept.")
     return Response(
@@ -205,7 +205,7 @@ async def _cancel(request: Request) -> Response:
         gateway, request.path_params["video_id"], request.query_params.get(SESSION_PARAMETER, "")
     )
     if not await abort_session(gateway, session):
-        raise session_gone()
+        raise being_finished() if session.is_being_assembled(gateway.clock()) else session_gone()
     return Response(status_code=499)  # as Google does
 
 

@@ -43,6 +43,10 @@ def try_again(message: str) -> UploadError:
     return UploadError(503, "backendError", message)
 
 
+def being_finished() -> UploadError:
+    return try_again("Another request is finishing this upload.")
+
+
 def session_gone() -> UploadError:
     return UploadError(410, "gone", "The upload session has ended. Start a new one.")
 
@@ -77,12 +81,18 @@ class Session:
     crc32c: int
     md5: str | None
     partial_parts: tuple[PartialPart, ...]
+    assembly_owner: str | None
+    assembly_until: datetime | None
     expires_at: datetime
     completed_at: datetime | None
 
     @property
     def is_complete(self) -> bool:
         return self.state == "complete"
+
+    def is_being_assembled(self, now: datetime) -> bool:
+        """Whether a live request is completing the object; after a crash its lease ends."""
+        return self.state == "assembling" and self.assembly_until is not None and self.assembly_until > now
 
 
 @dataclass(frozen=True, slots=True)

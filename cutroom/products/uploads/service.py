@@ -1,4 +1,4 @@
-"""Opens, finishes and aborts upload sessions.
+"""Opens and aborts upload sessions; `assembly` finishes them.
 
 A session's row records what is durably stored and only grows. Writes are compare-and-set on the number of received
 bytes, so concurrent requests on one session cannot corrupt it; the slower one gets a retryable error.
@@ -6,10 +6,10 @@ bytes, so concurrent requests on one session cannot corrupt it; the slower one g
 
 import logging
 import secrets
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import asyncpg
 import httpx
@@ -19,7 +19,7 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database, insert
 from cutroom.platform.ids import is_id, new_id
 from cutroom.platform.secret_box import SecretBox
-from cutroom.platform.storage.multipart import InvalidPartsError, Multipart, MultipartUploadNotFoundError, StoreError
+from cutroom.platform.storage.multipart import Multipart, StoreError
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.ingest.service import (
     import_job_id,
@@ -28,22 +28,21 @@ from cutroom.products.ingest.service import (
     set_upload_deadline,
 )
 from cutroom.products.uploads.grants import Grant
-from cutroom.products.uploads.partial_parts import delete_partial_parts, md5_of
+from cutroom.products.uploads.partial_parts import delete_partial_parts
 from cutroom.products.uploads.rules import (
     PART_BYTES,
     SESSION_LIFETIME,
     PartialPart,
     Session,
     UploadError,
-    crc_text,
+    being_finished,
     session_gone,
     session_unknown,
-    try_again,
 )
 
 _PURPOSE = "upload-session"
 _SECRET_BYTES = 32
-_FIND = "SELECT * FROM upload_sessions WHERE library_id = $1 AND id = $2"
+FIND = "SELECT * FROM upload_sessions WHERE library_id = $1 AND id = $2"
 _log = logging.getLogger(__name__)
 
 
@@ -81,38 +80,66 @@ async def open_session(gateway: Gateway, grant: Grant, *, total_bytes: int | Non
     session_id, secret, now = new_id(), secrets.token_urlsafe(_SECRET_BYTES), gateway.clock()
     async with gateway.database.transaction(grant.library_id) as connection:
         await lock_source(connection, grant)
+        await _reject_during_assembly(connection, grant, now=now)
+    multipart_id = await gateway.multipart.create(grant.storage_path, content_type=grant.content_type, owner=session_id)
+    row = {
+        "library_id": grant.library_id,
+        "id": session_id,
+        "video_id": grant.video_id,
+        "token_hash": gateway.secret_box.keyed_hash(_PURPOSE, secret),
+        "state": "open",
+        "storage_path": grant.storage_path,
+        "content_type": grant.content_type,
+        "multipart_id": multipart_id,
+        "part_bytes": PART_BYTES,
+        "part_count": 0,
+        "received_bytes": 0,
+        "total_bytes": total_bytes,
+        "crc32c": 0,
+        "partial_parts": [],
+        "created_at": now,
+        "expires_at": now + SESSION_LIFETIME,
+    }
+    try:
+        earlier = await _insert_session(gateway, grant, row, now=now)
+    except BaseException:
+        with suppress(Exception):  # the retention sweep aborts uploads without a session
+            await gateway.multipart.abort(grant.storage_path, multipart_id)
+        raise
+    for each in earlier:
+        await delete_or_defer(gateway, to_session(each))
+    return f"{grant.library_id}.{session_id}.{secret}"
+
+
+async def _insert_session(
+    gateway: Gateway, grant: Grant, row: dict[str, Any], *, now: datetime
+) -> list[asyncpg.Record]:
+    """Inserts the session, and returns those that it has replaced."""
+    async with gateway.database.transaction(grant.library_id) as connection:
+        await lock_source(connection, grant)  # again: the object store was called without a transaction
+        await _reject_during_assembly(connection, grant, now=now)
         await extend_import_deadline(connection, grant, wait=gateway.upload_wait, now=now)
         earlier = await connection.fetch(
             """UPDATE upload_sessions SET state = 'aborted'
-               WHERE library_id = $1 AND video_id = $2 AND state = 'open' RETURNING *""",
+               WHERE library_id = $1 AND video_id = $2 AND state IN ('open', 'assembling') RETURNING *""",
             grant.library_id,
             grant.video_id,
         )
-        multipart_id = await gateway.multipart.create(
-            grant.storage_path, content_type=grant.content_type, owner=session_id
-        )
-        row = {
-            "library_id": grant.library_id,
-            "id": session_id,
-            "video_id": grant.video_id,
-            "token_hash": gateway.secret_box.keyed_hash(_PURPOSE, secret),
-            "state": "open",
-            "storage_path": grant.storage_path,
-            "content_type": grant.content_type,
-            "multipart_id": multipart_id,
-            "part_bytes": PART_BYTES,
-            "part_count": 0,
-            "received_bytes": 0,
-            "total_bytes": total_bytes,
-            "crc32c": 0,
-            "partial_parts": [],
-            "created_at": now,
-            "expires_at": now + SESSION_LIFETIME,
-        }
         await insert(connection, "upload_sessions", row)
-    for each in earlier:
-        await delete_or_defer(gateway, _session(each))
-    return f"{grant.library_id}.{session_id}.{secret}"
+    return earlier
+
+
+async def _reject_during_assembly(connection: Connection, grant: Grant, *, now: datetime) -> None:
+    """An object that is completed now could otherwise replace that of the new session."""
+    is_assembling = await connection.fetchval(
+        """SELECT EXISTS (SELECT FROM upload_sessions WHERE library_id = $1 AND video_id = $2
+               AND state = 'assembling' AND assembly_until > $3)""",
+        grant.library_id,
+        grant.video_id,
+        now,
+    )
+    if is_assembling:
+        raise being_finished()
 
 
 async def find_session(gateway: Gateway, video_id: str, token: str) -> Session:
@@ -122,11 +149,11 @@ async def find_session(gateway: Gateway, video_id: str, token: str) -> Session:
     if not (is_id(library_id) and is_id(session_id) and secret):
         raise session_unknown()
     async with gateway.database.transaction(library_id) as connection:
-        row = await connection.fetchrow(_FIND, library_id, session_id)
+        row = await connection.fetchrow(FIND, library_id, session_id)
     token_hash = gateway.secret_box.keyed_hash(_PURPOSE, secret)
     if row is None or row["video_id"] != video_id or not secrets.compare_digest(row["token_hash"], token_hash):
         raise session_unknown()
-    session = _session(row)
+    session = to_session(row)
     if session.state == "aborted" or session.expires_at <= gateway.clock():
         raise session_gone()
     return session
@@ -134,81 +161,8 @@ async def find_session(gateway: Gateway, video_id: str, token: str) -> Session:
 
 async def load_session(gateway: Gateway, library_id: str, session_id: str) -> Session | None:
     async with gateway.database.transaction(library_id) as connection:
-        row = await connection.fetchrow(_FIND, library_id, session_id)
-    return None if row is None else _session(row)
-
-
-async def finish_session(gateway: Gateway, session: Session, *, hashes: Mapping[str, str]) -> Session:
-    """Verifies checksums, assembles the object and releases the import, exactly once."""
-    if hashes.get("crc32c", crc_text(session.crc32c)) != crc_text(session.crc32c):
-        raise await _reject_digest(gateway, session)
-    md5 = hashes.get("md5")
-    if md5 is not None:
-        async with gateway.database.transaction(session.library_id) as connection:
-            session = await _locked(connection, session)
-            await _assemble(gateway, connection, session)
-        if await md5_of(gateway.storage, session.storage_path) != md5:  # without a lock: it may take minutes
-            raise await _reject_digest(gateway, session)
-    try:
-        async with gateway.database.transaction(session.library_id) as connection:
-            session = await _locked(connection, session)
-            if not session.is_complete:
-                await _assemble(gateway, connection, session)
-                session = await _complete(connection, session, md5=md5, now=gateway.clock())
-    except (MultipartUploadNotFoundError, InvalidPartsError) as error:  # the caller cannot repair it
-        await abort_session(gateway, session)
-        raise session_gone() from error
-    with suppress(Exception):  # leftovers are deleted by the sweep
-        await delete_partial_parts(gateway.storage, session.library_id, session.id)
-    return session
-
-
-async def _locked(connection: Connection, session: Session) -> Session:
-    """Locks the source before the session, as every other transaction does, to prevent deadlocks."""
-    await lock_upload_source(connection, session.library_id, session.video_id)
-    row = await connection.fetchrow(f"{_FIND} FOR UPDATE", session.library_id, session.id)
-    if row is None or row["state"] == "aborted":
-        raise session_gone()
-    if row["received_bytes"] != row["total_bytes"]:
-        raise try_again("The upload is not complete yet.")
-    return _session(row)
-
-
-async def _assemble(gateway: Gateway, connection: Connection, session: Session) -> None:
-    """Completes the multipart upload under the row lock, so that an old session cannot overwrite a newer one."""
-    if session.is_complete or session.multipart_id is None:
-        return
-    rows = await connection.fetch(
-        "SELECT etag FROM upload_parts WHERE library_id = $1 AND session_id = $2 ORDER BY number",
-        session.library_id,
-        session.id,
-    )
-    try:
-        await gateway.multipart.complete(
-            session.storage_path, session.multipart_id, etags=[row["etag"] for row in rows]
-        )
-    except MultipartUploadNotFoundError:  # a process may have crashed after completing it
-        stored = await gateway.multipart.find(session.storage_path)
-        if stored is None or (stored.owner, stored.size_bytes) != (session.id, session.total_bytes):
-            raise
-
-
-async def _complete(connection: Connection, session: Session, *, md5: str | None, now: datetime) -> Session:
-    """Marks the session complete and releases the import, in the caller's transaction."""
-    await connection.execute(
-        "DELETE FROM upload_parts WHERE library_id = $1 AND session_id = $2", session.library_id, session.id
-    )
-    row = await connection.fetchrow(
-        """UPDATE upload_sessions SET state = 'complete', completed_at = $3, md5 = $4, multipart_id = NULL
-           WHERE library_id = $1 AND id = $2 RETURNING *""",
-        session.library_id,
-        session.id,
-        now,
-        md5,
-    )
-    assert row is not None  # locked by this transaction
-    await release_import(connection, session.library_id, session.video_id, size_bytes=session.received_bytes, now=now)
-    return _session(row)
+        row = await connection.fetchrow(FIND, library_id, session_id)
+    return None if row is None else to_session(row)
 
 
 async def release_import(
@@ -219,33 +173,28 @@ async def release_import(
     await set_source_size(connection, library_id, video_id, size_bytes=size_bytes)  # last, because it locks the totals
 
 
-async def _reject_digest(gateway: Gateway, session: Session) -> UploadError:
-    """Deletes an upload whose checksum does not match."""
-    async with gateway.database.transaction(session.library_id) as connection:
-        row = await connection.fetchrow(f"{_FIND} FOR UPDATE", session.library_id, session.id)
-        if row is not None and row["state"] == "open":
-            stored = await gateway.multipart.find(session.storage_path)
-            if stored is not None and stored.owner == session.id:
-                await gateway.storage.delete(session.storage_path)
-    await abort_session(gateway, session)
-    return UploadError(400, "BadDigest", "The received bytes do not match the given checksum.")
+async def abort_session(gateway: Gateway, session: Session, *, assembly_owner: str | None = None) -> bool:
+    """Aborts a session that is open, or that nobody else assembles; returns whether it was.
 
-
-async def abort_session(gateway: Gateway, session: Session) -> bool:
-    """Aborts an open session; returns whether it was open. The import then waits as if nothing had been sent."""
+    The import then waits as if nothing had been sent.
+    """
     async with gateway.database.transaction(session.library_id) as connection:
         source = await lock_upload_source(connection, session.library_id, session.video_id)
         row = await connection.fetchrow(
-            """UPDATE upload_sessions SET state = 'aborted'
-               WHERE library_id = $1 AND id = $2 AND state = 'open' RETURNING *""",
+            """UPDATE upload_sessions SET state = 'aborted', assembly_until = NULL
+               WHERE library_id = $1 AND id = $2
+               AND (state = 'open' OR state = 'assembling' AND (assembly_until <= $3 OR assembly_owner = $4))
+               RETURNING *""",
             session.library_id,
             session.id,
+            gateway.clock(),
+            assembly_owner,
         )
         if row is not None and source is not None and source["upload_expires_at"] is not None:
             expires_at = min(source["upload_expires_at"], gateway.clock() + gateway.upload_wait)
             await set_upload_deadline(connection, session.library_id, session.video_id, expires_at=expires_at)
     if row is not None:
-        await delete_or_defer(gateway, _session(row))
+        await delete_or_defer(gateway, to_session(row))
     return row is not None
 
 
@@ -260,6 +209,7 @@ async def delete_or_defer(gateway: Gateway, session: Session) -> None:
 async def delete_session_objects(gateway: Gateway, session: Session) -> None:
     if session.multipart_id is not None:
         await gateway.multipart.abort(session.storage_path, session.multipart_id)
+        await delete_assembled(gateway, session)  # only now: an aborted upload cannot be completed any more
     await delete_partial_parts(gateway.storage, session.library_id, session.id)
     async with gateway.database.transaction(session.library_id) as connection:
         await connection.execute(
@@ -269,6 +219,13 @@ async def delete_session_objects(gateway: Gateway, session: Session) -> None:
         )
 
 
-def _session(row: asyncpg.Record) -> Session:
+async def delete_assembled(gateway: Gateway, session: Session) -> None:
+    """Deletes the object if this session has completed it."""
+    stored = await gateway.multipart.find(session.storage_path)
+    if stored is not None and stored.owner == session.id:
+        await gateway.storage.delete(session.storage_path)
+
+
+def to_session(row: asyncpg.Record) -> Session:
     fields = {name: row[name] for name in Session.__dataclass_fields__}
     return Session(**{**fields, "partial_parts": tuple(PartialPart(**each) for each in row["partial_parts"])})

@@ -1,9 +1,10 @@
-"""Expires uploads and upload sessions, and deletes objects of aborted sessions."""
+"""Expires uploads and upload sessions, finishes abandoned ones, and deletes objects of aborted sessions."""
 
 import logging
 from dataclasses import dataclass, replace
 
 from cutroom.platform.db import Connection
+from cutroom.products.uploads.assembly import finish_session
 from cutroom.products.uploads.cancellation import expire_upload
 from cutroom.products.uploads.service import Gateway, abort_session, delete_session_objects, load_session
 
@@ -25,6 +26,24 @@ async def expire_sessions(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> in
         except Exception:  # noqa: BLE001 - one failure must not stop the sweep
             _log.exception("upload session sweep failed", extra={"upload_session": row["id"]})
     return swept
+
+
+async def finish_abandoned(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> int:
+    """Finishes complete uploads whose request crashed or failed, and returns how many; see `expire_sessions`."""
+    finished = 0
+    async with gateway.database.connection() as connection:
+        rows = await connection.fetch(
+            "SELECT library_id, id FROM unfinished_assemblies($1, $2)", gateway.clock(), at_most
+        )
+    for row in rows:
+        try:
+            session = await load_session(gateway, row["library_id"], row["id"])
+            if session is not None and session.expires_at > gateway.clock():
+                await finish_session(gateway, session, hashes={})
+                finished += 1
+        except Exception:  # noqa: BLE001 - one failure must not stop the sweep
+            _log.exception("upload assembly failed", extra={"upload_session": row["id"]})
+    return finished
 
 
 async def expire_uploads(gateway: Gateway, *, at_most: int = SWEEP_BATCH) -> int:
@@ -49,8 +68,8 @@ async def end_video_sessions(gateway: Gateway, library_id: str, video_id: str) -
         )
     for row in rows:
         session = await load_session(gateway, library_id, row["id"])
-        if session is not None and session.state == "open":
-            await abort_session(gateway, session)
+        if session is not None and session.state in {"open", "assembling"}:
+            await abort_session(gateway, session, assembly_owner=session.assembly_owner)
         if session is not None and session.state != "complete":
             await delete_session_objects(gateway, session)
 
@@ -59,8 +78,9 @@ async def _expire(gateway: Gateway, library_id: str, session_id: str) -> bool:
     session = await load_session(gateway, library_id, session_id)
     if session is None:
         return False
-    if session.state == "open":
-        await abort_session(gateway, session)
+    if session.state in {"open", "assembling"}:
+        if not await abort_session(gateway, session):
+            return False  # it is being finished
         session = replace(session, state="aborted")
     if session.state == "aborted":
         await delete_session_objects(gateway, session)

@@ -54,9 +54,9 @@ class GcsTarget:
         async with self.database.transaction(grant.library_id) as connection:
             await lock_source(connection, grant)
             await extend_import_deadline(connection, grant, wait=SESSION_LIFETIME, now=self.clock())
-            return await self.gcs.open_session(
-                grant.storage_path, content_type=grant.content_type, total_bytes=total_bytes, origin=origin
-            )
+        return await self.gcs.open_session(
+            grant.storage_path, content_type=grant.content_type, total_bytes=total_bytes, origin=origin
+        )
 
 
 async def release_if_stored(
@@ -65,10 +65,13 @@ async def release_if_stored(
     """Returns whether the file is in the store, and releases the import when it is first seen."""
     async with database.transaction(library_id) as connection:
         row = await lock_upload_source(connection, library_id, video_id)
-        if row is None or row["size_bytes"] is not None:
-            return row is not None
-        size_bytes = await storage.size(row["storage_path"])  # objects appear only when complete
-        if size_bytes is None:
-            return False
-        await release_import(connection, library_id, video_id, size_bytes=size_bytes, now=now)
-    return True
+    if row is None or row["size_bytes"] is not None:
+        return row is not None
+    size_bytes = await storage.size(row["storage_path"])  # objects appear only when complete
+    if size_bytes is None:
+        return False
+    async with database.transaction(library_id) as connection:
+        row = await lock_upload_source(connection, library_id, video_id)
+        if row is not None and row["size_bytes"] is None:
+            await release_import(connection, library_id, video_id, size_bytes=size_bytes, now=now)
+    return row is not None
