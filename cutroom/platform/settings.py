@@ -139,6 +139,11 @@ class Settings(BaseSettings):
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     upload_wait_seconds: int = Field(default=24 * 60 * 60, ge=1, le=7 * 24 * 60 * 60)  # for the first byte of an upload
+    upload_slots: int = Field(default=64, ge=1)  # concurrent uploads, per API process
+    upload_slots_per_library: int = Field(default=16, ge=1)
+    upload_slots_per_account: int = Field(default=32, ge=1)  # in all libraries together
+    upload_idle_seconds: float = Field(default=30.0, gt=0, le=600)  # without a byte from the sender
+    upload_dir: Path | None = None  # where received bytes wait for the object store; the system's temporary directory
     plans_file: Path | None = None
 
     # Credits.

@@ -16,6 +16,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from cutroom.platform.slots import Slots
 from cutroom.platform.storage.gcs import Gcs
 from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
@@ -44,6 +45,7 @@ class Runtime:
     secret_box: SecretBox
     authenticator: Authenticator
     limits: RateLimiter
+    slots: Slots
     idempotency: IdempotencyStore
     page_tokens: PageTokens
     last_use: LastUsedRecorder
@@ -79,6 +81,7 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
                 secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused
             ),
             limits=RateLimiter(redis, failures_per_minute=settings.failed_credentials_per_minute),
+            slots=Slots(redis),
             idempotency=IdempotencyStore(secret_box),
             page_tokens=PageTokens(secret_box),
             last_use=LastUsedRecorder(database),

@@ -2,6 +2,7 @@ CREATE TABLE upload_sessions (
     library_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     video_id text COLLATE "C" NOT NULL,
+    account_id text,
     token_hash bytea NOT NULL,
     state text NOT NULL
         CONSTRAINT upload_sessions_state_check CHECK (state IN ('open', 'assembling', 'complete', 'aborted')),

@@ -1,6 +1,5 @@
 """Single S3 calls that obstore does not expose, such as those of multipart uploads, signed with Signature Version 4."""
 
-import asyncio
 import hashlib
 import hmac
 import html
@@ -20,7 +19,6 @@ CONNECT_SECONDS = 10.0
 TRANSFER_SECONDS = 120.0  # for one part, and for completing an upload of ten thousand parts
 MAX_CONNECTIONS = 100
 MAX_LISTED = 1_000
-MAX_CONCURRENT_UPLOADS = 64  # per process; each holds two parts in memory
 # Payloads are not hashed again: TLS protects them in transit, and our own checksum covers the whole file.
 _UNSIGNED = "UNSIGNED-PAYLOAD"
 _OWNER = "x-amz-meta-upload"
@@ -128,7 +126,6 @@ class Multipart:
         self._client = client
         self._bucket_url = bucket_url
         self._signer = signer
-        self.slots = asyncio.Semaphore(MAX_CONCURRENT_UPLOADS)
 
     @classmethod
     def connect(cls, settings: Settings) -> "Multipart":
@@ -147,6 +144,10 @@ class Multipart:
         """Stores a small object in one request."""
         headers = {"content-type": content_type, _OWNER: owner}
         await self._call("PUT", path, headers=headers, buffers=[content])
+
+    async def stream(self, path: str, *, content: AsyncIterable[bytes], size_bytes: int) -> None:
+        """Stores an object of known size in one request, without holding it in memory."""
+        await self._send("PUT", path, content=content, size_bytes=size_bytes)
 
     async def delete(self, path: str) -> None:
         await self._call("DELETE", path)

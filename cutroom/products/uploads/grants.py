@@ -28,6 +28,7 @@ class Grant:
     storage_path: str
     content_type: str
     expires_at: int
+    account_id: str = ""  # who was given it; bounds concurrent uploads
 
 
 def sign_start_url(secret_box: SecretBox, base_url: str, grant: Grant) -> str:

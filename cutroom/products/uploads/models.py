@@ -38,6 +38,7 @@ class UploadSessionRow(Table):
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
     video_id: Mapped[Id]
+    account_id: Mapped[str | None] = mapped_column(Text)  # who was given the URL
     token_hash: Mapped[bytes] = mapped_column(LargeBinary)
     state: Mapped[str] = mapped_column(Text)
     assembly_owner: Mapped[str | None] = mapped_column(Text)  # the request that completes the object

@@ -7,33 +7,35 @@ rewriting one growing object, or a database row, would cost many times as much.
 import asyncio
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 
 import obstore
 
 from cutroom.platform.ids import new_id
+from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.uploads.rules import PartialPart
 
 MAX_PARTIAL_PARTS = 64  # further ones are merged into one object
 
 
-async def put_partial_part(storage: Storage, library_id: str, session_id: str, *, data: bytes) -> PartialPart:
+async def put_partial_part(
+    multipart: Multipart, library_id: str, session_id: str, *, content: AsyncIterable[bytes], size_bytes: int
+) -> PartialPart:
     path = f"{_folder(library_id, session_id)}{new_id()}"
-    await storage.put(path, data)
-    return PartialPart(path, size_bytes=len(data))
+    await multipart.stream(path, content=content, size_bytes=size_bytes)
+    return PartialPart(path, size_bytes=size_bytes)
 
 
-async def read_partial_parts(storage: Storage, partial_parts: Sequence[PartialPart]) -> list[bytes]:
-    """Reads them in order; raises FileNotFoundError if a concurrent request has merged them into a part."""
-    return list(await asyncio.gather(*(_read(storage, each) for each in partial_parts)))
-
-
-async def _read(storage: Storage, partial_part: PartialPart) -> bytes:
-    data = b"".join([chunk async for chunk in storage.read(partial_part.path)])
-    if len(data) != partial_part.size_bytes:
-        raise OSError(f"{partial_part.path} has {len(data)} bytes, not {partial_part.size_bytes}")
-    return data
+async def read_partial_parts(storage: Storage, partial_parts: Sequence[PartialPart]) -> AsyncIterator[bytes]:
+    """Streams them in order; raises FileNotFoundError if a concurrent request has merged them into a part."""
+    for each in partial_parts:
+        size_bytes = 0
+        async for chunk in storage.read(each.path):
+            size_bytes += len(chunk)
+            yield chunk
+        if size_bytes != each.size_bytes:
+            raise OSError(f"{each.path} has {size_bytes} bytes, not {each.size_bytes}")
 
 
 async def delete_partial_parts(storage: Storage, library_id: str, session_id: str) -> None:

@@ -13,7 +13,8 @@ The signed URL is the only credential.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from typing import Any
 
@@ -25,13 +26,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive
 
+from cutroom.platform.slots import SlotLimit, SlotsFullError
 from cutroom.platform.storage.gcs import GcsError
 from cutroom.platform.storage.multipart import StoreError
 from cutroom.products.uploads.assembly import finish_session
 from cutroom.products.uploads.grants import PARAMETER, SESSION_PARAMETER, Grant, read_grant
-from cutroom.products.uploads.multipart_related import parse_metadata, parse_related, read_body, replay
+from cutroom.products.uploads.multipart_related import (
+    MAX_METADATA_BYTES,
+    RelatedFile,
+    parse_metadata,
+    parse_related,
+    replay,
+)
 from cutroom.products.uploads.receiver import Receiver
+from cutroom.products.uploads.request_body import read_body
 from cutroom.products.uploads.rules import (
+    MAX_RELATED_BYTES,
     Chunk,
     Session,
     UploadError,
@@ -42,10 +52,12 @@ from cutroom.products.uploads.rules import (
     parse_hashes,
     parse_total,
     session_gone,
+    too_many_uploads,
     try_again,
 )
 from cutroom.products.uploads.schemas import BUCKET, error_body, hash_header, object_resource
 from cutroom.products.uploads.service import Gateway, abort_session, find_session, open_session
+from cutroom.products.uploads.spool import Spool
 from cutroom.products.uploads.targets import GatewayTarget, GcsTarget, UploadTarget
 
 RETRY_SECONDS = "1"
@@ -139,13 +151,25 @@ async def upload_object(request: Request) -> Response:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise UploadError(401, "required", "Send the signed token of the upload as the access token.")
-    grant, body = _grant(request, token.strip()), await read_body(request.receive)
-    if kind == "resumable":
-        _check_name(request, grant, parse_metadata(body))
-        return Response(status_code=200, headers={"Location": await _open(request, grant)})
-    metadata, data = parse_related(request.headers.get("content-type", ""), body)
-    _check_name(request, grant, metadata)
-    return await _put_related(_gateway(request), grant, metadata, data)
+    grant = _grant(request, token.strip())
+    async with _slot(request, grant.library_id, grant.account_id):
+        with closing(Spool(_gateway(request).spool_dir)) as body:
+            return await (_open_object if kind == "resumable" else _put_object)(request, grant, body)
+
+
+async def _open_object(request: Request, grant: Grant, body: Spool) -> Response:
+    idle_seconds = _gateway(request).idle_seconds
+    await read_body(request.receive, body, max_bytes=MAX_METADATA_BYTES, idle_seconds=idle_seconds)
+    _check_name(request, grant, parse_metadata(b"".join([chunk async for chunk in body.read()])))
+    return Response(status_code=200, headers={"Location": await _open(request, grant)})
+
+
+async def _put_object(request: Request, grant: Grant, body: Spool) -> Response:
+    gateway, max_bytes = _gateway(request), MAX_RELATED_BYTES + MAX_METADATA_BYTES
+    await read_body(request.receive, body, max_bytes=max_bytes, idle_seconds=gateway.idle_seconds)
+    related = await parse_related(request.headers.get("content-type", ""), body)
+    _check_name(request, grant, related.metadata)
+    return await _put_related(gateway, grant, related, body)
 
 
 def _check_name(request: Request, grant: Grant, metadata: dict[str, Any]) -> None:
@@ -154,15 +178,16 @@ def _check_name(request: Request, grant: Grant, metadata: dict[str, Any]) -> Non
         raise UploadError(403, "forbidden", f"This token is for {grant.storage_path} in {BUCKET}.")
 
 
-async def _put_related(gateway: Gateway, grant: Grant, metadata: dict[str, Any], data: bytes) -> Response:
-    chunk = Chunk(0, len(data), total=len(data), ends_file=True)
-    if not data:
+async def _put_related(gateway: Gateway, grant: Grant, related: RelatedFile, body: Spool) -> Response:
+    size_bytes, metadata = related.end - related.first, related.metadata
+    chunk = Chunk(0, size_bytes, total=size_bytes, ends_file=True)
+    if not size_bytes:
         raise invalid("An empty file cannot be uploaded.")
     declared = {"crc32c": metadata.get("crc32c"), "md5": metadata.get("md5Hash")}
     hashes = {name: value for name, value in declared.items() if isinstance(value, str)}
-    token = await open_session(gateway, grant, total_bytes=len(data))
+    token = await open_session(gateway, grant, total_bytes=size_bytes)
     session = await find_session(gateway, grant.video_id, token)
-    return await _receive(gateway, session, chunk, receive=replay(data), hashes=hashes)
+    return await _receive(gateway, session, chunk, receive=replay(body.read(related.first, related.end)), hashes=hashes)
 
 
 async def _put(request: Request) -> Response:
@@ -175,10 +200,29 @@ async def _put(request: Request) -> Response:
     headers = request.headers
     chunk = parse_chunk(headers.get("content-range"), headers.get("content-length"))
     hashes = parse_hashes(headers.getlist("x-goog-hash"))
-    if gateway.multipart.slots.locked():
-        raise try_again("Too many concurrent uploads.")
-    async with gateway.multipart.slots:
+    async with _slot(request, session.library_id, session.account_id):
         return await _receive(gateway, session, chunk, receive=request.receive, hashes=hashes)
+
+
+@asynccontextmanager
+async def _slot(request: Request, library_id: str, account_id: str | None) -> AsyncIterator[None]:
+    """Holds a slot of this process, the account and the library while the body runs."""
+    runtime = request.app.state.runtime
+    settings, slots = runtime.settings, runtime.slots
+    limits = {
+        "at the moment": SlotLimit("upload:process", settings.upload_slots, per_process=True),
+        "of this account": SlotLimit(f"upload:account:{account_id}", settings.upload_slots_per_account),
+        "in this library": SlotLimit(f"upload:library:{library_id}", settings.upload_slots_per_library),
+    }
+    if not account_id:
+        del limits["of this account"]
+    async with AsyncExitStack() as stack:
+        for scope, limit in limits.items():
+            try:
+                await stack.enter_async_context(slots.hold([limit]))
+            except SlotsFullError:
+                raise too_many_uploads(scope) from None
+        yield
 
 
 async def _receive(
@@ -235,6 +279,8 @@ def _gateway(request: Request) -> Gateway:
         secret_box=runtime.secret_box,
         clock=runtime.clock,
         upload_wait=timedelta(seconds=runtime.settings.upload_wait_seconds),
+        idle_seconds=runtime.settings.upload_idle_seconds,
+        spool_dir=runtime.settings.upload_dir,
     )
 
 

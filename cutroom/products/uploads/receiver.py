@@ -1,20 +1,22 @@
 """Receives the bytes of one PUT: full parts are uploaded while the next one is read, the rest becomes a partial part.
 
-Memory is bounded by two parts: the one being uploaded and the one being filled. While both are full nothing is read,
-which applies backpressure to the sender.
+Parts are spooled to disk, so that memory does not depend on their size. There are at most two: the one being uploaded
+and the one being filled. While both are full nothing is read, which applies backpressure to the sender.
 """
 
 import asyncio
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 import google_crc32c
-from starlette.types import Message, Receive
+from starlette.types import Receive
 
 from cutroom.platform.db import Connection
 from cutroom.products.ingest.service import set_upload_deadline
 from cutroom.products.uploads.partial_parts import MAX_PARTIAL_PARTS, put_partial_part, read_partial_parts
+from cutroom.products.uploads.request_body import next_message
 from cutroom.products.uploads.rules import (
     Chunk,
     PartialPart,
@@ -28,9 +30,9 @@ from cutroom.products.uploads.rules import (
     try_again,
 )
 from cutroom.products.uploads.service import Gateway
+from cutroom.products.uploads.spool import Spool
 
-READ_SECONDS = 60.0  # without a byte
-PART_SECONDS = 1_800.0  # per part; slower senders would hold memory too long
+PART_SECONDS = 1_800.0  # per part; slower senders would hold their slot too long
 
 # Compare-and-set on received_bytes: does nothing if a concurrent request has advanced the session.
 _ADVANCE = """UPDATE upload_sessions SET received_bytes = $4, part_count = $5, crc32c = $6, partial_parts = $7,
@@ -60,8 +62,8 @@ class Receiver:
         self._partial_parts = session.partial_parts
         self._merged: tuple[PartialPart, ...] = ()  # now contained in a part
         self._stored = session.received_bytes
-        self._buffers: list[bytes] = []
-        self._free_bytes = self._part_bytes - sum(each.size_bytes for each in session.partial_parts)
+        self._spool = Spool(gateway.spool_dir)  # received bytes of the next part
+        self._free_bytes = self._part_bytes - _size(session.partial_parts)
         self._uploading: asyncio.Task[None] | None = None
         self._skip = session.received_bytes - chunk.first  # bytes sent again
         self._deadline = time.monotonic() + PART_SECONDS
@@ -90,12 +92,14 @@ class Receiver:
                 self._uploading.cancel()
                 with suppress(asyncio.CancelledError, Exception):
                     await self._uploading
+            self._spool.close()
         return is_complete
 
     async def _read(self, receive: Receive) -> bool:
         remaining = self._chunk.length
         while True:
-            message = await _next(receive, min(READ_SECONDS, self._deadline - time.monotonic()))
+            seconds = min(self._gateway.idle_seconds, self._deadline - time.monotonic())
+            message = await next_message(receive, seconds)
             if message is None or message["type"] == "http.disconnect":
                 return False
             body: bytes = message.get("body", b"")
@@ -114,18 +118,16 @@ class Receiver:
             raise too_large(self._capacity) if self.total is None else invalid("The file is longer than declared.")
         while len(body) >= self._free_bytes:
             head, body = body[: self._free_bytes], body[self._free_bytes :]
-            self._append(head)
+            await self._append(head)
             await self._await_upload()
-            self._uploading = asyncio.create_task(
-                self._upload_part(await self._take_buffers(), self.received, self.crc32c)
-            )
+            self._uploading = asyncio.create_task(self._upload_part(*self._take_spool()))
             self._free_bytes = self._part_bytes
             self._deadline = time.monotonic() + PART_SECONDS
         if body:
-            self._append(body)
+            await self._append(body)
 
-    def _append(self, body: bytes) -> None:
-        self._buffers.append(body)
+    async def _append(self, body: bytes) -> None:
+        await self._spool.write(body)
         self._free_bytes -= len(body)
         self.received += len(body)
         self.crc32c = google_crc32c.extend(self.crc32c, body)
@@ -136,20 +138,30 @@ class Receiver:
         if uploading is not None:
             await uploading
 
-    async def _take_buffers(self) -> list[bytes]:
-        buffers = await read_partial_parts(self._gateway.storage, self._partial_parts) if self._partial_parts else []
-        buffers.extend(self._buffers)
-        self._buffers.clear()
+    def _take_spool(self) -> tuple[Spool, int, int]:
+        """Starts a new spool; returns the filled one with the position and checksum at its end."""
+        spool, self._spool = self._spool, Spool(self._gateway.spool_dir)
         self._merged, self._partial_parts = self._partial_parts, ()
-        return buffers
+        return spool, self.received, self.crc32c
 
-    async def _upload_part(self, buffers: list[bytes], received: int, crc32c: int) -> None:
+    async def _content(self, partial_parts: tuple[PartialPart, ...], spool: Spool) -> AsyncIterator[bytes]:
+        async for chunk in read_partial_parts(self._gateway.storage, partial_parts):
+            yield chunk
+        async for chunk in spool.read():
+            yield chunk
+
+    async def _upload_part(self, spool: Spool, received: int, crc32c: int) -> None:
         """Uploads a part, then records it; after a crash in between, the same part number is uploaded again."""
         session, number = self._session, self._part_count + 1
         assert session.multipart_id is not None
-        etag = await self._gateway.multipart.put_part(
-            session.storage_path, session.multipart_id, number=number, buffers=buffers
-        )
+        with closing(spool):
+            etag = await self._gateway.multipart.stream_part(
+                session.storage_path,
+                session.multipart_id,
+                number=number,
+                content=self._content(self._merged, spool),
+                size_bytes=_size(self._merged) + spool.size_bytes,
+            )
         async with self._gateway.database.transaction(session.library_id) as connection:
             await self._advance(connection, received=received, crc32c=crc32c, part_count=number, partial_parts=())
             await connection.execute(_PUT_PART, session.library_id, session.id, number, etag)
@@ -160,8 +172,8 @@ class Receiver:
 
     async def _upload_last_part(self) -> None:
         session = self._session
-        if self._buffers or self._partial_parts:
-            await self._upload_part(await self._take_buffers(), self.received, self.crc32c)
+        if self._spool.size_bytes or self._partial_parts:
+            await self._upload_part(*self._take_spool())
         elif session.total_bytes is None:  # ended on a part boundary, and the size is known only now
             async with self._gateway.database.transaction(session.library_id) as connection:
                 await self._advance(
@@ -174,16 +186,20 @@ class Receiver:
 
     async def _store_partial_part(self) -> None:
         """Stores buffered bytes durably before the response acknowledges them."""
-        if not self._buffers:
+        if not self._spool.size_bytes:
             return
-        session, partial_parts = self._session, self._partial_parts
-        if len(partial_parts) >= MAX_PARTIAL_PARTS:
-            self._buffers[:0] = await read_partial_parts(self._gateway.storage, partial_parts)
-            partial_parts = ()
-        data = b"".join(self._buffers)
-        self._buffers.clear()
-        stored = await put_partial_part(self._gateway.storage, session.library_id, session.id, data=data)
-        self._partial_parts = (*partial_parts, stored)
+        session, kept = self._session, self._partial_parts
+        merged: tuple[PartialPart, ...] = ()
+        if len(kept) >= MAX_PARTIAL_PARTS:
+            kept, merged = (), kept
+        stored = await put_partial_part(
+            self._gateway.multipart,
+            session.library_id,
+            session.id,
+            content=self._content(merged, self._spool),
+            size_bytes=_size(merged) + self._spool.size_bytes,
+        )
+        self._partial_parts = (*kept, stored)
         async with self._gateway.database.transaction(session.library_id) as connection:
             await self._advance(
                 connection,
@@ -223,12 +239,8 @@ class Receiver:
             raise _superseded()
 
 
-async def _next(receive: Receive, seconds: float) -> Message | None:
-    try:
-        async with asyncio.timeout(seconds):
-            return await receive()
-    except TimeoutError:
-        return None
+def _size(partial_parts: Sequence[PartialPart]) -> int:
+    return sum(each.size_bytes for each in partial_parts)
 
 
 def _superseded() -> UploadError:

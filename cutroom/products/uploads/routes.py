@@ -39,6 +39,7 @@ async def create_upload(call: CurrentCall, video_id: VideoId, new_session: NewUp
         storage_path=row["storage_path"],
         content_type=content_type or DEFAULT_CONTENT_TYPE,
         expires_at=int((call.now + START_LIFETIME).timestamp()),
+        account_id=call.principal.user_id,
     )
     url = sign_start_url(call.runtime.secret_box, call.runtime.settings.base_url, grant)
     job_id = import_job_id(video_id)

@@ -12,6 +12,7 @@ PART_BYTES = 8 * 1024 * 1024
 MAX_PARTS = 10_000  # per S3 multipart upload
 MAX_UPLOAD_BYTES = 500 * 10**9
 MAX_RELATED_BYTES = 8 * 1024 * 1024  # of a multipart/related upload, the limit of Google's clients
+SLOT_RETRY_SECONDS = 5
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 _MEBIBYTE = 1024 * 1024
@@ -43,6 +44,12 @@ def try_again(message: str) -> UploadError:
     return UploadError(503, "backendError", message)
 
 
+def too_many_uploads(scope: str) -> UploadError:
+    """The protocol's form of RATE_LIMITED."""
+    headers = {"Retry-After": str(SLOT_RETRY_SECONDS)}
+    return UploadError(429, "rateLimitExceeded", f"Too many concurrent uploads {scope}.", headers=headers)
+
+
 def being_finished() -> UploadError:
     return try_again("Another request is finishing this upload.")
 
@@ -70,6 +77,7 @@ class Session:
     library_id: str
     id: str
     video_id: str
+    account_id: str | None
     state: str
     storage_path: str
     content_type: str

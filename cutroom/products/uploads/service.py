@@ -9,6 +9,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -56,6 +57,8 @@ class Gateway:
     secret_box: SecretBox
     clock: Clock
     upload_wait: timedelta  # for the first byte of a session
+    idle_seconds: float = 30.0  # without a byte from the sender
+    spool_dir: Path | None = None  # where received bytes wait for the object store
 
 
 async def lock_source(connection: Connection, grant: Grant) -> None:
@@ -82,10 +85,11 @@ async def open_session(gateway: Gateway, grant: Grant, *, total_bytes: int | Non
         await lock_source(connection, grant)
         await _reject_during_assembly(connection, grant, now=now)
     multipart_id = await gateway.multipart.create(grant.storage_path, content_type=grant.content_type, owner=session_id)
-    row = {
+    row: dict[str, Any] = {
         "library_id": grant.library_id,
         "id": session_id,
         "video_id": grant.video_id,
+        "account_id": grant.account_id or None,
         "token_hash": gateway.secret_box.keyed_hash(_PURPOSE, secret),
         "state": "open",
         "storage_path": grant.storage_path,
