@@ -76,6 +76,11 @@ class Settings(BaseSettings):
     running_jobs_per_library: int = Field(default=8, ge=1)
     media_concurrency: int = Field(default=2, ge=1)
     download_concurrency: int = Field(default=4, ge=1)
+    imports_per_library: int = Field(default=3, ge=1)  # downloads at once, in all workers
+    imports_per_host: int = Field(default=3, ge=1)
+    import_min_bytes_per_second: int = Field(default=32 * 1024, ge=1)  # in every window
+    import_window_seconds: float = Field(default=60.0, gt=0, le=3600)
+    import_grace_seconds: float = Field(default=600.0, ge=0, le=6 * 3600)  # added to the time that the least rate takes
     egress_denied_networks: CommaSeparated[IPv4Network | IPv6Network] = []  # in addition to private networks
     cache_dir: Path = Path("/var/tmp/cutroom")  # noqa: S108 - a bounded local media cache
     cache_max_bytes: int = Field(default=50 * 1024**3, ge=1024**3)

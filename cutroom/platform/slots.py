@@ -56,9 +56,9 @@ class Slots:
     While Redis is unavailable, each process applies the limits to its own holders.
     """
 
-    def __init__(self, redis: BatchingRedis) -> None:
+    def __init__(self, redis: BatchingRedis, local: Counter[str] | None = None) -> None:
         self._redis = redis
-        self._local: Counter[str] = Counter()
+        self._local: Counter[str] = Counter() if local is None else local  # held by this process
 
     @asynccontextmanager
     async def hold(self, limits: Sequence[SlotLimit]) -> AsyncIterator[None]:

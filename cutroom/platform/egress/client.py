@@ -18,6 +18,7 @@ __all__ = [
     "Egress",
     "EgressResponse",
     "PostResponse",
+    "SlowResponseError",
     "TooLargeError",
     "UnreachableError",
     "url_error",
@@ -47,6 +48,10 @@ class _RefusedError(Exception):
     """Why a request was aborted; only logged."""
 
 
+class _TooSlowError(_RefusedError):
+    """The body arrives below the minimum rate."""
+
+
 _FAILURES = (
     _RefusedError,
     AddressDeniedError,
@@ -67,6 +72,10 @@ class UnreachableError(Exception):
 
     def __init__(self) -> None:
         super().__init__("The URL could not be fetched.")
+
+
+class SlowResponseError(UnreachableError):
+    """The body arrives below the minimum rate; only a host that was allowed and has responded can cause it."""
 
 
 class TooLargeError(Exception):
@@ -105,7 +114,7 @@ class EgressResponse:
                 yield chunk
         except _FAILURES as error:
             _log(self.final_url, error)
-            raise UnreachableError from None
+            raise (SlowResponseError if isinstance(error, _TooSlowError) else UnreachableError) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +284,7 @@ async def _paced(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         waited, received = waited + clock() - started, received + len(chunk)
         if waited >= RATE_WINDOW_SECONDS:
             if received < MIN_BYTES_PER_SECOND * waited:
-                raise _RefusedError("too slow")
+                raise _TooSlowError("too slow")
             waited, received = 0.0, 0
         yield chunk
 

@@ -4,12 +4,15 @@ import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
+from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
@@ -25,13 +28,16 @@ from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.slots import SlotsFullError
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.ingest import service
+from cutroom.products.ingest.import_slots import ImportSlots
 from cutroom.products.ingest.rules import MediaKind, SourceType
 from cutroom.products.ingest.sources import ImportSource, SourceError, SourceInfo
 from cutroom.products.ingest.sources_youtube import YoutubeSource
 
 MAX_SOURCE_BYTES = 100 * 1024**3
+SLOT_RETRY = timedelta(seconds=5)
 # Progress of an import after each step; uploads begin with the inspection.
 DOWNLOADED_PERCENT, INSPECTED_PERCENT, POSTER_PERCENT, ENCODED_PERCENT = 20, 26, 28, 90
 AUDIO_JOINED_PERCENT, JOINED_PERCENT = 93, 97
@@ -85,6 +91,7 @@ class IngestActivities:
     sandbox: Sandbox
     sources: Mapping[SourceType, ImportSource]
     youtube: YoutubeSource
+    slots: ImportSlots
     secret_box: SecretBox
     clock: Clock
 
@@ -108,12 +115,27 @@ class IngestActivities:
         if source.type is SourceType.UPLOAD or source.is_inspected:
             return
         url = self.secret_box.unseal(service.URL_PURPOSE, source.sealed_url, context=video_id).decode()
-        async with self._step(ref, "downloading", progress=DOWNLOADED_PERCENT) as report_progress:
+        async with (
+            self._slot(ref, source.type, url),
+            self._step(ref, "downloading", progress=DOWNLOADED_PERCENT) as report_progress,
+        ):
             with self.media_cache.temp_dir() as temp_dir:
                 info, path = await self._download(source.type, url, temp_dir, report_progress=report_progress)
                 await self.storage.put(source.storage_path, path)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_title(connection, ref.library_id, video_id, title=info.title or info.file_name)
+
+    @asynccontextmanager
+    async def _slot(self, ref: JobRef, kind: SourceType, url: str) -> AsyncIterator[None]:
+        """Holds a slot of the library and the host; without one, leaves the worker to others and tries again later."""
+        try:
+            async with self.slots.hold(ref.library_id, kind, url):
+                yield
+        except SlotsFullError as error:
+            message = "Too many imports from this host or into this library are running."
+            raise ApplicationError(
+                message, {"reason": "UNAVAILABLE"}, type=Code.UNSUPPORTED_SOURCE.value, next_retry_delay=SLOT_RETRY
+            ) from error
 
     async def _download(
         self, kind: SourceType, url: str, temp_dir: Path, *, report_progress: ReportProgress
@@ -253,11 +275,11 @@ class IngestActivities:
         self, ref: JobRef, stage: str, *, progress: float, share: float | None = None
     ) -> AsyncIterator[ReportProgress]:
         """A job step that reports source errors as job failures."""
-        try:
-            async with job_step(self.database, self.clock, ref, stage, progress=progress, share=share) as report:
+        async with job_step(self.database, self.clock, ref, stage, progress=progress, share=share) as report:
+            try:
                 yield report
-        except SourceError as error:
-            raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
+            except SourceError as error:  # inside the step, which translates other errors
+                raise failure(error.code, str(error), reason="UNAVAILABLE", retry=error.retryable) from error
 
 
 class FileSink:

@@ -1,5 +1,6 @@
 """Probes and downloads media from public URLs, Dropbox and Google Drive."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -9,8 +10,15 @@ from typing import Protocol
 from urllib.parse import urlencode, urljoin
 
 from cutroom.errors import Code
-from cutroom.platform.egress.client import Egress, EgressResponse, TooLargeError, UnreachableError
+from cutroom.platform.egress.client import (
+    Egress,
+    EgressResponse,
+    SlowResponseError,
+    TooLargeError,
+    UnreachableError,
+)
 from cutroom.platform.egress.urls import UrlError, parse_url
+from cutroom.products.ingest.pace import DEFAULT_PACE, DOWNLOAD_SECONDS, Pace, PaceRules, TooSlowError
 from cutroom.products.ingest.rules import (
     DRIVE_HOSTS,
     drive_download_url,
@@ -21,7 +29,6 @@ from cutroom.products.ingest.rules import (
 )
 
 PROBE_SECONDS = 8.0
-DOWNLOAD_SECONDS = 6 * 3600.0
 MAX_PAGE_BYTES = 1024 * 1024  # of an HTML page returned in place of the file
 HEAD_BYTES = 1024
 MAX_MEDIA_BYTES = 1 << 40  # limit of a probe; downloads set their own
@@ -46,6 +53,10 @@ class SourceError(Exception):
 
 def unreachable() -> SourceError:
     return SourceError("The source could not be fetched.", retryable=True)
+
+
+def too_slow() -> SourceError:
+    return SourceError("The source sends its file too slowly to be imported.")
 
 
 def too_large() -> SourceError:
@@ -118,8 +129,12 @@ class _OpenResponse:
 class HttpsSource:
     """A public media file."""
 
-    def __init__(self, egress: Egress) -> None:
+    def __init__(
+        self, egress: Egress, pace: PaceRules = DEFAULT_PACE, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._egress = egress
+        self._pace = pace
+        self._clock = clock
 
     async def probe(self, url: str) -> SourceInfo:
         async with self._open(url, max_bytes=MAX_MEDIA_BYTES, seconds=PROBE_SECONDS) as opened:
@@ -127,13 +142,14 @@ class HttpsSource:
 
     async def download(self, url: str, to: Sink, *, max_bytes: int, on_progress: Progress) -> SourceInfo:
         async with self._open(url, max_bytes=max_bytes, seconds=DOWNLOAD_SECONDS) as opened:
-            total = opened.info.size_bytes
+            total, pace = opened.info.size_bytes, Pace(self._pace, self._clock)
             await to.write(opened.head)
             done = len(opened.head)
             await on_progress(done, total)
             async for chunk in opened.rest:
                 await to.write(chunk)
                 done += len(chunk)
+                pace.check(done, total)
                 await on_progress(done, total)
             return opened.info
 
@@ -159,6 +175,8 @@ class HttpsSource:
                     raise self._status_error(response)
                 async with aclosing(response.chunks()) as chunks:
                     yield _OpenResponse(response, await _read_head(chunks), rest=chunks)
+        except (TooSlowError, SlowResponseError):
+            raise too_slow() from None
         except UnreachableError:
             raise unreachable() from None
         except TooLargeError:

@@ -4,7 +4,8 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,15 +15,16 @@ from cutroom.media import process
 from cutroom.media.process import MediaError
 from cutroom.platform.egress.addresses import Resolver
 from cutroom.platform.egress.proxy import open_proxy
+from cutroom.products.ingest.pace import DEFAULT_PACE, DOWNLOAD_SECONDS, Pace, PaceRules, TooSlowError
 from cutroom.products.ingest.rules import youtube_id, youtube_url
 from cutroom.products.ingest.sources import (
-    DOWNLOAD_SECONDS,
     Progress,
     Sink,
     SourceError,
     SourceInfo,
     over_quota,
     too_large,
+    too_slow,
     unreachable,
 )
 
@@ -103,9 +105,10 @@ def download_command(tools: Tools, video_id: str, *, proxy_url: str, folder: Pat
 class YoutubeSource:
     """A YouTube video."""
 
-    def __init__(self, resolver: Resolver, tools: Tools) -> None:
+    def __init__(self, resolver: Resolver, tools: Tools, pace: PaceRules = DEFAULT_PACE) -> None:
         self._resolver = resolver
         self._tools = tools
+        self._pace = pace
 
     async def probe(self, url: str) -> SourceInfo:
         video_id = youtube_id(url)
@@ -125,7 +128,7 @@ class YoutubeSource:
     ) -> SourceInfo:
         """Writes the video, or the combined file, to `to`, and a separate audio track to `audio_to`."""
         video_id = youtube_id(url)
-        records = _DownloadRecords(on_progress)
+        records = _DownloadRecords(on_progress, self._pace)
         with TemporaryDirectory(prefix="youtube-", dir=scratch) as folder:
             proxy_bytes = MAX_PROBE_BYTES + 2 * max_bytes  # page and player, video, audio
             async with open_proxy(
@@ -181,16 +184,30 @@ def to_source_error(stderr: str) -> SourceError:
 class _DownloadRecords:
     """Collects yt-dlp's JSON output: progress and finished files."""
 
-    def __init__(self, on_progress: Progress) -> None:
+    def __init__(self, on_progress: Progress, rules: PaceRules, clock: Callable[[], float] = time.monotonic) -> None:
         self.tracks: list[dict[str, Any]] = []
         self._on_progress = on_progress
+        self._rules = rules
+        self._clock = clock
+        self._pace: Pace | None = None
+        self._received = 0
 
     async def add(self, value: dict[str, Any]) -> None:
         if "filepath" in value:
             self.tracks.append(value)
         elif isinstance(done := value.get("downloaded_bytes"), int):
             total = value.get("total_bytes") or value.get("total_bytes_estimate")
+            self._check_pace(done, int(total) if total else None)
             await self._on_progress(done, int(total) if total else None)
+
+    def _check_pace(self, received: int, total: int | None) -> None:
+        if self._pace is None or received < self._received:  # the next track
+            self._pace = Pace(self._rules, self._clock)
+        self._received = received
+        try:
+            self._pace.check(received, total)
+        except TooSlowError:
+            raise too_slow() from None
 
 
 def _source_info(info: dict[str, Any]) -> SourceInfo:

@@ -9,6 +9,7 @@ import pytest
 
 from cutroom.errors import Code
 from cutroom.platform.egress.client import Egress
+from cutroom.products.ingest.pace import PaceRules
 from cutroom.products.ingest.sources import DropboxSource, GoogleDriveSource, HttpsSource, SourceError, SourceInfo
 from tests.support.network_namespace import (
     FakeInternet,
@@ -125,6 +126,33 @@ def test_non_media_response_is_rejected(page: bytes, message: str) -> None:
     async def work() -> None:
         async with provider(media_site_com__a=page) as (_, egress):
             assert await refused(HttpsSource(egress), "https://media.site.com/a") == message
+
+    work()
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_dripping_source_is_refused_long_before_its_deadline(declared: bool) -> None:  # noqa: FBT001
+    """The server sends 1 KiB after the other; by the injected clock, each takes a second."""
+
+    async def drip(_: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        length = b"Content-Length: 9999999\r\n" if declared else b""
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n" + length + b"\r\n" + MP4[:1024])
+        for _number in range(1000):
+            writer.write(bytes(1024))
+            await writer.drain()
+
+    @in_namespace
+    async def work() -> None:
+        async with open_internet() as internet:
+            await internet.serve(HOSTS, drip)
+            egress, kept = Egress(tls=internet.authority.trust()), Kept()
+            source = HttpsSource(egress, PaceRules(), clock=lambda: len(kept.data) / 1024)
+            with pytest.raises(SourceError) as caught:
+                await source.download("https://media.site.com/a", kept, max_bytes=10**8, on_progress=kept.progress)
+            egress.close()
+            assert str(caught.value) == "The source sends its file too slowly to be imported."
+            assert not caught.value.retryable
+            assert len(kept.data) < 200 * 1024
 
     work()
 

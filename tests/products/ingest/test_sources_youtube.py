@@ -12,10 +12,12 @@ import pytest
 
 from cutroom.platform.egress.addresses import Resolver
 from cutroom.platform.egress.urls import UrlError
+from cutroom.products.ingest.pace import PaceRules
 from cutroom.products.ingest.sources import SourceError, SourceInfo
 from cutroom.products.ingest.sources_youtube import (
     Tools,
     YoutubeSource,
+    _DownloadRecords,
     download_command,
     environment,
     probe_command,
@@ -188,3 +190,15 @@ async def test_url_of_another_site_is_rejected_before_the_subprocess() -> None:
     with pytest.raises(UrlError):
         await YoutubeSource(resolver, TOOLS).probe("https://youtube.com.evil.example/watch?v=dQw4w9WgXcQ")
     resolver.close()
+
+
+async def test_slow_track_is_refused_and_the_next_track_starts_anew() -> None:
+    kept, seconds = Kept(), 0.0
+    records = _DownloadRecords(kept.progress, PaceRules(min_bytes_per_second=1000, window_seconds=60), lambda: seconds)
+    for seconds in range(0, 100, 10):
+        await records.add({"downloaded_bytes": int(seconds) * 2000})
+    for seconds in range(100, 150, 10):
+        await records.add({"downloaded_bytes": int(seconds - 100) * 500})
+    seconds = 160.0
+    with pytest.raises(SourceError, match="too slowly"):
+        await records.add({"downloaded_bytes": 30_000})
