@@ -178,7 +178,7 @@ async def release_import(
 
 
 async def abort_session(gateway: Gateway, session: Session, *, assembly_owner: str | None = None) -> bool:
-    """Aborts a session that is open, or that nobody else assembles; returns whether it was.
+    """Aborts a session that is open, or that no other request assembles; returns whether it was.
 
     The import then waits as if nothing had been sent.
     """

@@ -9,7 +9,7 @@ RULES = PaceRules(min_bytes_per_second=32 * KIB, window_seconds=60, grace_second
 
 
 class FakeClock:
-    """Time that passes only when it is told to."""
+    """Time that passes only when `seconds` is set."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

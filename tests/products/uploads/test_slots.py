@@ -50,7 +50,7 @@ async def uploader_of(
 
 
 class SilentSender:
-    """Sends the beginning of a file, then nothing until it is told to disconnect."""
+    """Sends the beginning of a file, then nothing until `disconnect` is called."""
 
     def __init__(self, process: RequestMiddleware, uploader: Uploader) -> None:
         self._uploader = uploader
