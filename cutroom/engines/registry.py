@@ -48,6 +48,7 @@ from cutroom.engines.writing.chat_ranker import ChatRanker
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
+from cutroom.media.sandbox import Sandbox, SandboxMode
 from cutroom.platform.processor import available_cores
 from cutroom.platform.settings import Settings
 from cutroom.text.language_tags import canonical_tag
@@ -273,7 +274,7 @@ class Engines:
         factories: Mapping[str, Callable[[], SpeechSynthesizer]] = {
             "kokoro": self._kokoro,
             "piper": self._piper,
-            "pico": PicoSynthesizer,
+            "pico": lambda: PicoSynthesizer(sandbox=self._sandbox()),
             REMOTE: self._remote_synthesizer,
         }
         if name not in factories:
@@ -282,12 +283,17 @@ class Engines:
 
     def _kokoro(self) -> KokoroSynthesizer:
         model, voices = self._store.path(KOKORO_MODEL), self._store.path(KOKORO_VOICES)
-        return KokoroSynthesizer(model, voices, cpu_threads=self._threads)
+        return KokoroSynthesizer(model, voices, cpu_threads=self._threads, sandbox=self._sandbox())
 
     def _piper(self) -> PiperSynthesizer:
         """Voices are verified when they are first used: the operator may have many."""
         models = [_piper_model(each, self._store) for each in installed_models(self._store, prefix=PIPER_PREFIX)]
-        return PiperSynthesizer(models, cpu_threads=self._threads, verify=lambda model: self._store.path(model.name))
+        return PiperSynthesizer(
+            models,
+            cpu_threads=self._threads,
+            verify=lambda model: self._store.path(model.name),
+            sandbox=self._sandbox(),
+        )
 
     def _remote_synthesizer(self) -> OpenAiSynthesizer:
         url, key, model = self._remote_voice()
@@ -351,7 +357,11 @@ class Engines:
         )
 
     def _apertium(self) -> ApertiumTranslator:
-        return ApertiumTranslator(ratings=self._ratings())
+        return ApertiumTranslator(ratings=self._ratings(), sandbox=self._sandbox())
+
+    def _sandbox(self) -> Sandbox:
+        """For programs that read text."""
+        return self._once("sandbox", lambda: Sandbox(mode=SandboxMode(self._settings.sandbox)))
 
     def _ratings(self) -> RouteRatings:
         """Measured classes of translation routes, and those that the operator has set."""

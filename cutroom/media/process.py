@@ -91,6 +91,14 @@ class FinishedProcess:
     cpu_seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class InheritedFiles:
+    """Open files that a program inherits: its stdin, and others under the same numbers."""
+
+    stdin: int = subprocess.DEVNULL
+    others: Sequence[int] = ()
+
+
 class FfmpegProgress:
     """Parses the `key=value` lines of ffmpeg's `-progress pipe:1` and reports the fraction done after each block."""
 
@@ -139,7 +147,7 @@ async def run(
     environment: Mapping[str, str],
     folder: Path | None = None,
     on_line: OnLine | None = None,
-    pass_fds: Sequence[int] = (),
+    files: InheritedFiles | None = None,
     program: str | None = None,
 ) -> FinishedProcess:
     """Runs a program to completion; kills its process group on timeout, cancellation or any error.
@@ -147,7 +155,7 @@ async def run(
     `program` names it in traces, where the arguments do not appear: they may contain secrets.
     """
     with _tracer.start_as_current_span(program or Path(command[0]).name) as span:
-        starting = asyncio.create_task(_start(command, environment, folder=folder, pass_fds=pass_fds))
+        starting = asyncio.create_task(_start(command, environment, folder=folder, files=files or InheritedFiles()))
         try:
             child = await asyncio.shield(starting)
         except asyncio.CancelledError:
@@ -186,18 +194,18 @@ class _Child:
 
 
 async def _start(
-    command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None, pass_fds: Sequence[int]
+    command: Sequence[str], environment: Mapping[str, str], *, folder: Path | None, files: InheritedFiles
 ) -> _Child:
     try:
         # Not asyncio's own subprocesses: they do not report the CPU time of the child.
         popen = subprocess.Popen(  # noqa: S603, ASYNC220 (no shell; it returns as soon as the program is running)
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=files.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=dict(environment),
             cwd=folder,
-            pass_fds=pass_fds,
+            pass_fds=files.others,
             start_new_session=True,  # its own process group, which can be killed as one
         )
     except (FileNotFoundError, PermissionError) as error:

@@ -1,23 +1,29 @@
-"""Runs media programs in a bubblewrap sandbox that exposes only the inputs and one output directory, with rlimits."""
+"""Runs programs on untrusted media and text in a bubblewrap sandbox, with a system call filter and rlimits.
+
+It exposes only the inputs and one output directory.
+"""
 
 import json
 import logging
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from cutroom.media.exit_codes import check_exit
-from cutroom.media.process import FfmpegProgress, FinishedProcess, MediaError, OnLine, Reason, run
+from cutroom.media.process import FfmpegProgress, FinishedProcess, InheritedFiles, MediaError, OnLine, Reason, run
+from cutroom.media.seccomp import UnsupportedArchitectureError, compile_filter
 
 log = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
 NOBODY = "65534"
+_UNAVAILABLE = "The media sandbox is not available."
 INPUT = "input"  # default name of a single input inside the sandbox
 STATUS_LIMIT_BYTES = 16 * 1024
 
@@ -80,8 +86,7 @@ class Sandbox:
             require_file(path)
         tool: Path = {"ffmpeg": self.ffmpeg, "ffprobe": self.ffprobe, "packager": self.packager}[program]
         if self.mode is SandboxMode.OFF:
-            unsandboxed = [str(tool), *_without_sandbox(arguments, inputs)]
-            command = [*self._with_limits(limits), *unsandboxed]
+            command = [*self._with_limits(limits), str(tool), *_without_sandbox(arguments, inputs)]
             return check_exit(
                 await run(
                     command,
@@ -92,43 +97,77 @@ class Sandbox:
                     program=program,
                 )
             )
-        return await self._run_inside(tool, arguments, inputs=inputs, output=output, limits=limits, on_line=on_line)
+        options = _bubblewrap_options(inputs, output, scratch_bytes=limits.scratch_bytes)
+        command = [*self._with_limits(limits), _tool_inside(tool), *arguments]
+        return check_exit(
+            await self._run_inside(
+                command,
+                options=[*options, *_tool_binding(tool)],
+                seconds=limits.wall_seconds,
+                on_line=on_line,
+                program=tool.name,
+            )
+        )
 
-    async def _run_inside(
+    async def run_on_text(
         self,
         tool: Path,
         arguments: Sequence[str],
         *,
-        inputs: Mapping[str, Path],
-        output: Path | None,
-        limits: SandboxLimits,
-        on_line: OnLine | None,
+        text: bytes = b"",
+        seconds: float,
+        folders: Sequence[Path] = (),
+        pass_fds: Sequence[int] = (),
     ) -> FinishedProcess:
+        """Runs a program with the text as its stdin, and returns whatever its exit code is.
+
+        The folders outside /usr that the program consists of are readable at their own paths.
+        """
+        _require_tool(tool)
+        limits = replace(self.limits, wall_seconds=seconds)
+        command = [*self._with_limits(limits), str(tool), *arguments]
+        with _anonymous_file(text) as stdin:
+            files = InheritedFiles(stdin, pass_fds)
+            if self.mode is SandboxMode.OFF:
+                return await run(command, seconds=seconds, environment=ENVIRONMENT, files=files, program=tool.name)
+            options = _bubblewrap_options({}, None, scratch_bytes=limits.scratch_bytes, folders=folders)
+            return await self._run_inside(command, options=options, seconds=seconds, files=files, program=tool.name)
+
+    async def _run_inside(
+        self,
+        command: Sequence[str],
+        *,
+        options: Sequence[str],
+        seconds: float,
+        program: str,
+        on_line: OnLine | None = None,
+        files: InheritedFiles | None = None,
+    ) -> FinishedProcess:
+        files = files or InheritedFiles()
         reader, writer = os.pipe()
         try:
-            options = [
-                str(self.bubblewrap),
-                *_bubblewrap_options(inputs, output, scratch_bytes=limits.scratch_bytes),
-                *_tool_binding(tool),
-                *("--remount-ro", "/"),
-                *("--json-status-fd", str(writer)),
-                "--",
-            ]
-            command = [*options, *_INIT, *self._with_limits(limits), _tool_inside(tool), *arguments]
-            finished = await run(
-                command,
-                seconds=limits.wall_seconds,
-                environment=ENVIRONMENT,
-                on_line=on_line,
-                pass_fds=(writer,),
-                program=tool.name,
-            )
-            os.set_blocking(reader, False)
-            _require_started(os.read(reader, STATUS_LIMIT_BYTES), finished)
+            with _anonymous_file(_system_call_filter()) as system_call_filter:
+                sandboxed = [
+                    str(self.bubblewrap),
+                    *options,
+                    *("--remount-ro", "/"),
+                    *("--seccomp", str(system_call_filter)),
+                    *("--json-status-fd", str(writer)),
+                    *("--", *_INIT, *command),
+                ]
+                finished = await run(
+                    sandboxed,
+                    seconds=seconds,
+                    environment=ENVIRONMENT,
+                    on_line=on_line,
+                    files=replace(files, others=(writer, system_call_filter, *files.others)),
+                    program=program,
+                )
+            _require_started(_read_status(reader), finished)
         finally:
             os.close(reader)
             os.close(writer)
-        return check_exit(finished)
+        return finished
 
     def _with_limits(self, limits: SandboxLimits) -> list[str]:
         priority = [str(self.nice), "-n", str(self.niceness)] if self.niceness else []
@@ -179,7 +218,9 @@ def require_file(path: Path) -> int:
     return found.st_size
 
 
-def _bubblewrap_options(inputs: Mapping[str, Path], output: Path | None, *, scratch_bytes: int) -> list[str]:
+def _bubblewrap_options(
+    inputs: Mapping[str, Path], output: Path | None, *, scratch_bytes: int, folders: Sequence[Path] = ()
+) -> list[str]:
     """An empty root, no network, own PID namespace, no capabilities, killed with the parent."""
     options = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
     options += ["--as-pid-1"]
@@ -192,13 +233,20 @@ def _bubblewrap_options(inputs: Mapping[str, Path], output: Path | None, *, scra
         options += ["--symlink", str(path.readlink()), link] if path.is_symlink() else ["--ro-bind-try", link, link]
     for file in _SYSTEM_FILES:
         options += ["--ro-bind-try", file, file]
-    # No /proc: ffmpeg does not need it, and containers often cannot mount one.
+    # No /proc: the programs do not need it, and containers often cannot mount one.
     options += ["--dev", "/dev", "--remount-ro", "/dev", "--size", str(scratch_bytes), "--tmpfs", ENVIRONMENT["HOME"]]
+    for folder in folders:
+        options += ["--ro-bind", str(folder), str(folder)]
     for name, path in inputs.items():
         options += ["--ro-bind", str(path.absolute()), f"/in/{name}"]
     if output is None:
         return [*options, "--chdir", ENVIRONMENT["HOME"]]
     return [*options, "--bind", str(output.absolute()), "/out", "--chdir", "/out"]
+
+
+def _require_tool(tool: Path) -> None:
+    if not tool.is_file():
+        raise MediaError(Reason.TOOL_MISSING, "A required program is not installed.", detail=str(tool))
 
 
 def _tool_inside(tool: Path) -> str:
@@ -210,9 +258,36 @@ def _tool_binding(tool: Path) -> list[str]:
     return [] if tool.is_relative_to("/usr") else ["--ro-bind", str(tool.resolve()), _tool_inside(tool)]
 
 
+@contextmanager
+def _anonymous_file(content: bytes) -> Iterator[int]:
+    """A file in memory, invisible to other processes, to be read from its beginning."""
+    file = os.memfd_create("cutroom")
+    try:
+        with os.fdopen(os.dup(file), "wb") as stream:
+            stream.write(content)
+        os.lseek(file, 0, os.SEEK_SET)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _system_call_filter() -> bytes:
+    try:
+        return compile_filter()
+    except UnsupportedArchitectureError as error:
+        raise MediaError(Reason.SANDBOX_UNAVAILABLE, _UNAVAILABLE, detail=str(error)) from error
+
+
 def _without_sandbox(arguments: Sequence[str], inputs: Mapping[str, Path]) -> list[str]:
     names = {input_url(name): f"file:{path.absolute()}" for name, path in inputs.items()}
     return [names.get(argument, argument) for argument in arguments]
+
+
+def _read_status(reader: int) -> bytes:
+    os.set_blocking(reader, False)
+    with suppress(BlockingIOError):  # bubblewrap may end without having written anything
+        return os.read(reader, STATUS_LIMIT_BYTES)
+    return b""
 
 
 def _require_started(status: bytes, finished: FinishedProcess) -> None:
@@ -221,8 +296,7 @@ def _require_started(status: bytes, finished: FinishedProcess) -> None:
         if "exit-code" in json.loads(line):
             return
     if finished.exit_code > 0 and finished.exit_code < 128:
-        message = "The media sandbox is not available."
-        raise MediaError(Reason.SANDBOX_UNAVAILABLE, message, detail=finished.stderr)
+        raise MediaError(Reason.SANDBOX_UNAVAILABLE, _UNAVAILABLE, detail=finished.stderr)
 
 
 async def ffmpeg(

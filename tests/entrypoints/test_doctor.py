@@ -1,6 +1,7 @@
 """The doctor finds every part where the product uses it, and names the command that repairs it."""
 
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -22,7 +23,8 @@ from cutroom.entrypoints.doctor.component import CHECKOUT, INSTALLED, Component,
 from cutroom.entrypoints.doctor.files import check_files
 from cutroom.entrypoints.doctor.programs import check_programs
 from cutroom.entrypoints.doctor.services import check_services
-from cutroom.media import fonts
+from cutroom.media import fonts, sandbox
+from cutroom.media.seccomp import compile_filter
 from cutroom.platform.settings import Settings
 from cutroom.platform.tables import SCHEMA_REVISION
 from cutroom.platform.task_queues import TaskQueue
@@ -97,6 +99,27 @@ async def test_programs_that_the_settings_do_not_use_are_not_checked(
     settings: Settings, values: dict[str, object], absent: set[str]
 ) -> None:
     assert not absent & set(by_name(await check_programs(changed(settings, **values), repairs=INSTALLED)))
+
+
+async def test_system_call_filter_that_cannot_be_installed_is_reported(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "compile_filter", lambda: b"\xff" * 8)  # the kernel rejects it
+    found = by_name(await check_programs(changed(settings), repairs=INSTALLED))["sandbox"]
+    assert (found.health, found.fix) == (ComponentHealth.UNHEALTHY, "use a kernel with CONFIG_SECCOMP_FILTER=y")
+
+
+async def test_architecture_without_a_system_call_filter_is_reported(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    compile_filter.cache_clear()
+    found = by_name(await check_programs(changed(settings), repairs=INSTALLED))["sandbox"]
+    compile_filter.cache_clear()
+    assert (found.health, found.fix) == (
+        ComponentHealth.UNHEALTHY,
+        "use a machine of the architecture x86_64 or aarch64",
+    )
 
 
 async def test_models_that_are_missing_are_named_one_by_one(settings: Settings, tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 import logging
 import os
 import shutil
+import struct
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cutroom.media import sandbox as sandbox_module
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import MIB, Sandbox, SandboxLimits, SandboxMode, _bubblewrap_options, input_url, require_file
+from cutroom.media.seccomp import ALLOW
 
 
 @pytest.fixture
@@ -55,8 +58,10 @@ async def test_no_network_capabilities_or_environment(shell: Sandbox, monkeypatc
     )
     assert "hidden" not in output_text
     assert "65534\ndenied" in output_text
-    # bash implements /dev/tcp itself; without a route the address is unreachable.
+    # bash implements /dev/tcp itself. Without the filter, the address is still unreachable, for lack of a route.
     tried = "bash -c 'echo > /dev/tcp/127.0.0.1/22' 2>&1; bash -c 'echo > /dev/tcp/1.1.1.1/53' 2>&1; true"
+    assert (await run_script(shell, tried)).count("socket: Operation not permitted") == 2
+    monkeypatch.setattr(sandbox_module, "compile_filter", lambda: struct.pack("=HBBI", 0x06, 0, 0, ALLOW))
     assert "unreachable" in await run_script(shell, tried)
 
 
@@ -91,6 +96,12 @@ async def test_without_bubblewrap_nothing_runs(sandbox: Sandbox, sample_audio: P
 async def test_sandbox_setup_failure_is_reported_as_such(sandbox: Sandbox, sample_audio: Path) -> None:
     with pytest.raises(MediaError) as caught:
         await sandbox.run("ffprobe", ["-version"], inputs={"input": sample_audio}, output=Path("/does/not/exist"))
+    assert caught.value.reason is Reason.SANDBOX_UNAVAILABLE
+
+
+async def test_silent_failure_of_bubblewrap_is_reported_as_such(sandbox: Sandbox) -> None:
+    with pytest.raises(MediaError) as caught:
+        await replace(sandbox, bubblewrap=Path("/usr/bin/false")).run("ffprobe", ["-version"], inputs={})
     assert caught.value.reason is Reason.SANDBOX_UNAVAILABLE
 
 

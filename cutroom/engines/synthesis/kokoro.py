@@ -15,6 +15,7 @@ from cutroom.engines.synthesis.japanese_phonemes import japanese_phonemes
 from cutroom.engines.synthesis.kokoro_voices import VOICES
 from cutroom.engines.synthesis.phonemes import PROGRAM, TOKEN_IDS, Espeak
 from cutroom.engines.synthesis.port import StockVoice, SynthesizedSpeech
+from cutroom.media.sandbox import Sandbox
 from cutroom.text.language_tags import language_of
 from cutroom.text.speech_normalization import normalize_for_speech
 
@@ -43,6 +44,7 @@ class KokoroSynthesizer:
         cpu_threads: int,
         name: str = "kokoro-int8",
         program: Path = PROGRAM,
+        sandbox: Sandbox | None = None,
     ) -> None:
         """Takes the model folders as the store returns them."""
         self.name = name
@@ -56,7 +58,7 @@ class KokoroSynthesizer:
             raise EngineUnavailableError("No Kokoro voices are installed.")
         self._session = open_session(model_folder / _FILE, name=_FILE, cpu_threads=cpu_threads)
         self._running = threading.Lock()
-        self._espeak = Espeak(program)
+        self._espeak = Espeak(program, sandbox=sandbox)
 
     def voices(self) -> Sequence[StockVoice]:
         return tuple(self._voices.values())

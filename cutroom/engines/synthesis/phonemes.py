@@ -3,7 +3,6 @@
 # ruff: noqa: RUF001 (phonemes look like letters)
 
 import asyncio
-import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
-from cutroom.media.process import FinishedProcess, MediaError, Reason, run
+from cutroom.media.process import MediaError, Reason
+from cutroom.media.sandbox import Sandbox
 
 PROGRAM = Path("/usr/bin/espeak-ng")
 RUN_SECONDS = 30.0
@@ -85,10 +85,13 @@ class _Token:
 
 
 class Espeak:
-    """Thread-safe; starts one process per RUN_CHARACTERS."""
+    """Thread-safe; starts one sandboxed process per RUN_CHARACTERS."""
 
-    def __init__(self, program: Path = PROGRAM, *, seconds: float = RUN_SECONDS) -> None:
+    def __init__(
+        self, program: Path = PROGRAM, *, seconds: float = RUN_SECONDS, sandbox: Sandbox | None = None
+    ) -> None:
         self._program = program
+        self._sandbox = sandbox or Sandbox()
         self._seconds = seconds
 
     def phonemes(self, text: str, *, language: str) -> str:
@@ -120,27 +123,17 @@ class Espeak:
         return [" ".join(self._run(each, voice)) for each in words]
 
     def _run(self, text: str, voice: str) -> list[str]:
-        """Passes the text in an anonymous file, so that it cannot be parsed as options."""
-        file = os.memfd_create("text")
+        """Passes the text as stdin, so that it cannot be parsed as options."""
+        # -q: no audio. -b 1: UTF-8 input. --tie: joins the letters of one phoneme. --stdin: all of it at once.
+        arguments = ["-q", "--ipa", "--tie=^", "-b", "1", "-v", voice, "--stdin"]
+        running = self._sandbox.run_on_text(self._program, arguments, text=text.encode() + b"\n", seconds=self._seconds)
         try:
-            with os.fdopen(os.dup(file), "wb") as stream:
-                stream.write(text.encode() + b"\n")
-            # -q: no audio. -b 1: UTF-8 input. --tie: joins the letters of one phoneme.
-            command = [str(self._program), "-q", "--ipa", "--tie=^", "-b", "1", "-v", voice, "-f", f"/dev/fd/{file}"]
-            finished = self._finish(command, file)
-        finally:
-            os.close(file)
-        return finished.stdout.decode(errors="replace").strip("\n").split("\n")
-
-    def _finish(self, command: Sequence[str], file: int) -> FinishedProcess:
-        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-        try:
-            finished = asyncio.run(run(command, seconds=self._seconds, environment=environment, pass_fds=(file,)))
+            finished = asyncio.run(running)
         except MediaError as error:
             raise _engine_error(error) from error
         if finished.exit_code != 0:
             raise EngineError(f"espeak-ng exited with {finished.exit_code}: {finished.stderr[-200:]}")
-        return finished
+        return finished.stdout.decode(errors="replace").strip("\n").split("\n")
 
 
 def espeak_voice(language: str) -> str | None:
@@ -153,6 +146,8 @@ def _engine_error(error: MediaError) -> EngineError:
         return EngineUnavailableError("espeak-ng is not installed.")
     if error.reason is Reason.TIMED_OUT:
         return EngineUnavailableError("espeak-ng timed out.")
+    if error.reason is Reason.SANDBOX_UNAVAILABLE:
+        return EngineUnavailableError("The sandbox of espeak-ng is not available.")
     return EngineError(f"espeak-ng failed: {error.reason}")
 
 

@@ -1,6 +1,6 @@
 """German speech synthesis with SVOX Pico, a small engine of 2009 with a dry voice.
 
-The C library runs in a process of its own, because it was not written for untrusted text.
+The C library runs in a sandboxed process of its own, because it was not written for untrusted text.
 """
 
 import asyncio
@@ -11,11 +11,13 @@ import threading
 import unicodedata
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
-from cutroom.media.process import MediaError, Reason, run
+from cutroom.media.process import MediaError, Reason
+from cutroom.media.sandbox import Sandbox
 from cutroom.text.passages import split_at_pauses
 from cutroom.text.speech_normalization import normalize_for_speech
 
@@ -32,14 +34,14 @@ PAUSE_SECONDS = 0.25  # between runs
 VOICES = (StockVoice("pico_de", "Pico (robotic, basic quality)", "de-DE", Gender.FEMALE, "middle-aged", 168.0),)
 
 _MARKUP = re.compile(r"[<>&\\]")  # the engine reads commands in angle brackets
-# Reads text from one inherited file and writes PCM to another.
+# Reads text from stdin and writes PCM to an inherited file.
 _PROGRAM = """
 import sys
 from ttspico import TtsEngine
 engine = TtsEngine("de-DE")
-engine.rate = int(sys.argv[3])
-with open(sys.argv[1], encoding="utf-8") as text, open(sys.argv[2], "wb") as audio:
-    audio.write(engine.speak(text.read()) or b"")
+engine.rate = int(sys.argv[2])
+with open(int(sys.argv[1]), "wb") as audio:
+    audio.write(engine.speak(sys.stdin.buffer.read().decode()) or b"")
 """
 
 
@@ -48,10 +50,11 @@ class PicoSynthesizer:
 
     name = "pico-1"
 
-    def __init__(self, *, seconds: float = RUN_SECONDS) -> None:
+    def __init__(self, *, seconds: float = RUN_SECONDS, sandbox: Sandbox | None = None) -> None:
         if find_spec("ttspico") is None:
             raise EngineUnavailableError("Install cutroom[speech-german] to speak German with Pico.")
         self._seconds = seconds
+        self._sandbox = sandbox or Sandbox()
         self._running = threading.Lock()
 
     def voices(self) -> Sequence[StockVoice]:
@@ -77,32 +80,40 @@ class PicoSynthesizer:
     def _speak(self, text: str, speed: float) -> "Samples":
         import numpy as np  # noqa: PLC0415 - see above
 
-        source, target = os.memfd_create("text"), os.memfd_create("audio")
+        audio = os.memfd_create("audio")
         try:
-            os.write(source, text.encode())
-            command = [sys.executable, "-I", "-c", _PROGRAM]
-            command += [f"/dev/fd/{source}", f"/dev/fd/{target}", str(round(100 * speed))]
             with self._running:
-                self._finish(command, (source, target))
-            size = os.lseek(target, 0, os.SEEK_END)
-            pcm = os.pread(target, size, 0)
+                self._run(text, [str(audio), str(round(100 * speed))], audio)
+            size = os.lseek(audio, 0, os.SEEK_END)
+            pcm = os.pread(audio, size, 0)
         finally:
-            os.close(source)
-            os.close(target)
+            os.close(audio)
         samples: Samples = np.frombuffer(pcm[: len(pcm) // 2 * 2], "<i2").astype(np.float32) / np.float32(32768)
         if not len(samples):
             raise EngineError("Pico produced no audio.")
         return samples
 
-    def _finish(self, command: Sequence[str], files: Sequence[int]) -> None:
-        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    def _run(self, text: str, arguments: Sequence[str], audio: int) -> None:
+        running = self._sandbox.run_on_text(
+            Path(sys.executable),
+            ["-I", "-c", _PROGRAM, *arguments],
+            text=text.encode(),
+            seconds=self._seconds,
+            folders=_python_folders(),
+            pass_fds=(audio,),
+        )
         try:
-            finished = asyncio.run(
-                run(command, seconds=self._seconds, environment=environment, pass_fds=files, program="pico")
-            )
+            finished = asyncio.run(running)
         except MediaError as error:
             if error.reason is Reason.TIMED_OUT:
                 raise EngineUnavailableError("Pico timed out.") from error
+            if error.reason is Reason.SANDBOX_UNAVAILABLE:
+                raise EngineUnavailableError("The sandbox of Pico is not available.") from error
             raise EngineError(f"Pico failed: {error.reason}") from error
         if finished.exit_code != 0:
             raise EngineError(f"Pico exited with {finished.exit_code}: {finished.stderr[-200:]}")
+
+
+def _python_folders() -> list[Path]:
+    """The interpreter and its packages; the environment may refer to the interpreter through a symlink."""
+    return [Path(sys.base_prefix).resolve(), Path(sys.base_prefix), Path(sys.prefix)]

@@ -16,6 +16,7 @@ from cutroom.engines.models.onnx import OnnxSession, open_session
 from cutroom.engines.synthesis.chunks import join_chunks, split_phonemes
 from cutroom.engines.synthesis.phonemes import PROGRAM, Espeak
 from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
+from cutroom.media.sandbox import Sandbox
 from cutroom.text.language_tags import canonical_tag
 from cutroom.text.speech_normalization import normalize_for_speech
 
@@ -80,6 +81,7 @@ class PiperSynthesizer:
         cpu_threads: int,
         verify: Callable[[PiperModel], object] | None = None,
         program: Path = PROGRAM,
+        sandbox: Sandbox | None = None,
     ) -> None:
         """`verify` raises if the files of a model are damaged."""
         found = [each for model in models for each in _voices_of(model)]
@@ -88,7 +90,7 @@ class PiperSynthesizer:
             raise EngineUnavailableError("No Piper voices are installed.")
         self._cpu_threads = cpu_threads
         self._verify = verify
-        self._espeak = Espeak(program)
+        self._espeak = Espeak(program, sandbox=sandbox)
         self._sessions: OrderedDict[str, OnnxSession] = OrderedDict()
         self._running = threading.Lock()
 

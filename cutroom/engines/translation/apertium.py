@@ -1,9 +1,7 @@
 """Rule-based translation between related languages with Debian's Apertium packages."""
 
 import asyncio
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,16 +11,20 @@ from cutroom.engines.translation.port import Route
 from cutroom.engines.translation.route_quality import UNRATED, ModelDirection, RouteRatings
 from cutroom.engines.translation.routing import find_route
 from cutroom.engines.types import OnProgress
-from cutroom.media.process import FinishedProcess, MediaError, Reason, run
+from cutroom.media.process import MediaError, Reason
+from cutroom.media.sandbox import Sandbox
 from cutroom.text.passages import batches
 from cutroom.text.placeholders import clean_sentence, find_protected_spans, has_words, text_between
 
-PROGRAM = Path("/usr/bin/apertium")
+PROGRAM = Path("/usr/bin/apertium")  # tells the version; see _pipeline for what translates
+MODES = Path("/usr/share/apertium/modes")
+SHELL = Path("/usr/bin/bash")
+MODE_PROGRAM = Path("/usr/bin/apertium-wblank-mode")
 PACKAGES = (
     "apertium apertium-es-pt apertium-fr-es apertium-por-cat apertium-spa-cat apertium-nno-nob apertium-spa-ita "
     "apertium-eng-spa apertium-eng-cat apertium-fra-cat"
 )
-LISTING_SECONDS = 20.0
+PIPELINE_SECONDS = 20.0
 BATCH_SECONDS = 120.0
 # Startup costs about 0.3 s per run; a batch is also what a failed run loses.
 BATCH_CHARACTERS = 20_000
@@ -65,17 +67,24 @@ _NOTATION = re.compile(
 
 
 class ApertiumTranslator:
-    """Runs one process per batch; thread-safe, but not inside a running event loop."""
+    """Runs one sandboxed pipeline per batch; thread-safe, but not inside a running event loop."""
 
     name = "apertium"
 
     def __init__(
-        self, program: Path = PROGRAM, *, seconds: float = BATCH_SECONDS, ratings: RouteRatings = UNRATED
+        self,
+        modes: Path = MODES,
+        *,
+        seconds: float = BATCH_SECONDS,
+        ratings: RouteRatings = UNRATED,
+        sandbox: Sandbox | None = None,
     ) -> None:
-        self._program = program
+        self._folder = modes
         self._seconds = seconds
         self._ratings = ratings
+        self._sandbox = sandbox or Sandbox()
         self._modes: dict[tuple[str, str], str] | None = None
+        self._pipelines: dict[str, str] = {}
 
     def routes(self) -> Sequence[Route]:
         """The installed modes that are listed; empty if Apertium is missing."""
@@ -103,14 +112,9 @@ class ApertiumTranslator:
 
     def _installed(self) -> dict[tuple[str, str], str]:
         if self._modes is None:
-            listed = set(self._listing().split())
+            listed = {file.stem for file in self._folder.glob("*.mode")} if MODE_PROGRAM.exists() else set()
             self._modes = {pair: mode for mode, pair in _PAIRS.items() if mode in listed}
         return self._modes
-
-    def _listing(self) -> str:
-        if not self._program.exists():
-            return ""
-        return self._run(["-l"], LISTING_SECONDS).stdout.decode(errors="replace")
 
     def _translate_batch(self, sentences: Sequence[str], mode: str) -> list[str]:
         """Translates in one run; bisects if the output cannot be split, and retries implausible sentences alone."""
@@ -145,30 +149,28 @@ class ApertiumTranslator:
         return segment[:at] + translations[0] + segment[at + len(core) :]
 
     def _run_on(self, text: str, mode: str) -> str:
-        """Passes the text in an anonymous file, invisible to other processes."""
-        file = os.memfd_create("sentences")
-        try:
-            _write_all(file, text.encode())
-            # -u: do not mark unknown words. -f none: input is in stream format.
-            arguments = ["-u", "-f", "none", mode, f"/dev/fd/{file}"]
-            finished = self._run(arguments, self._seconds, pass_fds=(file,))
-        finally:
-            os.close(file)
-        return finished.stdout.decode(errors="replace")
+        # The parameters of a pipeline: -n does not mark unknown words; the second one is for its tagger.
+        arguments = ["-c", self._pipeline(mode), mode, "-n", ""]
+        return self._run(SHELL, arguments, text=text.encode(), seconds=self._seconds)
 
-    def _run(self, arguments: Sequence[str], seconds: float, *, pass_fds: Sequence[int] = ()) -> FinishedProcess:
-        with tempfile.TemporaryDirectory(prefix="cutroom-apertium-") as scratch:
-            environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": scratch}
-            command = [str(self._program), *arguments]
-            try:
-                finished = asyncio.run(
-                    run(command, seconds=seconds, environment=environment, folder=Path(scratch), pass_fds=pass_fds)
-                )
-            except MediaError as error:
-                raise _engine_error(error) from error
+    def _pipeline(self, mode: str) -> str:
+        """The shell commands of a mode, as the program `apertium` would run them for text in stream format.
+
+        It passes them through /dev/fd, which needs the /proc that the sandbox lacks.
+        """
+        if mode not in self._pipelines:
+            commands = (self._folder / f"{mode}.mode").read_bytes()
+            self._pipelines[mode] = self._run(MODE_PROGRAM, [], text=commands, seconds=PIPELINE_SECONDS)
+        return self._pipelines[mode]
+
+    def _run(self, program: Path, arguments: Sequence[str], *, text: bytes, seconds: float) -> str:
+        try:
+            finished = asyncio.run(self._sandbox.run_on_text(program, arguments, text=text, seconds=seconds))
+        except MediaError as error:
+            raise _engine_error(error) from error
         if finished.exit_code != 0:
             raise EngineError(f"Apertium exited with {finished.exit_code}: {finished.stderr[-200:]}")
-        return finished
+        return finished.stdout.decode(errors="replace")
 
 
 def _engine_error(error: MediaError) -> EngineError:
@@ -176,6 +178,8 @@ def _engine_error(error: MediaError) -> EngineError:
         return EngineUnavailableError("Apertium is not installed.")
     if error.reason is Reason.TIMED_OUT:
         return EngineUnavailableError("Apertium timed out.")
+    if error.reason is Reason.SANDBOX_UNAVAILABLE:
+        return EngineUnavailableError("The sandbox of Apertium is not available.")
     return EngineError(f"Apertium failed: {error.reason}")
 
 
@@ -210,8 +214,3 @@ def _unmark(text: str, sentence: str) -> str | None:
         return protected[int(kept)].text if kept else match["tilde"] or match["escaped"] or ""
 
     return clean_sentence(_NOTATION.sub(restore, text.strip().removesuffix(".")))
-
-
-def _write_all(file: int, data: bytes) -> None:
-    with os.fdopen(os.dup(file), "wb") as stream:
-        stream.write(data)

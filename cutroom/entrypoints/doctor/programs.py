@@ -13,6 +13,7 @@ from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Rep
 from cutroom.jobs.worker import media_sandbox
 from cutroom.media.process import MediaError, Reason, run
 from cutroom.media.sandbox import Sandbox, SandboxMode
+from cutroom.media.seccomp import ARCHITECTURES
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.ingest.sources_youtube import Tools
@@ -95,7 +96,7 @@ async def check_program(program: Program) -> Component:
 
 
 async def check_sandbox(sandbox: Sandbox, *, repairs: Repairs) -> Component:
-    """Runs a program in the sandbox: the kernel may forbid the namespaces that it needs."""
+    """Runs a program in the sandbox: the kernel may forbid its namespaces, or lack system call filters."""
     kernel = platform.release()
     if sandbox.mode is SandboxMode.OFF:
         return Component("sandbox", ComponentHealth.OFF, kernel, where="kernel")
@@ -107,8 +108,16 @@ async def check_sandbox(sandbox: Sandbox, *, repairs: Repairs) -> Component:
                 "sandbox", ComponentHealth.MISSING, kernel, where="kernel", fix=repairs.debian.format("bubblewrap")
             )
         if error.reason is Reason.SANDBOX_UNAVAILABLE:
-            return Component("sandbox", ComponentHealth.UNHEALTHY, kernel, where="kernel", fix=_namespace_fix())
+            fix = _filter_fix(error.detail) or _namespace_fix()
+            return Component("sandbox", ComponentHealth.UNHEALTHY, kernel, where="kernel", fix=fix)
     return Component("sandbox", ComponentHealth.OK, kernel, where="kernel")
+
+
+def _filter_fix(detail: str) -> str:
+    """What allows the system call filter, if the sandbox failed for lack of it."""
+    if platform.machine() not in ARCHITECTURES:
+        return f"use a machine of the architecture {' or '.join(ARCHITECTURES)}"
+    return "use a kernel with CONFIG_SECCOMP_FILTER=y" if "PR_SET_SECCOMP" in detail else ""
 
 
 def _namespace_fix() -> str:

@@ -1,7 +1,7 @@
 """Translation with the installed Apertium programs."""
 
 import random
-import shlex
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError, NoRouteE
 from cutroom.engines.translation.apertium import PROGRAM, ApertiumTranslator
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.route_quality import ModelDirection, RouteRatings
+from cutroom.media.sandbox import Sandbox, SandboxMode
 from tests.engines.translation.translator_suite import TranslatorSuite
 
 
@@ -101,53 +102,81 @@ def test_special_characters_do_not_break_alignment(translator: ApertiumTranslato
         assert "uid=" not in translation
 
 
-def _fake_apertium(tmp_path: Path, script: str) -> ApertiumTranslator:
-    """A fake apertium that runs the script; `-l` lists one mode."""
-    path = tmp_path / "apertium"
-    path.write_text(f"#!/bin/bash\nif [ $1 = -l ]; then echo '  es-pt'; exit; fi\n{script}\n")
-    path.chmod(0o755)
-    return ApertiumTranslator(path, seconds=2)
+def _fake_mode(tmp_path: Path, script: str) -> ApertiumTranslator:
+    """A fake mode from Spanish to Portuguese whose pipeline is the script. Apertium changes vertical bars in it."""
+    (tmp_path / "es-pt.mode").write_text(f"{script}\n")
+    return ApertiumTranslator(tmp_path, seconds=2)
 
 
 @pytest.mark.parametrize(
     ("script", "error", "message"),
     [
         ("exit 0", EngineError, "dropped a sentence marker"),
-        ("cat $5 | sed 's/[a-z]//g'", EngineError, "translation is empty"),
-        ("echo 'no such mode' >&2; exit 1", EngineError, "no such mode"),
-        ("kill -9 $$", EngineError, "exited with -9"),
+        ("sed 's/[a-z]//g'", EngineError, "translation is empty"),
+        ("echo 'no such word' >&2; exit 1", EngineError, "exited with 1: no such word"),
+        ("kill -9 $$", EngineError, "exited with 137"),
         ("sleep 30", EngineUnavailableError, "timed out"),
         ("yes palavra", EngineError, "TOO_MUCH_OUTPUT"),
     ],
 )
 def test_program_failure_raises(tmp_path: Path, script: str, error: type[EngineError], message: str) -> None:
     with pytest.raises(error, match=message) as caught:
-        _fake_apertium(tmp_path, script).translate(["hola amigos"], source="es", target="pt")
+        _fake_mode(tmp_path, script).translate(["hola amigos"], source="es", target="pt")
     assert type(caught.value) is error
 
 
 def test_incomplete_batch_is_split(tmp_path: Path) -> None:
     """The fake drops the second marker of a batch, and translates single sentences by upper-casing."""
-    script = r"sed -E 's/[|]1[|]//; s/(hola|amigos)/\U\1/' $5"
-    translations = _fake_apertium(tmp_path, script).translate(["hola", "amigos"], source="es", target="pt")
+    script = r"sed -E 's/[\x7c]1[\x7c]//; s/hola/HOLA/; s/amigos/AMIGOS/'"
+    translations = _fake_mode(tmp_path, script).translate(["hola", "amigos"], source="es", target="pt")
     assert translations == ["HOLA", "AMIGOS"]
 
 
 def test_dropped_placeholder_is_restored(tmp_path: Path) -> None:
-    script = r"sed -E 's/\[=[0-9]+=\]//g; s/(hola|amigos)/\U\1/g' $5"
-    [translation] = _fake_apertium(tmp_path, script).translate(["hola {x} amigos"], source="es", target="pt")
+    script = r"sed -E 's/\[=[0-9]+=\]//g; s/hola/HOLA/g; s/amigos/AMIGOS/g'"
+    [translation] = _fake_mode(tmp_path, script).translate(["hola {x} amigos"], source="es", target="pt")
     assert translation == "HOLA {x} AMIGOS"
 
 
 def test_text_is_not_passed_as_argument(tmp_path: Path) -> None:
-    record = tmp_path / "arguments"
-    script = f'echo "$@" > {shlex.quote(str(record))}; cat $5'
-    _fake_apertium(tmp_path, script).translate(["secreto guardado"], source="es", target="pt")
-    assert "secreto" not in record.read_text()
+    script = 'echo "$0 $@" >&2; exit 1'
+    with pytest.raises(EngineError, match=r"exited with 1: es-pt -n \s*$"):
+        _fake_mode(tmp_path, script).translate(["secreto guardado"], source="es", target="pt")
 
 
-def test_missing_program_has_no_routes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", SandboxMode)
+def test_only_the_sandbox_keeps_a_pipeline_from_files_and_sockets(tmp_path: Path, mode: SandboxMode) -> None:
+    (tmp_path / "secret").write_text("secreto")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        tried = [
+            f"cat {tmp_path}/secret",
+            f"echo a > {tmp_path}/new",
+            f"echo > /dev/tcp/127.0.0.1/{server.getsockname()[1]}",
+        ]
+        script = "; ".join(f"({each}) 2>/dev/null && echo reached >&2" for each in tried)
+        (tmp_path / "es-pt.mode").write_text(f"{script}; exit 1\n")
+        translator = ApertiumTranslator(tmp_path, sandbox=Sandbox(mode=mode))
+        with pytest.raises(EngineError, match="exited with 1") as caught:
+            translator.translate(["hola"], source="es", target="pt")
+    assert str(caught.value).count("reached") == (len(tried) if mode is SandboxMode.OFF else 0)
+
+
+def test_missing_modes_have_no_routes(tmp_path: Path) -> None:
     translator = ApertiumTranslator(tmp_path / "missing")
     assert list(translator.routes()) == []
     with pytest.raises(NoRouteError):
         translator.translate(["hola"], source="es", target="pt")
+
+
+def test_unavailable_sandbox_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "es-pt.mode").write_text("cat\n")
+    without_bubblewrap = ApertiumTranslator(tmp_path, sandbox=Sandbox(bubblewrap=Path("/usr/bin/false")))
+    with pytest.raises(EngineUnavailableError, match="sandbox of Apertium"):
+        without_bubblewrap.translate(["hola"], source="es", target="pt")
+
+
+def test_without_the_sandbox_translations_are_the_same(translator: ApertiumTranslator) -> None:
+    unsandboxed = ApertiumTranslator(sandbox=Sandbox(mode=SandboxMode.OFF))
+    sentences = ["El gato duerme en la casa.", "Tengo {x} perros."]
+    expected = translator.translate(sentences, source="es", target="ca")
+    assert unsandboxed.translate(sentences, source="es", target="ca") == expected
