@@ -16,7 +16,7 @@ from typing import Literal
 
 from cutroom.media.exit_codes import check_exit
 from cutroom.media.process import FfmpegProgress, FinishedProcess, InheritedFiles, MediaError, OnLine, Reason, run
-from cutroom.media.seccomp import UnsupportedArchitectureError, compile_filter
+from cutroom.platform.seccomp import UnsupportedArchitectureError, compile_filter
 
 log = logging.getLogger(__name__)
 

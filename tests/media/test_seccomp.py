@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from cutroom.media import sandbox as sandbox_module
-from cutroom.media import seccomp
 from cutroom.media.process import FinishedProcess, MediaError, Reason
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.seccomp import ALLOW, ARCHITECTURES, FORBID, HIDE, KILL, compile_filter
+from cutroom.platform import seccomp
+from cutroom.platform.seccomp import ALLOW, ARCHITECTURES, FORBID, HIDE, KILL, compile_filter
 
 BY_ARGUMENT = {
     "clone": seccomp.CLONE,

@@ -13,7 +13,7 @@ from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Rep
 from cutroom.jobs.worker import media_sandbox
 from cutroom.media.process import MediaError, Reason, run
 from cutroom.media.sandbox import Sandbox, SandboxMode
-from cutroom.media.seccomp import ARCHITECTURES
+from cutroom.platform.seccomp import ARCHITECTURES
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.ingest.sources_youtube import Tools
