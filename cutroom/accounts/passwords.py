@@ -1,19 +1,55 @@
 """Password rules and Argon2 hashing."""
 
 import asyncio
-from functools import cache
+import base64
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from cutroom.errors import invalid_field
+from cutroom.errors import Code, CutroomError, invalid_field
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 200
 HASH_CONCURRENCY = 2  # each hash uses 64 MiB
+MAX_WAITING_HASHES = 64  # a few seconds of work
+BUSY_RETRY_SECONDS = 2
 
 _HASHER = PasswordHasher()
-_hash_slots = asyncio.Semaphore(HASH_CONCURRENCY)
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+class HashQueue:
+    """Runs hashes in threads with bounded concurrency; raises RATE_LIMITED when too many are waiting.
+
+    Callers hold no database connection while they wait.
+    """
+
+    def __init__(self, concurrency: int = HASH_CONCURRENCY, *, max_waiting: int = MAX_WAITING_HASHES) -> None:
+        self._slots = asyncio.Semaphore(concurrency)
+        self._max_waiting = max_waiting
+        self.waiting = 0
+
+    async def run(
+        self, function: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        if self._slots.locked() and self.waiting >= self._max_waiting:
+            headers = {"Retry-After": str(BUSY_RETRY_SECONDS)}
+            raise CutroomError(Code.RATE_LIMITED, details={"limit": "concurrency"}, headers=headers)
+        self.waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self.waiting -= 1
+        try:
+            return await asyncio.to_thread(function, *arguments, **named)
+        finally:
+            self._slots.release()
+
+
+_queue = HashQueue()
 
 
 def check_password(password: str) -> None:
@@ -28,27 +64,32 @@ def hash_password(password: str) -> str:
 
 
 async def hash_password_async(password: str) -> str:
-    """Hash in a thread, with bounded concurrency."""
-    async with _hash_slots:
-        return await asyncio.to_thread(hash_password, password)
+    """Hash in the queue."""
+    return await _queue.run(hash_password, password)
 
 
 async def verify_password(password: str, hashed: str | None) -> bool:
     """Verify a password; takes the same time if there is no such user."""
     if len(password) > MAX_PASSWORD:
         return False
-    async with _hash_slots:
-        matches = await asyncio.to_thread(_verify, password, hashed)
+    matches = await _queue.run(_verify, password, hashed)
     return matches and hashed is not None
 
 
 def _verify(password: str, hashed: str | None) -> bool:
     try:
-        return _HASHER.verify(hashed or _dummy_hash(), password)
+        return _HASHER.verify(hashed or _UNMATCHED, password)
     except (VerificationError, InvalidHashError):
         return False
 
 
-@cache
-def _dummy_hash() -> str:
-    return _HASHER.hash("no user has this password")
+def _unmatched_hash() -> str:
+    """A hash of no password, with today's cost parameters: verifying against it takes as long as any other."""
+    salt, digest = (
+        base64.b64encode(bytes(size)).rstrip(b"=").decode() for size in (_HASHER.salt_len, _HASHER.hash_len)
+    )
+    cost = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    return f"$argon2id$v=19${cost}${salt}${digest}"
+
+
+_UNMATCHED = _unmatched_hash()

@@ -11,7 +11,7 @@ from cutroom.accounts.plans import Plan, PlanName, Plans
 from cutroom.accounts.principals import Principal, PrincipalKind, Role
 from cutroom.accounts.scopes import ALL_SCOPES
 from cutroom.errors import Code, CutroomError, invalid_field
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 
@@ -62,9 +62,13 @@ class SessionService:
     plans: Plans
     refuses_drafts: bool = False  # for all libraries
 
-    async def authenticate(self, connection: Connection, email: str, password: str) -> AuthenticatedUser | None:
-        """Return the user with this e-mail address and password; None does not reveal which was wrong."""
-        row = await connection.fetchrow("SELECT * FROM find_password($1)", normalize_email(email))
+    async def authenticate(self, database: Database, email: str, password: str) -> AuthenticatedUser | None:
+        """Return the user with this e-mail address and password; None does not reveal which was wrong.
+
+        No connection is held while the hash waits for its turn.
+        """
+        async with database.connection() as connection:
+            row = await connection.fetchrow("SELECT * FROM find_password($1)", normalize_email(email))
         if not await verify_password(password, row["hash"] if row else None) or row is None:
             return None
         return AuthenticatedUser(row["user_id"], row["library_id"])
@@ -132,22 +136,35 @@ class SessionService:
         return self.secret_box.keyed_hash(SESSION_PURPOSE, token)
 
 
-async def sign_up(
-    connection: Connection, email: str, *, name: str, password: str, plan: PlanName, now: datetime
-) -> AuthenticatedUser:
-    """Create a user with a password and a personal library."""
+@dataclass(frozen=True, slots=True)
+class CheckedSignUp:
+    """A valid sign-up, with its password hashed."""
+
+    email: str
+    name: str
+    hash: str
+
+
+async def check_sign_up(email: str, *, name: str, password: str) -> CheckedSignUp:
+    """Validate a sign-up and hash its password, before a connection is acquired."""
     address = normalize_email(email)
     if "@" not in address.strip("@") or len(address) > MAX_EMAIL or any(character.isspace() for character in address):
         raise invalid_field("email", "This is not a valid e-mail address.")
     display_name = normalize_name(name) if name.strip() else address
-    check_password(password)
+    return CheckedSignUp(address, display_name, await hash_new_password(password))
+
+
+async def sign_up(
+    connection: Connection, checked: CheckedSignUp, *, plan: PlanName, now: datetime
+) -> AuthenticatedUser:
+    """Create a user with a password and a personal library."""
     user = AuthenticatedUser(new_id(), new_id())
     created = await connection.fetchval(
         "SELECT create_account($1, $2, $3, $4, $5, $6, $7)",
         user.user_id,
-        address,
-        display_name,
-        await hash_password_async(password),
+        checked.email,
+        checked.name,
+        checked.hash,
         user.library_id,
         plan.value,
         now,
@@ -158,9 +175,18 @@ async def sign_up(
 
 
 async def change_password(connection: Connection, user_id: str, password: str, *, now: datetime) -> None:
-    """Set a new password and end all sessions of the user."""
+    """Set a new password and end all sessions of the user; for commands, which share no connection pool."""
+    await store_password(connection, user_id, await hash_new_password(password), now=now)
+
+
+async def hash_new_password(password: str) -> str:
     check_password(password)
-    await connection.execute("SELECT set_password($1, $2, $3)", user_id, await hash_password_async(password), now)
+    return await hash_password_async(password)
+
+
+async def store_password(connection: Connection, user_id: str, hashed: str, *, now: datetime) -> None:
+    """Store the hash of a new password and end all sessions of the user."""
+    await connection.execute("SELECT set_password($1, $2, $3)", user_id, hashed, now)
 
 
 async def create_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from ipaddress import IPv4Address, ip_address, ip_network
 from pathlib import Path
 
 from cutroom.accounts.principals import Principal
@@ -99,11 +100,19 @@ class RateLimiter:
 
     async def count(self, subject: str, rate: RateLimit) -> None:
         """Count one attempt; raise RATE_LIMITED if there are too many, or if Redis is unavailable."""
+        decision = await self._counted(subject, rate)
+        if decision.outcome is not LimitOutcome.ADMITTED:
+            raise _rate_limited(decision, _headers(rate, decision))
+
+    async def is_within(self, subject: str, rate: RateLimit) -> bool:
+        """Count one attempt; return whether it is within the rate. Raises RATE_LIMITED if Redis is unavailable."""
+        return (await self._counted(subject, rate)).outcome is LimitOutcome.ADMITTED
+
+    async def _counted(self, subject: str, rate: RateLimit) -> LimitDecision:
         decision = await self._check(subject, rate)
         if decision is None:
             raise _rate_limited(LimitDecision(LimitOutcome.RATE_EXCEEDED, 0, 0, _MICROSECONDS), {})
-        if decision.outcome is not LimitOutcome.ADMITTED:
-            raise _rate_limited(decision, _headers(rate, decision))
+        return decision
 
     async def _check(self, subject: str, rate: RateLimit, *, leases: int = 0, lease: str = "") -> LimitDecision | None:
         if time.monotonic() < self._unavailable_until:
@@ -151,6 +160,19 @@ class LocalRateLimiter:
         self._running[subject] -= 1
         if not self._running[subject]:
             del self._running[subject]
+
+
+def client_network(host: str) -> str:
+    """The network that attempts are counted for: an IPv4 address, or the /64 that an IPv6 client chooses from."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ip_network((address, 64), strict=False))
 
 
 async def forget_subjects(redis: BatchingRedis, subjects: Sequence[str]) -> None:

@@ -4,7 +4,14 @@ import pytest
 
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.principals import Role
-from cutroom.accounts.sessions import AuthenticatedUser, SessionService, change_password, create_workspace, sign_up
+from cutroom.accounts.sessions import (
+    AuthenticatedUser,
+    SessionService,
+    change_password,
+    check_sign_up,
+    create_workspace,
+    sign_up,
+)
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
@@ -21,10 +28,11 @@ def session_service(runtime: Runtime) -> SessionService:
 
 async def test_signed_up_user_can_authenticate(runtime: Runtime, session_service: SessionService) -> None:
     email = f"{new_id()}@Example.com"
+    checked = await check_sign_up(email, name="Ada", password=PASSWORD)
     async with runtime.database.connection() as connection:
-        user = await sign_up(connection, email, name="Ada", password=PASSWORD, plan=PlanName.CREATOR, now=NOON)
-        assert await session_service.authenticate(connection, email.upper(), PASSWORD) == user
-        assert await session_service.authenticate(connection, email, PASSWORD + " ") is None
+        user = await sign_up(connection, checked, plan=PlanName.CREATOR, now=NOON)
+        assert await session_service.authenticate(runtime.database, email.upper(), PASSWORD) == user
+        assert await session_service.authenticate(runtime.database, email, PASSWORD + " ") is None
         choices = await session_service.list_libraries(connection, user.user_id)
     assert [(each.id, each.is_workspace, each.role, each.plan.name) for each in choices] == [
         (user.library_id, False, Role.OWNER, PlanName.CREATOR)
@@ -42,17 +50,17 @@ async def test_signed_up_user_can_authenticate(runtime: Runtime, session_service
         ("ada@example.com", "x" * 201, Code.INVALID_ARGUMENT),
     ],
 )
-async def test_invalid_email_or_password_is_rejected(runtime: Runtime, email: str, password: str, code: Code) -> None:
-    async with runtime.database.connection() as connection:
-        with pytest.raises(CutroomError) as refused:
-            await sign_up(connection, email, name="Ada", password=password, plan=PlanName.FREE, now=NOON)
+async def test_invalid_email_or_password_is_rejected(email: str, password: str, code: Code) -> None:
+    with pytest.raises(CutroomError) as refused:
+        await check_sign_up(email, name="Ada", password=password)
     assert refused.value.code is code
 
 
 async def test_email_can_sign_up_once(runtime: Runtime, person: Person) -> None:
+    checked = await check_sign_up(person.email, name="Eve", password=PASSWORD)
     async with runtime.database.connection() as connection:
         with pytest.raises(CutroomError) as refused:
-            await sign_up(connection, person.email, name="Eve", password=PASSWORD, plan=PlanName.FREE, now=NOON)
+            await sign_up(connection, checked, plan=PlanName.FREE, now=NOON)
     assert refused.value.code is Code.ALREADY_EXISTS
 
 

@@ -169,14 +169,30 @@ Handler = Callable[[PageContext], Awaitable[Response]]
 
 
 def page(
-    path: str, handler: Handler, *, method: str = "GET", is_public: bool = False, accepts_files: bool = False
+    path: str,
+    handler: Handler,
+    *,
+    method: str = "GET",
+    is_public: bool = False,
+    accepts_files: bool = False,
+    in_transaction: bool = True,
 ) -> Route:
-    """A console route. Pages that are not public redirect to sign-in without a session."""
+    """A console route. Pages that are not public redirect to sign-in without a session.
+
+    Forms that wait for something else than the database open their own transactions.
+    """
 
     async def endpoint(request: Request) -> Response:
         runtime: Runtime = request.app.state.runtime
         try:
-            pipeline = PagePipeline(request, runtime, handler, is_public=is_public, accepts_files=accepts_files)
+            pipeline = PagePipeline(
+                request,
+                runtime,
+                handler,
+                is_public=is_public,
+                accepts_files=accepts_files,
+                in_transaction=in_transaction,
+            )
             response = await pipeline.run()
         except Exception as error:  # noqa: BLE001 (every error is rendered as a page)
             response = error_page(request, error)
@@ -190,13 +206,21 @@ class PagePipeline:
     """Runs one page request: session, CSRF check, rate limits, handler."""
 
     def __init__(
-        self, request: Request, runtime: Runtime, handler: Handler, *, is_public: bool, accepts_files: bool
+        self,
+        request: Request,
+        runtime: Runtime,
+        handler: Handler,
+        *,
+        is_public: bool,
+        accepts_files: bool,
+        in_transaction: bool,
     ) -> None:
         self.request = request
         self.runtime = runtime
         self.handler = handler
         self.is_public = is_public
         self.accepts_files = accepts_files
+        self.in_transaction = in_transaction
 
     async def run(self) -> Response:
         token = self.request.cookies.get(cookie_name(self.runtime.settings, "session"), "")
@@ -228,7 +252,7 @@ class PagePipeline:
             return await self._run_in_transaction(replace(context, form=form))
 
     async def _run_in_transaction(self, context: PageContext) -> Response:
-        if context.signed_in is None:
+        if context.signed_in is None or not self.in_transaction:
             return await self._handle(context)
         async with self.runtime.database.transaction(context.me.principal.library_id) as connection:
             response = await self._handle(replace(context, connection=connection))

@@ -3,18 +3,24 @@
 from starlette.responses import Response
 
 from cutroom.accounts.plans import PlanName
-from cutroom.accounts.sessions import AuthenticatedUser, change_password, normalize_email, sign_up
+from cutroom.accounts.sessions import (
+    AuthenticatedUser,
+    check_sign_up,
+    hash_new_password,
+    normalize_email,
+    sign_up,
+    store_password,
+)
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.console.framework.security import SESSION_SECONDS, delete_cookie, set_cookie
+from cutroom.console.framework.sign_in_throttle import throttle
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import enter_library
-from cutroom.web.limits import RateLimit
 
-ATTEMPTS_PER_ADDRESS = RateLimit(30)
-ATTEMPTS_PER_EMAIL = RateLimit(10)
 MAX_NEXT = 2_000
 HOME = "/library"
 _WRONG = "Wrong email address or password."
+_TOO_MANY = "Too many attempts. Wait a minute, then try again."
 
 
 def safe_next(target: str) -> str:
@@ -33,24 +39,23 @@ async def show_sign_in(context: PageContext) -> Response:
 async def do_sign_in(context: PageContext) -> Response:
     email, target = normalize_email(context.form.text("email")), safe_next(context.form.text("next"))
     try:
-        await _count_attempt(context, email)
-        async with context.runtime.database.connection() as connection:
-            known = await context.session_service.authenticate(connection, email, context.form.secret("password"))
+        known = await _authenticate(context, email, context.form.secret("password"))
         if known is not None:
             return await _start_session(context, known, target)
-        message, status = _WRONG, 401
+        message, status, headers = _WRONG, 401, {}
     except CutroomError as error:
         if error.code is not Code.RATE_LIMITED:
             raise
-        message, status = "Too many attempts. Wait a minute, then try again.", error.status
-    return context.page("sign_in.html", status=status, next=target, email=email, error=message)
+        message, status, headers = _TOO_MANY, error.status, dict(error.headers)
+    response = context.page("sign_in.html", status=status, next=target, email=email, error=message)
+    response.headers.update(headers)
+    return response
 
 
-async def _count_attempt(context: PageContext, email: str) -> None:
-    """Counts every attempt, also successful ones, per IP address and per email address."""
-    client = context.request.client
-    await context.runtime.limits.count(f"sign-in:{client.host if client else 'unknown'}", ATTEMPTS_PER_ADDRESS)
-    await context.runtime.limits.count(f"sign-in:{email[:254]}", ATTEMPTS_PER_EMAIL)
+async def _authenticate(context: PageContext, email: str, password: str) -> AuthenticatedUser | None:
+    runtime = context.runtime
+    await throttle(runtime, context.request, email)
+    return await context.session_service.authenticate(runtime.database, email, password)
 
 
 async def _start_session(context: PageContext, known: AuthenticatedUser, target: str) -> Response:
@@ -73,22 +78,19 @@ async def do_sign_up(context: PageContext) -> Response:
     _check_open(context)
     form, target = context.form, safe_next(context.form.text("next"))
     try:
-        await _count_attempt(context, normalize_email(form.text("email")))
+        await throttle(context.runtime, context.request, normalize_email(form.text("email")))
+        checked = await check_sign_up(form.text("email"), name=form.text("name"), password=form.secret("password"))
+        plan = PlanName(context.runtime.settings.new_library_plan)
         async with context.runtime.database.connection() as connection, connection.transaction():
-            known = await sign_up(
-                connection,
-                form.text("email"),
-                name=form.text("name"),
-                password=form.secret("password"),
-                plan=PlanName(context.runtime.settings.new_library_plan),
-                now=context.runtime.clock(),
-            )
+            known = await sign_up(connection, checked, plan=plan, now=context.runtime.clock())
             await enter_library(connection, known.library_id)
             event = context.audit_event("user.create", user=known, targets={"userId": known.user_id})
             await context.append_event(connection, event)
     except CutroomError as error:
         shown = {"next": target, "email": form.text("email"), "name": form.text("name"), "error": error_text(error)}
-        return context.page("sign_up.html", status=error.status, **shown)
+        response = context.page("sign_up.html", status=error.status, **shown)
+        response.headers.update(error.headers)
+        return response
     return await _start_session(context, known, target)
 
 
@@ -120,17 +122,20 @@ async def show_account(context: PageContext) -> Response:
 async def do_change_password(context: PageContext) -> Response:
     form, me = context.form, context.me
     try:
-        await _count_attempt(context, me.email)
-        known = await context.session_service.authenticate(context.call.connection, me.email, form.secret("current"))
+        known = await _authenticate(context, me.email, form.secret("current"))
         if known is None:
             return context.page("account.html", status=403, error="The current password is wrong.")
-        await change_password(context.call.connection, me.user_id, form.secret("password"), now=context.call.now)
+        hashed = await hash_new_password(form.secret("password"))
     except CutroomError as error:
-        return context.page("account.html", status=error.status, error=error_text(error))
-    token = await context.session_service.create(context.call.connection, known, now=context.call.now)
-    await enter_library(context.call.connection, known.library_id)
-    event = context.audit_event("password.change", library_id=known.library_id)
-    await context.append_event(context.call.connection, event)
+        response: Response = context.page("account.html", status=error.status, error=error_text(error))
+        response.headers.update(error.headers)
+        return response
+    now = context.runtime.clock()
+    async with context.runtime.database.transaction(known.library_id) as connection:
+        await store_password(connection, me.user_id, hashed, now=now)
+        token = await context.session_service.create(connection, known, now=now)
+        event = context.audit_event("password.change", library_id=known.library_id)
+        await context.append_event(connection, event)
     response = redirect("/account", notice="password")
     set_cookie(response, context.runtime.settings, "session", value=token, seconds=SESSION_SECONDS)
     return response
@@ -150,6 +155,6 @@ ROUTES = [
     page("/sign-up", do_sign_up, method="POST", is_public=True),
     page("/sign-out", sign_out, method="POST"),
     page("/account", show_account),
-    page("/account/password", do_change_password, method="POST"),
+    page("/account/password", do_change_password, method="POST", in_transaction=False),
     page("/switch", switch_library, method="POST"),
 ]
