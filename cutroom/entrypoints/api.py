@@ -29,6 +29,7 @@ from cutroom.retention import catalog as retention
 from cutroom.web.app import create_app
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
+from cutroom.web.security_headers import default_headers
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
@@ -85,6 +86,7 @@ def build_service(settings: Settings) -> ASGIApp:
         registry=registry,
         tracer=tracing.get_tracer(SERVICE) if tracing else None,
         access_log=AccessLog(settings.log_level),
+        is_secure=settings.is_secure,
     )
 
 
@@ -99,6 +101,7 @@ class EnvelopeProtocol(HttpToolsProtocol):
             b"content-length: " + str(len(body)).encode(),
             b"x-request-id: " + new_id().encode(),
             b"connection: close",
+            *(name + b": " + value for name, value in default_headers(is_secure=False)),
         ]
         self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
         self.transport.close()

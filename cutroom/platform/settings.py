@@ -166,3 +166,8 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         return self.public_url or f"http://{self.api_host}:{self.api_port}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether callers reach the API over TLS."""
+        return self.base_url.startswith("https://")

@@ -64,16 +64,12 @@ def _to_body(raw: bytes, content_type: str) -> Body:
 
 
 async def _read_bounded(request: Request) -> bytes:
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size <= MAX_BODY_BYTES:
-            chunks.append(chunk)
-        elif size > MAX_DISCARDED_BYTES:
-            break
-    if size > MAX_BODY_BYTES:
-        raise invalid_field(BODY, f"The body exceeds {MAX_BODY_BYTES} bytes.")
-    return b"".join(chunks)
+    return await read_at_most(request, MAX_BODY_BYTES, name="body")
+
+
+async def read_at_most(request: Request, max_bytes: int, *, name: str) -> bytes:
+    """Read a body into memory."""
+    return b"".join([chunk async for chunk in _bounded_stream(request, max_bytes, name=name)])
 
 
 def _parse(raw: bytes, content_type: str) -> Any:  # noqa: ANN401 (any JSON value)
@@ -139,7 +135,7 @@ async def read_form(request: Request) -> FormData:
     """Parse a multipart form; its files are spooled to disk and deleted when the form is closed."""
     parser = MultiPartParser(
         request.headers,
-        _bounded_stream(request, MAX_FORM_BYTES),
+        _bounded_stream(request, MAX_FORM_BYTES, name="form"),
         max_files=MAX_FORM_FILES,
         max_fields=MAX_FORM_FIELDS,
         max_part_size=MAX_BODY_BYTES,  # per field; files are bounded by the total
@@ -155,7 +151,11 @@ async def read_form(request: Request) -> FormData:
     return form
 
 
-async def _bounded_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+async def _bounded_stream(request: Request, max_bytes: int, *, name: str) -> AsyncGenerator[bytes, None]:
+    """Yield a body's chunks; one that is too large is drained, or rejected unread if it says how large it is."""
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > max_bytes + MAX_DISCARDED_BYTES:
+        raise invalid_field(BODY, f"The {name} exceeds {max_bytes} bytes.")
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -164,4 +164,4 @@ async def _bounded_stream(request: Request, max_bytes: int) -> AsyncGenerator[by
         elif size > max_bytes + MAX_DISCARDED_BYTES:
             break
     if size > max_bytes:
-        raise invalid_field(BODY, f"The form exceeds {max_bytes} bytes.")
+        raise invalid_field(BODY, f"The {name} exceeds {max_bytes} bytes.")

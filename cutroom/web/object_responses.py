@@ -47,7 +47,11 @@ _CORS = {
     "Access-Control-Max-Age": "3600",
 }
 # Objects share the console's origin: a browser that opens one as a page must not run anything in it.
-_SECURITY = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'"}
+_SECURITY = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "cross-origin",  # players and images on other sites
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Outermost ASGI middleware: request ids, path normalization, tracing, metrics, access log and error responses."""
+"""Outermost ASGI middleware: request ids, paths, security headers, tracing, metrics, access log and error responses."""
 
 import time
 
@@ -11,25 +11,28 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.telemetry import AccessLog, RequestMetrics, redact, request_id
 from cutroom.web.error_responses import ERROR_CODE, error_response
 from cutroom.web.idempotency import REPLAYED
+from cutroom.web.security_headers import RawHeaders, default_headers, with_defaults
 
 MAX_LOGGED_PATH = 200
 
 
 class RequestContext:
-    """Tracks the response status of one request."""
+    """Tracks the response status of one request, and adds headers to the response."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, *, security_headers: RawHeaders) -> None:
         self.method = scope["method"]
         # The server must still see HEAD, to omit the body, when a route runs it as GET.
         self.scope = {**scope} if self.method == "HEAD" else scope
         self.id = new_id()
         self.status = 0
         self._send = send
+        self._security_headers = security_headers
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
+            headers = with_defaults(message.get("headers", ()), self._security_headers)
+            message["headers"] = [*headers, (b"x-request-id", self.id.encode())]
         await self._send(message)
 
     @property
@@ -52,9 +55,16 @@ class RequestMiddleware:
     """Wraps the application; see the module docstring."""
 
     def __init__(
-        self, app: ASGIApp, *, registry: CollectorRegistry, tracer: trace.Tracer | None, access_log: AccessLog
+        self,
+        app: ASGIApp,
+        *,
+        registry: CollectorRegistry,
+        tracer: trace.Tracer | None,
+        access_log: AccessLog,
+        is_secure: bool = False,
     ) -> None:
         self._app = app
+        self._security_headers = default_headers(is_secure=is_secure)
         self._access_log = access_log
         self._metrics = RequestMetrics(registry)
         self._tracer = tracer
@@ -63,7 +73,8 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        context, started = RequestContext(scope, send), time.perf_counter()
+        context = RequestContext(scope, send, security_headers=self._security_headers)
+        started = time.perf_counter()
         scope = context.scope
         request_id.set(context.id)
         if len(scope["path"]) > 1:

@@ -58,7 +58,7 @@ def slowed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         delays.append(seconds)
 
-    monkeypatch.setattr(sign_in_throttle.asyncio, "sleep", sleep)
+    monkeypatch.setattr(sign_in_throttle.slow_lane, "sleep", sleep)
     return delays
 
 

@@ -57,11 +57,7 @@ async def read_form(request: Request, *, accepts_files: bool = False) -> AsyncIt
 
 async def read_fields(request: Request) -> Form:
     """Reads a URL-encoded form."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_FORM_BYTES:
-            raise invalid_fields([("body", "The form is too large.")])
+    raw = await body.read_at_most(request, MAX_FORM_BYTES, name="form")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not raw or kind != "application/x-www-form-urlencoded":
         return Form()

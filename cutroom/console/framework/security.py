@@ -19,13 +19,9 @@ BROWSER_ID_SECONDS = 24 * 60 * 60
 _OWN_SITES = frozenset({"same-origin", "none"})  # values of Sec-Fetch-Site for requests from our own pages
 
 
-def is_secure(settings: Settings) -> bool:
-    return settings.base_url.startswith("https://")
-
-
 def cookie_name(settings: Settings, kind: str) -> str:
     """The `__Host-` prefix prevents other subdomains from setting the cookie; browsers accept it over TLS only."""
-    return f"__Host-cutroom-{kind}" if is_secure(settings) else f"cutroom-{kind}"
+    return f"__Host-cutroom-{kind}" if settings.is_secure else f"cutroom-{kind}"
 
 
 def set_cookie(response: Response, settings: Settings, kind: str, *, value: str, seconds: int) -> None:
@@ -34,14 +30,14 @@ def set_cookie(response: Response, settings: Settings, kind: str, *, value: str,
         value,
         max_age=seconds,
         path="/",
-        secure=is_secure(settings),
+        secure=settings.is_secure,
         httponly=True,
         samesite="lax",
     )
 
 
 def delete_cookie(response: Response, settings: Settings, kind: str) -> None:
-    response.delete_cookie(cookie_name(settings, kind), path="/", secure=is_secure(settings), httponly=True)
+    response.delete_cookie(cookie_name(settings, kind), path="/", secure=settings.is_secure, httponly=True)
 
 
 def new_browser_id() -> str:
@@ -97,17 +93,14 @@ def policy(settings: Settings, *, form_targets: tuple[str, ...] = (), media: tup
 
 
 def harden(response: Response, settings: Settings) -> None:
-    """Sets the security headers that the page has not set itself."""
+    """Sets the headers of pages that the page has not set itself; the middleware adds those of every response."""
     headers = {
         "Content-Security-Policy": policy(settings),
-        "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "same-origin",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Permissions-Policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
         "Cache-Control": "no-store",
     }
-    if is_secure(settings):
-        headers["Strict-Transport-Security"] = "max-age=31536000"
     for name, value in headers.items():
         response.headers.setdefault(name, value)

@@ -1,6 +1,7 @@
 """Limits attempts to sign in, before a password is hashed."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 
@@ -20,7 +21,8 @@ PAIR_PURPOSE = "sign-in-attempts"
 class SlowLane:
     """Delays attempts; they hold neither a connection nor a hash slot meanwhile."""
 
-    def __init__(self) -> None:
+    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.sleep = sleep
         self.waiting = 0
 
     async def wait(self) -> None:
@@ -30,7 +32,7 @@ class SlowLane:
             )
         self.waiting += 1
         try:
-            await asyncio.sleep(SLOWED_SECONDS)
+            await self.sleep(SLOWED_SECONDS)
         finally:
             self.waiting -= 1
 
