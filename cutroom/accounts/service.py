@@ -108,6 +108,66 @@ async def remove_member(connection: Connection, library_id: str, *, user_id: str
         raise not_found()
 
 
+async def is_active_member(connection: Connection, library_id: str, user_id: str) -> bool:
+    """Whether a user is a member of the transaction's library."""
+    found: bool = await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM members WHERE library_id = $1 AND user_id = $2)", library_id, user_id
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedAccess:
+    """What a removed member could have kept using, by id."""
+
+    keys: list[str]
+    grants: list[str]
+    invitations: list[str]
+
+    @property
+    def recordable(self) -> dict[str, list[str]]:
+        """For the audit log."""
+        named = {"keyIds": self.keys, "grantIds": self.grants, "invitationIds": self.invitations}
+        return {name: ids for name, ids in named.items() if ids}
+
+
+async def revoke_access(connection: Connection, library_id: str, *, user_id: str, now: datetime) -> RevokedAccess:
+    """Revoke a member's keys, OAuth grants and tokens for good, and pending invitations by or to them.
+
+    Called before the member is removed. Being invited again does not bring any of it back.
+    """
+    await connection.execute(
+        "UPDATE oauth_tokens SET revoked_at = $3 WHERE library_id = $1 AND user_id = $2 AND revoked_at IS NULL",
+        library_id,
+        user_id,
+        now,
+    )
+    keys = await connection.fetch(
+        """UPDATE api_keys SET revoked_at = $3 WHERE library_id = $1 AND user_id = $2 AND revoked_at IS NULL
+           RETURNING id""",
+        library_id,
+        user_id,
+        now,
+    )
+    grants = await connection.fetch(
+        """UPDATE oauth_grants SET revoked_at = $3 WHERE library_id = $1 AND user_id = $2 AND revoked_at IS NULL
+           RETURNING id""",
+        library_id,
+        user_id,
+        now,
+    )
+    invitations = await connection.fetch(
+        """UPDATE invitations SET ended_at = $3
+           WHERE library_id = $1 AND ended_at IS NULL
+             AND (invited_by = $2 OR email = (SELECT u.email FROM users u WHERE u.id = $2)) RETURNING id""",
+        library_id,
+        user_id,
+        now,
+    )
+    found = [sorted(row["id"] for row in rows) for rows in (keys, grants, invitations)]
+    return RevokedAccess(*found)
+
+
 @dataclass(frozen=True, slots=True)
 class KeyIssuer:
     """Creates API keys."""

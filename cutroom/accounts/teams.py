@@ -88,11 +88,20 @@ async def change_role(connection: Connection, principal: Principal, user_id: str
     return before
 
 
-async def remove_member(connection: Connection, principal: Principal, user_id: str) -> Role:
-    """Remove a member and return their role. Members can remove themselves, except for the last owner."""
+@dataclass(frozen=True, slots=True)
+class RemovedMember:
+    """The role that a member had, and what was revoked with it."""
+
+    role: Role
+    revoked: service.RevokedAccess
+
+
+async def remove_member(connection: Connection, principal: Principal, user_id: str, *, now: datetime) -> RemovedMember:
+    """Remove a member and revoke their access. Members can remove themselves, except for the last owner."""
     before = await _check_change(connection, principal, user_id, to=None)
+    revoked = await service.revoke_access(connection, principal.library_id, user_id=user_id, now=now)
     await service.remove_member(connection, principal.library_id, user_id=user_id)
-    return before
+    return RemovedMember(before, revoked)
 
 
 async def _check_change(connection: Connection, principal: Principal, user_id: str, *, to: Role | None) -> Role:

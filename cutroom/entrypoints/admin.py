@@ -19,6 +19,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from cutroom.webhooks.service import DISABLE_ACTION, MEMBER_REMOVED, disable_endpoints_of
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 users = typer.Typer(no_args_is_help=True, help="Users; each has a personal library.")
@@ -113,12 +114,18 @@ def put_member(workspace: WorkspaceId, email: Email, *, role: Role = Role.EDITOR
 
 @members.command("remove")
 def remove_member(workspace: WorkspaceId, email: Email) -> None:
-    """Remove a user from a workspace; their API keys for it stop working immediately."""
+    """Remove a user from a workspace; revokes their keys and OAuth grants, and disables their webhook endpoints."""
 
     async def work(connection: Connection, settings: Settings) -> None:
-        user_id = await user_id_of(connection, email)
+        user_id, now = await user_id_of(connection, email), system_clock()
+        revoked = await service.revoke_access(connection, workspace, user_id=user_id, now=now)
         await service.remove_member(connection, workspace, user_id=user_id)
-        await record(connection, settings, workspace, "member.remove", targets={"userId": user_id})
+        disabled = await disable_endpoints_of(connection, workspace, user_id=user_id, now=now)
+        targets, after = {"userId": user_id}, revoked.recordable or None
+        await record(connection, settings, workspace, "member.remove", targets=targets, after=after)
+        for endpoint_id in disabled:
+            targets, reason = {"endpointId": endpoint_id}, {"disabledReason": MEMBER_REMOVED}
+            await record(connection, settings, workspace, DISABLE_ACTION, targets=targets, after=reason)
 
     run(work)
     show(workspaceId=workspace, email=email, removed=True)

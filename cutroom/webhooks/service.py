@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
+from cutroom.accounts.service import is_active_member
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
@@ -31,6 +32,8 @@ from cutroom.webhooks.signing import SECRET_PREFIX
 SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (a purpose name, not a secret)
 DELIVERY_WORKFLOW = "deliver-webhook"
 DISABLED_BY_USER = "Disabled by its owner."
+MEMBER_REMOVED = "The member who registered it was removed from the workspace."
+DISABLE_ACTION = "webhookEndpoint.disable"  # in the audit log
 _SECRET_BYTES = 32
 _ENDPOINT = """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason, user_id, revision
     FROM webhook_endpoints WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL"""
@@ -45,6 +48,14 @@ async def create_endpoint(
     now: datetime,
 ) -> CreatedWebhookEndpoint:
     """Register an endpoint; its secret is returned only here."""
+    await connection.execute(  # an endpoint that nobody can change anymore does not keep its URL
+        """UPDATE webhook_endpoints SET deleted_at = $3
+           WHERE library_id = $1 AND url = $2 AND deleted_at IS NULL AND disabled_reason = $4""",
+        principal.library_id,
+        endpoint.url,
+        now,
+        MEMBER_REMOVED,
+    )
     if len(await list_endpoints(connection, principal)) >= MAX_ENDPOINTS:
         raise CutroomError(Code.CONFLICT, details={"maxEndpoints": MAX_ENDPOINTS})
     endpoint_id = new_id()
@@ -128,6 +139,20 @@ async def delete_endpoint(
     await update(connection, "webhook_endpoints", principal.library_id, endpoint_id, columns={"deleted_at": now})
     url: str = row["url"]
     return url
+
+
+async def disable_endpoints_of(connection: Connection, library_id: str, *, user_id: str, now: datetime) -> list[str]:
+    """Disable the endpoints that a removed member registered; return those that were enabled."""
+    rows = await connection.fetch(
+        """SELECT id, disabled_at IS NULL AS enabled FROM webhook_endpoints
+           WHERE library_id = $1 AND user_id = $2 AND deleted_at IS NULL ORDER BY id FOR UPDATE""",
+        library_id,
+        user_id,
+    )
+    for row in rows:
+        columns = {"disabled_at": now, "disabled_reason": MEMBER_REMOVED}
+        await update(connection, "webhook_endpoints", library_id, row["id"], columns=columns)
+    return [row["id"] for row in rows if row["enabled"]]
 
 
 async def _lock(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:
@@ -223,9 +248,13 @@ async def recorded_attempt(connection: Connection, delivery: Delivery, number: i
 
 
 async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box: SecretBox) -> OutgoingWebhook | None:
-    """Load the request to send; None if the endpoint was deleted or disabled, or the event has expired."""
+    """Load the request to send; None if the endpoint was deleted or disabled, or the event has expired.
+
+    Also None if the user who registered the endpoint is not a member: a request of theirs may have been running while
+    they were removed.
+    """
     row = await connection.fetchrow(
-        """SELECT w.url, w.sealed_secret, e.type, e.payload, e.created_at
+        """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at
            FROM events e JOIN webhook_endpoints w ON w.library_id = e.library_id
            WHERE e.library_id = $1 AND e.id = $2 AND w.id = $3
              AND w.deleted_at IS NULL AND w.disabled_at IS NULL""",
@@ -233,7 +262,7 @@ async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box
         delivery.event_id,
         delivery.endpoint_id,
     )
-    if row is None:
+    if row is None or not await is_active_member(connection, delivery.library_id, row["user_id"]):
         return None
     secret = secret_box.unseal(SECRET_PURPOSE, row["sealed_secret"], context=delivery.endpoint_id).decode()
     body = event_body(row["type"], row["payload"], at=row["created_at"])

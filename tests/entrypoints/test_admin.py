@@ -116,7 +116,7 @@ async def test_member_has_their_role_until_removed(
     assert (folder.status_code, folder.json()["workspaceId"]) == (201, workspace_id)
     await run("member", "remove", workspace_id, guest)
     refused = await anonymous.get("/folders", headers=headers)
-    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "INVALID_API_KEY")
     assert "NOT_FOUND" in await run("member", "remove", workspace_id, guest, fails=1)
     owner = await run("key", "create", email, "--workspace", workspace_id)
     assert await status(anonymous, owner["key"]) == 200

@@ -1,5 +1,8 @@
 """The workspace pages: create a workspace, invite members, change roles."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from starlette.responses import Response
 
 from cutroom.accounts import teams
@@ -9,6 +12,7 @@ from cutroom.accounts.sessions import create_workspace
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.platform.db import enter_library
+from cutroom.webhooks.service import DISABLE_ACTION, MEMBER_REMOVED, disable_endpoints_of
 
 _ADMIN_ROLES = frozenset({Role.OWNER, Role.ADMIN})
 
@@ -93,11 +97,16 @@ async def revoke_invitation(context: PageContext) -> Response:
 async def change(context: PageContext) -> Response:
     """Changes a member's role, or removes the member."""
     call, user_id = context.call, context.request.path_params["user_id"]
+    disabled: list[str] = []
+    after: Mapping[str, Any] | None
     try:
         async with call.connection.transaction():
             if context.form.text("role") == "remove":
-                action, after = "member.remove", None
-                before = await teams.remove_member(call.connection, call.principal, user_id)
+                removed = await teams.remove_member(call.connection, call.principal, user_id, now=call.now)
+                disabled = await disable_endpoints_of(
+                    call.connection, call.principal.library_id, user_id=user_id, now=call.now
+                )
+                action, before, after = "member.remove", removed.role, removed.revoked.recordable or None
             else:
                 role = _role(context.form.text("role"))
                 action, after = "member.change", {"role": role.value}
@@ -105,6 +114,8 @@ async def change(context: PageContext) -> Response:
     except CutroomError as error:
         return await _page(context, error=error_text(error), status=error.status)
     context.record(action, targets={"userId": user_id}, before={"role": before.value}, after=after)
+    for endpoint_id in disabled:
+        context.record(DISABLE_ACTION, targets={"endpointId": endpoint_id}, after={"disabledReason": MEMBER_REMOVED})
     return redirect("/library" if user_id == context.me.user_id else "/workspace", notice="changed")
 
 
