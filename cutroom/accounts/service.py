@@ -109,11 +109,21 @@ async def remove_member(connection: Connection, library_id: str, *, user_id: str
 
 
 async def is_active_member(connection: Connection, library_id: str, user_id: str) -> bool:
-    """Whether a user is a member of the transaction's library."""
+    """Whether a user is a member of the transaction's library, and the library is not suspended."""
     found: bool = await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM members WHERE library_id = $1 AND user_id = $2)", library_id, user_id
+        """SELECT EXISTS (SELECT FROM members m JOIN libraries l ON l.id = m.library_id
+           WHERE m.library_id = $1 AND m.user_id = $2 AND l.suspended_at IS NULL)""",
+        library_id,
+        user_id,
     )
     return found
+
+
+async def set_suspended(connection: Connection, library_id: str, *, at: datetime | None) -> None:
+    """Suspend a library, or resume it; only the owner of the schema can."""
+    done = await connection.execute("UPDATE libraries SET suspended_at = $2 WHERE id = $1", library_id, at)
+    if done == "UPDATE 0":
+        raise not_found()
 
 
 @dataclass(frozen=True, slots=True)

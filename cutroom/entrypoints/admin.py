@@ -15,21 +15,25 @@ from cutroom.entrypoints.admin_credits import app as credit
 from cutroom.entrypoints.admin_erasure import app as erasure
 from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, record, run, show, user_id_of
+from cutroom.jobs.cancellation import cancel_library_jobs
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, enter_library
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from cutroom.products.catalog import JOB_HOOKS
 from cutroom.webhooks.service import DISABLE_ACTION, MEMBER_REMOVED, disable_endpoints_of
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 users = typer.Typer(no_args_is_help=True, help="Users; each has a personal library.")
 workspaces = typer.Typer(no_args_is_help=True, help="Shared libraries.")
 members = typer.Typer(no_args_is_help=True, help="Workspace members and their roles.")
+libraries = typer.Typer(no_args_is_help=True, help="Suspension of libraries.")
 keys = typer.Typer(no_args_is_help=True, help="API keys, each bound to one library.")
 GROUPS = {
     "user": users,
     "workspace": workspaces,
     "member": members,
+    "library": libraries,
     "key": keys,
     "credits": credit,
     "character": characters,
@@ -129,6 +133,33 @@ def remove_member(workspace: WorkspaceId, email: Email) -> None:
 
     run(work)
     show(workspaceId=workspace, email=email, removed=True)
+
+
+@libraries.command("suspend")
+def suspend_library(library_id: str) -> None:
+    """Suspend a library: cancels and refunds its jobs; stops new ones, deliveries and signed URLs within a minute."""
+
+    async def work(connection: Connection, settings: Settings) -> int:
+        now = system_clock()
+        await service.set_suspended(connection, library_id, at=now)
+        await enter_library(connection, library_id)
+        canceled = await cancel_library_jobs(connection, library_id, hooks=JOB_HOOKS, now=now)
+        await record(connection, settings, library_id, "library.suspend", after={"canceledJobs": canceled})
+        return canceled
+
+    show(libraryId=library_id, suspended=True, canceledJobs=run(work))
+
+
+@libraries.command("resume")
+def resume_library(library_id: str) -> None:
+    """End the suspension of a library."""
+
+    async def work(connection: Connection, settings: Settings) -> None:
+        await service.set_suspended(connection, library_id, at=None)
+        await record(connection, settings, library_id, "library.resume")
+
+    run(work)
+    show(libraryId=library_id, suspended=False)
 
 
 @keys.command("create")

@@ -30,6 +30,9 @@ _LIST_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
       AND (video_id = ANY ($2) OR plan ->> 'hosted_video_id' = ANY ($2) OR plan ->> 'dubbed_video_id' = ANY ($2))
     ORDER BY id"""
 
+_LIST_ALL_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
+    WHERE library_id = $1 AND status IN ('queued', 'processing') ORDER BY id"""
+
 _log = logging.getLogger(__name__)
 
 
@@ -79,11 +82,22 @@ async def cancel_video_jobs(
     The caller has stopped new ones. Hooks that run before a cancellation lock other rows, so they come before the
     locks of jobs. The jobs of all videos are locked before the first refund locks the ledger.
     """
-    for row in await connection.fetch(_LIST_UNFINISHED, library_id, video_ids):
+    return await _cancel_listed(connection, library_id, _LIST_UNFINISHED, [video_ids], hooks=hooks, now=now)
+
+
+async def cancel_library_jobs(connection: Connection, library_id: str, *, hooks: JobHooks, now: datetime) -> int:
+    """Cancel every unfinished job of a library that was suspended; return how many there were."""
+    return await _cancel_listed(connection, library_id, _LIST_ALL_UNFINISHED, [], hooks=hooks, now=now)
+
+
+async def _cancel_listed(
+    connection: Connection, library_id: str, query: str, arguments: list[Any], *, hooks: JobHooks, now: datetime
+) -> int:
+    for row in await connection.fetch(query, library_id, *arguments):
         job = _ended_job(library_id, row)
         if before := hooks.before_cancel.get(job.key.type):
             await before(connection, job)
-    rows = await connection.fetch(f"{_LIST_UNFINISHED} FOR UPDATE", library_id, video_ids)
+    rows = await connection.fetch(f"{query} FOR UPDATE", library_id, *arguments)
     for row in rows:
         await _cancel_locked(connection, _ended_job(library_id, row), attempt=row["attempt"], hooks=hooks, now=now)
     return len(rows)

@@ -1,4 +1,4 @@
-"""Tells whether videos may be served: those in the trash and those that are gone may not."""
+"""Tells whether videos may be served: not from the trash, nor those that are gone or of suspended libraries."""
 
 import re
 import time
@@ -10,7 +10,8 @@ MAX_ENTRIES = 10_000
 VALID_SECONDS = 15.0  # how long a deleted video may still be served, and a restored one not yet
 _VIDEO_PATH = re.compile(r"libraries/([^/]+)/videos/([^/]+)/.+")
 # A purged video is in the trash too, by a constraint of the table.
-_IS_LIVE = "SELECT EXISTS (SELECT FROM videos WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL)"
+_IS_LIVE = """SELECT EXISTS (SELECT FROM videos v JOIN libraries l ON l.id = v.library_id
+    WHERE v.library_id = $1 AND v.id = $2 AND v.deleted_at IS NULL AND l.suspended_at IS NULL)"""
 
 
 class LiveVideos:

@@ -49,6 +49,9 @@ class Operation:
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
         if self.minimum_role is not None and not principal.has_role(self.minimum_role):
             raise CutroomError(Code.PERMISSION_DENIED)
+        # Downloads have a code of their own.
+        if self.access is Access.PRODUCE and principal.suspended and self.scope is not Scope.DOWNLOADS_WRITE:
+            raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "suspended"})
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 

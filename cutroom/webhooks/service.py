@@ -250,8 +250,8 @@ async def recorded_attempt(connection: Connection, delivery: Delivery, number: i
 async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box: SecretBox) -> OutgoingWebhook | None:
     """Load the request to send; None if the endpoint was deleted or disabled, or the event has expired.
 
-    Also None if the user who registered the endpoint is not a member: a request of theirs may have been running while
-    they were removed.
+    Also None if the library is suspended, or if the user who registered the endpoint is not a member: a request of
+    theirs may have been running while they were removed.
     """
     row = await connection.fetchrow(
         """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at

@@ -253,3 +253,13 @@ async def test_commands_are_logged_and_the_log_is_verified(
     ]
     assert "SEQUENCE:HASH" in await run("audit", "verify", "--library", library_id, "--head", "x", fails=2)
     assert "--library" in await run("audit", "verify", "--head", head, fails=2)
+
+
+async def test_library_is_suspended_and_resumed(run: Admin, accounts: Accounts, workspace_id: str) -> None:
+    suspended = "SELECT suspended_at IS NOT NULL FROM libraries WHERE id = $1"
+    done = await run("library", "suspend", workspace_id)
+    assert done == {"libraryId": workspace_id, "suspended": True, "canceledJobs": 0}
+    assert await accounts.connection.fetchval(suspended, workspace_id)
+    await run("library", "resume", workspace_id)
+    assert not await accounts.connection.fetchval(suspended, workspace_id)
+    assert "NOT_FOUND" in await run("library", "suspend", new_id(), fails=1)
