@@ -19,7 +19,7 @@ MAX_PAUSE_SECONDS = 10.0  # then it runs beside speech, at its lower priority, s
 class VoicePriority(Interceptor):
     """Holds the lease during interactive speech activities, and delays the start of batch activities meanwhile.
 
-    An activity is one line, chunk or file, so batch work pauses within seconds.
+    An activity is one line, chunk or file, or pauses between several, so batch work pauses within seconds.
     """
 
     def __init__(self, lease: VoiceLease, budget: ProcessorBudget) -> None:
@@ -42,12 +42,14 @@ class _PrioritizedActivity(ActivityInboundInterceptor):
             with self._lease.held():
                 return await super().execute_activity(input)
         if queue in BATCH_QUEUES:
-            await self._pause()
+            await pause_for_voice(self._lease, self._budget)
         return await super().execute_activity(input)
 
-    async def _pause(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(MAX_PAUSE_SECONDS):
-                while not self._budget.has_spare_core(voice_tasks=self._lease.count()):
-                    activity.heartbeat()
-                    await asyncio.sleep(POLL_SECONDS)
+
+async def pause_for_voice(lease: VoiceLease, budget: ProcessorBudget) -> None:
+    """Wait in a batch activity until interactive speech leaves it a core, but not for longer than MAX_PAUSE_SECONDS."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(MAX_PAUSE_SECONDS):
+            while not budget.has_spare_core(voice_tasks=lease.count()):
+                activity.heartbeat()
+                await asyncio.sleep(POLL_SECONDS)

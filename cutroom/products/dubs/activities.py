@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from temporalio import activity
@@ -20,27 +21,30 @@ from cutroom.products.dubs import mixdown, progress, service, source_separation,
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.line_levels import LineLevel, lift_quiet_lines
 from cutroom.products.dubs.line_sync import line_starts
-from cutroom.products.dubs.mixing import matching_gain, speech_level
 from cutroom.products.dubs.report import LineSync, sync_report
 from cutroom.products.dubs.script import (
     CHUNK_SECONDS,
+    AssignedVoice,
+    DubBatch,
     DubChunk,
+    DubLine,
     DubScript,
     LineSchedule,
     PlacedLine,
-    SynthesizedLine,
     dub_segments,
     dub_speakers,
     flagged_lines,
+    line_batches,
     to_json,
 )
 from cutroom.products.dubs.script_lines import DubSource, translate_lines
-from cutroom.products.speech.encoding import from_pcm
 from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
 from cutroom.products.transcripts.service import load_transcript
 
 MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,8 @@ class DubPlan:
     """The parts of a script that the workflow needs to schedule its activities."""
 
     chunk_count: int
-    line_chunks: list[int]  # for each line, the chunk in which it starts
+    line_batches: list[DubBatch]
+    preview_lines: int  # that start in the first chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class DubActivities:
     artifacts: DubArtifacts
     engines: Engines
     clock: Clock
+    pause_for_voice: Callable[[], Awaitable[None]]  # between lines and chunks, while interactive speech is synthesized
 
     @activity.defn(name="plan_dub")
     async def plan_dub(self, job: JobRef, dub: DubRef) -> DubPlan:
@@ -90,14 +96,19 @@ class DubActivities:
                 separation_key=fingerprint({"separator": separator.name, "spans": spans}),
             )
             await self.artifacts.put(dub.path("script.json"), to_json(script))
-        return DubPlan(script.chunk_count, [line.chunk for line in script.lines])
+        return DubPlan(script.chunk_count, line_batches(script.lines), sum(line.chunk == 0 for line in script.lines))
 
-    @activity.defn(name="separate_dub_chunk")
-    async def separate_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int) -> None:
-        """Separate speech and background in one chunk; the result is shared by all dubs of the video."""
+    @activity.defn(name="separate_dub_chunks")
+    async def separate_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch) -> None:
+        """Separate speech and background chunk by chunk; the result is shared by all dubs of the video."""
         script = await self.artifacts.script(dub)
+        for chunk in batch.numbers:
+            await self._separate_chunk(job, dub, script, chunk)
+
+    async def _separate_chunk(self, job: JobRef, dub: DubRef, script: DubScript, chunk: int) -> None:
         if await self.artifacts.exists(dub.powers_path(script, chunk)):  # written last
             return
+        await self.pause_for_voice()
         share = progress.separation_share(script)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share) as report_progress:
             await source_separation.separate_chunk(
@@ -112,28 +123,44 @@ class DubActivities:
             voices = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=script)
             await self.artifacts.put(dub.path("voices.json"), to_json(voices))
 
-    @activity.defn(name="synthesize_line")
-    async def synthesize_line(self, job: JobRef, dub: DubRef, number: int) -> SynthesizedLine:
-        """Synthesize one line in its speaker's voice, fitted to its slot."""
+    @activity.defn(name="synthesize_lines")
+    async def synthesize_lines(self, job: JobRef, dub: DubRef, batch: DubBatch) -> int:
+        """Synthesize lines in the voices of their speakers, fitted to their slots; return the line to continue with.
+
+        A line that fails ends a batch of which others are finished: attempts are counted for each line.
+        """
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
-        line = script.lines[number]
-        voice = voices[line.speaker]
-        path = dub.shared_path(f"lines/{synthesis.line_key(dub, line, voice)}.json")
-        if await self.artifacts.exists(path):
-            return SynthesizedLine(**{**json.loads(await self.artifacts.read(path)), "number": number})
+        for number in batch.numbers:
+            line = script.lines[number]
+            try:
+                await self._synthesize_line(job, dub, script, line=line, voice=voices[line.speaker])
+            except Exception as error:
+                if number == batch.first:
+                    raise
+                _log.warning("dub batch cut short", extra={"line": number, "error": repr(error)})
+                return number
+        return batch.end
+
+    async def _synthesize_line(
+        self, job: JobRef, dub: DubRef, script: DubScript, *, line: DubLine, voice: AssignedVoice
+    ) -> None:
+        if await self.artifacts.exists(dub.line_result_path(synthesis.line_key(dub, line, voice))):
+            return
+        await self.pause_for_voice()
         share = progress.line_share(script, line)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share):
-            synthesized = await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
-            await self.artifacts.put(path, json.dumps(asdict(synthesized)).encode())
-        return synthesized
+            await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
 
     @activity.defn(name="schedule_lines")
-    async def schedule_lines(self, job: JobRef, dub: DubRef, lines: list[SynthesizedLine], schedule: str) -> None:
-        """Compute the start time and gain of each line, and store the schedule under the given name."""
+    async def schedule_lines(self, job: JobRef, dub: DubRef, line_count: int, schedule: str) -> None:
+        """Compute the start time and gain of the first lines, and store the schedule under the given name."""
         script = await self.artifacts.script(dub)
         async with self._step(job, "mixing", progress=progress.SCHEDULED, share=progress.SCHEDULE):
-            starts = line_starts([(script.lines[each.number].slot, each.seconds) for each in lines])
-            levels = await self._line_levels(dub, script, lines)
+            voices = await self.artifacts.voices(dub) if line_count else {}
+            lines = script.lines[:line_count]
+            measured = await mixdown.measure_lines(self.artifacts, dub=dub, script=script, lines=lines, voices=voices)
+            starts = line_starts([(script.lines[each.number].slot, each.seconds) for each, _ in measured])
+            gains = lift_quiet_lines([level for _, level in measured])
             placed = [
                 PlacedLine(
                     number=each.number,
@@ -147,26 +174,19 @@ class DubActivities:
                     level=round(level.level, 6),
                     speaking_rate=each.speaking_rate,
                 )
-                for each, start, level, gain in zip(lines, starts, levels, lift_quiet_lines(levels), strict=True)
+                for (each, level), start, gain in zip(measured, starts, gains, strict=True)
             ]
             await self.artifacts.put(dub.path(f"{schedule}.json"), to_json(LineSchedule(tuple(placed))))
 
-    async def _line_levels(self, dub: DubRef, script: DubScript, lines: Sequence[SynthesizedLine]) -> list[LineLevel]:
-        """The level of each synthesized line, with the gain that matches its source line."""
-        numbers = [each.number for each in lines]
-        sources = await source_separation.source_levels(self.artifacts, dub=dub, script=script, numbers=numbers)
-        levels = []
-        for each in lines:
-            level = speech_level(from_pcm(await self.artifacts.read(dub.line_path(each.key))))
-            gain = matching_gain(sources[each.number], level)
-            levels.append(LineLevel(script.lines[each.number].speaker, level, gain))
-        return levels
+    @activity.defn(name="mix_dub_chunks")
+    async def mix_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> list[str]:
+        """Mix chunks of the track, and return their storage paths."""
+        script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
+        return [await self._mix_chunk(job, dub, script, lines, chunk) for chunk in batch.numbers]
 
-    @activity.defn(name="mix_dub_chunk")
-    async def mix_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
-        """Mix one chunk of the track, and return its storage path."""
-        script, start = await self.artifacts.script(dub), chunk * CHUNK_SECONDS
-        lines = (await self.artifacts.schedule(dub, schedule)).between(start, start + CHUNK_SECONDS)
+    async def _mix_chunk(self, job: JobRef, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int) -> str:
+        start = chunk * CHUNK_SECONDS
+        lines = schedule.between(start, start + CHUNK_SECONDS)
         inputs = {
             "separation": script.separation_key,
             "chunk": chunk,
@@ -179,19 +199,24 @@ class DubActivities:
                 await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
         return path
 
-    @activity.defn(name="transcribe_dub_chunk")
-    async def transcribe_dub_chunk(self, job: JobRef, dub: DubRef, chunk: int, schedule: str) -> str:
-        """Transcribe the lines that start in a chunk, to score intelligibility, and return the storage path."""
-        script = await self.artifacts.script(dub)
+    @activity.defn(name="transcribe_dub_chunks")
+    async def transcribe_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> list[str]:
+        """Transcribe the lines that start in each chunk, to score intelligibility, and return the storage paths."""
+        script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
+        return [await self._transcribe_chunk(job, dub, script, lines, chunk) for chunk in batch.numbers]
+
+    async def _transcribe_chunk(
+        self, job: JobRef, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int
+    ) -> str:
         bounds = DubChunk.of(script, chunk)
-        scheduled = (await self.artifacts.schedule(dub, schedule)).lines
-        lines = [each for each in scheduled if bounds.contains(each.start_seconds)]
+        lines = [each for each in schedule.lines if bounds.contains(each.start_seconds)]
         inputs = {
             "language": dub.language,
             "lines": [[each.key, each.start_seconds - bounds.start_seconds] for each in lines],
         }
         path = dub.shared_path(f"transcribed/{fingerprint(inputs)}.json")
         if not await self.artifacts.exists(path):
+            await self.pause_for_voice()
             share, start = progress.verification_share(script), bounds.start_seconds
             async with self._step(job, "mixing", progress=progress.VERIFIED, share=share) as report_progress:
                 texts = await mixdown.transcribe_lines(

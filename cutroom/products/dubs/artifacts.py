@@ -58,6 +58,9 @@ class DubRef:
     def line_path(self, key: str) -> str:
         return self.shared_path(f"lines/{key}.pcm")
 
+    def line_result_path(self, key: str) -> str:
+        return self.shared_path(f"lines/{key}.json")
+
 
 @dataclass(frozen=True, slots=True)
 class DubArtifacts:

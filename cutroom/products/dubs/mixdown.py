@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
@@ -13,8 +13,19 @@ from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 from cutroom.media.dubbing import AudioRange, join_flac, measure_loudness, write_track
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, MIX_RATE, overlay_lines, render_speech
-from cutroom.products.dubs.script import DubChunk, DubScript, PlacedLine
+from cutroom.products.dubs.line_levels import LineLevel
+from cutroom.products.dubs.mixing import (
+    HEADROOM,
+    LINE_RATE,
+    MIX_RATE,
+    matching_gain,
+    overlay_lines,
+    render_speech,
+    speech_level,
+)
+from cutroom.products.dubs.script import AssignedVoice, DubChunk, DubLine, DubScript, PlacedLine, SynthesizedLine
+from cutroom.products.dubs.source_separation import source_levels
+from cutroom.products.dubs.synthesis import read_line
 from cutroom.products.speech.encoding import from_pcm, resample_speech
 from cutroom.products.speech.rules import fingerprint
 
@@ -23,7 +34,31 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+MAX_PARALLEL_READS = 16
 PEAK = 0.82  # -1.7 dB: leaves room for encoder overshoot below -1 dBTP
+
+
+async def measure_lines(
+    artifacts: DubArtifacts,
+    *,
+    dub: DubRef,
+    script: DubScript,
+    lines: Sequence[DubLine],
+    voices: Mapping[str, AssignedVoice],
+) -> list[tuple[SynthesizedLine, LineLevel]]:
+    """The synthesized lines with their levels, and the gains that match their source lines."""
+    numbers = [line.number for line in lines]
+    sources = await source_levels(artifacts, dub=dub, script=script, numbers=numbers)
+
+    async def measure(line: DubLine) -> tuple[SynthesizedLine, LineLevel]:
+        synthesized = await read_line(artifacts, dub=dub, line=line, voice=voices[line.speaker])
+        level = speech_level(from_pcm(await artifacts.read(dub.line_path(synthesized.key))))
+        return synthesized, LineLevel(line.speaker, level, matching_gain(sources[line.number], level))
+
+    measured: list[tuple[SynthesizedLine, LineLevel]] = []
+    for first in range(0, len(lines), MAX_PARALLEL_READS):
+        measured += await asyncio.gather(*map(measure, lines[first : first + MAX_PARALLEL_READS]))
+    return measured
 
 
 async def mix_chunk(

@@ -1,4 +1,7 @@
-"""Documents of a dub stored between its steps: the script, the assigned voices and the line schedule."""
+"""Documents of a dub stored between its steps: the script, the assigned voices and the line schedule.
+
+Also divides a script into batches, each the work of one activity.
+"""
 
 import json
 import math
@@ -10,6 +13,10 @@ from cutroom.products.dubs.line_sync import Slot
 
 CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the preview
 CONTEXT_SECONDS = 1.5  # extra audio around a chunk during separation, trimmed afterwards
+# An activity is up to 6 events of the history. With these, the longest video stays below half of Temporal's 51,200.
+MAX_LINE_BATCHES = 1_500  # about a minute of speech each if 24 hours are spoken without a pause
+MAX_CHUNK_BATCHES = 720  # for each of the steps that run per chunk; single chunks up to 12 hours
+MIN_BATCH_CHARACTERS = 20  # about a second of speech: in dubs of up to some hours, a batch is one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,40 @@ class DubChunk:
             for line in script.lines
             if line.start_seconds < self.end_seconds and line.end_seconds > self.start_seconds
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class DubBatch:
+    """Consecutive lines or chunks that one activity works on, from `first` up to but excluding `end`."""
+
+    first: int
+    end: int
+
+    @property
+    def numbers(self) -> range:
+        return range(self.first, self.end)
+
+
+def line_batches(lines: Sequence[DubLine]) -> list[DubBatch]:
+    """Batches of about as much text, which synthesis takes its time for; short ones until the preview is made."""
+    characters = sum(len(line.texts[0]) for line in lines)
+    enough = max(MIN_BATCH_CHARACTERS, characters / MAX_LINE_BATCHES)
+    batches: list[DubBatch] = []
+    first, size = 0, 0
+    for end, line in enumerate(lines, start=1):
+        size += len(line.texts[0])
+        is_preview = line.chunk == 0
+        is_last = end == len(lines) or (is_preview and lines[end].chunk > 0)
+        if is_last or size >= (MIN_BATCH_CHARACTERS if is_preview else enough):
+            batches.append(DubBatch(first, end))
+            first, size = end, 0
+    return batches
+
+
+def chunk_batches(chunks: range) -> list[DubBatch]:
+    """Batches of as few chunks as possible."""
+    size = max(1, math.ceil(len(chunks) / MAX_CHUNK_BATCHES))
+    return [DubBatch(first, min(first + size, chunks.stop)) for first in chunks[::size]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cutroom.engines.diarization.pitch import median_pitch
@@ -142,6 +143,12 @@ def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     return fingerprint({"texts": line.texts, "voice": voice.identity, "language": dub.language, "slot": slot})
 
 
+async def read_line(artifacts: DubArtifacts, *, dub: DubRef, line: DubLine, voice: AssignedVoice) -> SynthesizedLine:
+    """The line as `synthesize_line` has stored it."""
+    stored = json.loads(await artifacts.read(dub.line_result_path(line_key(dub, line, voice))))
+    return SynthesizedLine(**{**stored, "number": line.number})
+
+
 async def synthesize_line(
     artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, line: DubLine, voice: AssignedVoice
 ) -> SynthesizedLine:
@@ -171,8 +178,10 @@ async def synthesize_line(
     else:
         tempo = 1.0
     key = line_key(dub, line, voice)
+    synthesized = SynthesizedLine(line.number, key, _seconds(pcm), tempo, chosen, rate)
     await artifacts.put(dub.line_path(key), pcm)
-    return SynthesizedLine(line.number, key, _seconds(pcm), tempo, chosen, rate)
+    await artifacts.put(dub.line_result_path(key), json.dumps(asdict(synthesized)).encode())  # written last
+    return synthesized
 
 
 def _seconds(pcm: bytes) -> float:

@@ -1,5 +1,8 @@
 """Builds the dub activities by task queue."""
 
+from functools import partial
+
+from cutroom.jobs.voice_priority import pause_for_voice
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.dubs.activities import DubActivities
@@ -12,16 +15,17 @@ def register(context: WorkerContext) -> Activities:
         artifacts=DubArtifacts(context.storage, context.media_cache, context.sandbox),
         engines=context.engines,
         clock=context.clock,
+        pause_for_voice=partial(pause_for_voice, context.interactive.lease, context.interactive.budget),
     )
     return {
         TaskQueue.SPEECH: [
             dubs.plan_dub,
-            dubs.separate_dub_chunk,
+            dubs.separate_dub_chunks,
             dubs.assign_voices,
-            dubs.synthesize_line,
+            dubs.synthesize_lines,
             dubs.schedule_lines,
-            dubs.mix_dub_chunk,
-            dubs.transcribe_dub_chunk,
+            dubs.mix_dub_chunks,
+            dubs.transcribe_dub_chunks,
             dubs.publish_dub_preview,
             dubs.publish_dub,
         ],

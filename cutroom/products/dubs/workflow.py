@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from temporalio import workflow
@@ -15,10 +16,11 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.dubs.activities import DubActivities, DubPlan
     from cutroom.products.dubs.artifacts import DubRef
-    from cutroom.products.dubs.script import SynthesizedLine
+    from cutroom.products.dubs.script import DubBatch, chunk_batches
 
 MAX_PARALLEL_ACTIVITIES = 16  # per dub, across all workers
 PREVIEW_SCHEDULE, FULL_SCHEDULE = "preview-schedule", "schedule"
+FIRST_CHUNK = DubBatch(0, 1)
 
 Result = TypeVar("Result")
 
@@ -53,46 +55,56 @@ class RedubWorkflow:
 
 async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
     plan = await speech.run(DubActivities.plan_dub, job, dub)
-    await speech.run(DubActivities.separate_dub_chunk, job, dub, chunk=0)
+    await speech.run(DubActivities.separate_dub_chunks, job, dub, FIRST_CHUNK)
     if dub.product == "premium":  # cloning needs the isolated speech of every chunk
         await _separate_remaining(job, dub, plan)
-    if plan.line_chunks:
+    if plan.line_batches:
         await speech.run(DubActivities.assign_voices, job, dub)
-    first = [number for number, chunk in enumerate(plan.line_chunks) if chunk == 0]
-    rest = [number for number, chunk in enumerate(plan.line_chunks) if chunk > 0]
-    lines = await _synthesize(job, dub, first)
+    await _synthesize(job, dub, [each for each in plan.line_batches if each.end <= plan.preview_lines])
     if plan.chunk_count > 1:
-        await _publish_preview(job, dub, lines)
+        await _publish_preview(job, dub, plan)
         await _separate_remaining(job, dub, plan)
-        lines += await _synthesize(job, dub, rest)
-    lines.sort(key=lambda line: line.number)
-    await speech.run(DubActivities.schedule_lines, job, dub, lines, FULL_SCHEDULE)
-    chunks = range(plan.chunk_count)
+        await _synthesize(job, dub, [each for each in plan.line_batches if each.end > plan.preview_lines])
+    line_count = plan.line_batches[-1].end if plan.line_batches else 0
+    await speech.run(DubActivities.schedule_lines, job, dub, line_count, FULL_SCHEDULE)
+    batches = chunk_batches(range(plan.chunk_count))
     mixed = await _run_all(
-        [partial(speech.run, DubActivities.mix_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE) for chunk in chunks]
+        [partial(speech.run, DubActivities.mix_dub_chunks, job, dub, each, schedule=FULL_SCHEDULE) for each in batches]
     )
     transcribed = await _run_all(
         [
-            partial(speech.run, DubActivities.transcribe_dub_chunk, job, dub, chunk, schedule=FULL_SCHEDULE)
-            for chunk in chunks
+            partial(speech.run, DubActivities.transcribe_dub_chunks, job, dub, each, schedule=FULL_SCHEDULE)
+            for each in batches
         ]
     )
-    return await speech.run(DubActivities.publish_dub, job, dub, mixed, transcribed, FULL_SCHEDULE)
+    return await speech.run(
+        DubActivities.publish_dub,
+        job,
+        dub,
+        list(chain.from_iterable(mixed)),
+        list(chain.from_iterable(transcribed)),
+        FULL_SCHEDULE,
+    )
 
 
-async def _publish_preview(job: JobRef, dub: DubRef, lines: list[SynthesizedLine]) -> None:
-    await speech.run(DubActivities.schedule_lines, job, dub, lines, PREVIEW_SCHEDULE)
-    mixed = await speech.run(DubActivities.mix_dub_chunk, job, dub, chunk=0, schedule=PREVIEW_SCHEDULE)
+async def _publish_preview(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
+    await speech.run(DubActivities.schedule_lines, job, dub, plan.preview_lines, PREVIEW_SCHEDULE)
+    (mixed,) = await speech.run(DubActivities.mix_dub_chunks, job, dub, FIRST_CHUNK, schedule=PREVIEW_SCHEDULE)
     await speech.run(DubActivities.publish_dub_preview, job, dub, mixed)
 
 
 async def _separate_remaining(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
-    chunks = range(1, plan.chunk_count)
-    await _run_all([partial(speech.run, DubActivities.separate_dub_chunk, job, dub, chunk) for chunk in chunks])
+    batches = chunk_batches(range(1, plan.chunk_count))
+    await _run_all([partial(speech.run, DubActivities.separate_dub_chunks, job, dub, each) for each in batches])
 
 
-async def _synthesize(job: JobRef, dub: DubRef, numbers: Sequence[int]) -> list[SynthesizedLine]:
-    return await _run_all([partial(speech.run, DubActivities.synthesize_line, job, dub, number) for number in numbers])
+async def _synthesize(job: JobRef, dub: DubRef, batches: Sequence[DubBatch]) -> None:
+    await _run_all([partial(_synthesize_batch, job, dub, each) for each in batches])
+
+
+async def _synthesize_batch(job: JobRef, dub: DubRef, batch: DubBatch) -> None:
+    while batch.first < batch.end:
+        batch = DubBatch(await speech.run(DubActivities.synthesize_lines, job, dub, batch), batch.end)
 
 
 async def _run_all(calls: Sequence[Callable[[], Awaitable[Result]]]) -> list[Result]:
