@@ -63,8 +63,9 @@ async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
     await _synthesize(job, dub, [each for each in plan.line_batches if each.end <= plan.preview_lines])
     if plan.chunk_count > 1:
         await _publish_preview(job, dub, plan)
-        await _separate_remaining(job, dub, plan)
-        await _synthesize(job, dub, [each for each in plan.line_batches if each.end > plan.preview_lines])
+        if dub.product != "premium":
+            await _separate_remaining(job, dub, plan)
+    await _synthesize(job, dub, [each for each in plan.line_batches if each.end > plan.preview_lines])
     line_count = plan.line_batches[-1].end if plan.line_batches else 0
     await speech.run(DubActivities.schedule_lines, job, dub, line_count, FULL_SCHEDULE)
     batches = chunk_batches(range(plan.chunk_count))

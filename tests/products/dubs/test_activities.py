@@ -1,7 +1,9 @@
 """Dub activities: the level of each line in the mix."""
 
+import json
 import subprocess
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,16 @@ from cutroom.platform.clock import system_clock
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.mixing import LINE_RATE, MIX_RATE
-from cutroom.products.dubs.script import DubLine, DubScript, LineSchedule, SynthesizedLine, to_json
+from cutroom.products.dubs.script import (
+    AssignedVoice,
+    DubBatch,
+    DubLine,
+    DubScript,
+    LineSchedule,
+    SynthesizedLine,
+    to_json,
+)
+from cutroom.products.dubs.synthesis import line_key
 from cutroom.products.speech.encoding import to_pcm
 from cutroom.web.runtime import Runtime
 from tests.products.conftest import TranscribedVideo
@@ -85,8 +96,12 @@ def write_source(path: Path) -> None:
     subprocess.run(["ffmpeg", "-v", "error", *raw, "-c:a", "flac", path], input=mix.tobytes(), check=True)
 
 
+async def no_pause() -> None:
+    """No interactive speech is synthesized beside the dub."""
+
+
 async def schedule_of(
-    runtime: Runtime, video: TranscribedVideo, tmp_path: Path, *, chunks: Iterable[int], lines: Iterable[int]
+    runtime: Runtime, video: TranscribedVideo, tmp_path: Path, *, chunk_count: int, line_count: int
 ) -> LineSchedule:
     """The schedule of equally loud synthesized lines."""
     library_id, video_id = video.library_id, video.video_id
@@ -103,18 +118,21 @@ async def schedule_of(
     script = DubScript("pt", "plus", "en", "publishable", (), SECONDS, script_lines, "separation")
     await artifacts.put(dub.path("script.json"), to_json(script))
     await artifacts.put(dub.line_path("key"), to_pcm(tone(3.0, rate=LINE_RATE)))
-    activities = DubActivities(runtime.database, artifacts, StubEngines(), system_clock)
-    for chunk in chunks:
-        await ActivityEnvironment().run(activities.separate_dub_chunk, job, dub, chunk)
-    synthesized = [SynthesizedLine(number, "key", 3.0, 1.0, 0) for number in lines]
-    await ActivityEnvironment().run(activities.schedule_lines, job, dub, synthesized, "schedule")
+    voice = AssignedVoice("steady", "voice")
+    await artifacts.put(dub.path("voices.json"), to_json({"speaker_1": voice}))
+    for line in script_lines[:line_count]:
+        synthesized = SynthesizedLine(line.number, "key", 3.0, 1.0, 0)
+        await artifacts.put(dub.line_result_path(line_key(dub, line, voice)), json.dumps(asdict(synthesized)).encode())
+    activities = DubActivities(runtime.database, artifacts, StubEngines(), system_clock, no_pause)
+    await ActivityEnvironment().run(activities.separate_dub_chunks, job, dub, DubBatch(0, chunk_count))
+    await ActivityEnvironment().run(activities.schedule_lines, job, dub, line_count, "schedule")
     return await artifacts.schedule(dub, "schedule")
 
 
 async def test_a_line_across_a_chunk_border_is_as_loud_as_the_others(
     runtime: Runtime, transcribed: TranscribedVideo, tmp_path: Path
 ) -> None:
-    schedule = await schedule_of(runtime, transcribed, tmp_path, chunks=[0, 1], lines=range(len(SPANS)))
+    schedule = await schedule_of(runtime, transcribed, tmp_path, chunk_count=2, line_count=len(SPANS))
     gains = {line.number: line.gain for line in schedule.lines}
     assert gains == pytest.approx(dict.fromkeys(range(len(SPANS)), 1.0), rel=0.05)
 
@@ -122,6 +140,6 @@ async def test_a_line_across_a_chunk_border_is_as_loud_as_the_others(
 async def test_the_preview_is_scheduled_before_the_second_chunk_is_separated(
     runtime: Runtime, transcribed: TranscribedVideo, tmp_path: Path
 ) -> None:
-    schedule = await schedule_of(runtime, transcribed, tmp_path, chunks=[0], lines=[0, 1, CROSSING])
+    schedule = await schedule_of(runtime, transcribed, tmp_path, chunk_count=1, line_count=CROSSING + 1)
     levels = [line.gain for line in schedule.lines]
     assert levels[CROSSING] >= 0.5 * levels[0]  # 6 dB
