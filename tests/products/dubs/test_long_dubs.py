@@ -24,6 +24,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
+from cutroom.products.dubs import script
 from cutroom.products.dubs.script import CHUNK_SECONDS, DubBatch, line_batches
 from cutroom.products.dubs.workflow import DubWorkflow
 from cutroom.web.runtime import Runtime
@@ -136,7 +137,8 @@ async def test_dub_of_24_hours_is_canceled_in_the_middle(stage: FakeStage, runti
     assert stage.jobs.results == []
 
 
-async def test_batches_that_are_cut_short_are_continued(stage: FakeStage) -> None:
+async def test_batches_that_are_cut_short_are_continued(stage: FakeStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "MAX_LINE_BATCHES", 20)
     done: list[int] = []
 
     async def synthesize(_job: JobRef, batch: DubBatch) -> int:
@@ -146,10 +148,10 @@ async def test_batches_that_are_cut_short_are_continued(stage: FakeStage) -> Non
 
     stage.dubs.synthesize = synthesize
     async with stage.worker():
-        job, handle = await stage.start(lines=3_000, chunks=2)
+        job, handle = await stage.start(lines=200, chunks=14)
         await handle.result()
     assert len(stage.dubs.batches("synthesize_lines", job.job_id)) > len(line_batches(stage.dubs.lines[job.job_id]))
-    assert sorted(done) == list(range(3_000))
+    assert sorted(done) == list(range(200))
     assert len(stage.jobs.results) == 1
 
 
@@ -176,7 +178,7 @@ async def test_short_dub_does_not_wait_for_a_long_one(stage: FakeStage) -> None:
     async with stage.worker(slots=1):
         long, _ = await stage.start(lines=5_000, chunks=20)
         await is_long_at_work.wait()
-        short, handle = await stage.start(lines=20, chunks=2)
+        _, handle = await stage.start(lines=20, chunks=2)
         await handle.result()
         turns = [job_id for job_id, _, _ in stage.dubs.calls]
         await stage.client.get_workflow_handle(long.job_id).terminate()
