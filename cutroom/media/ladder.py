@@ -1,5 +1,6 @@
 """Encodes the rendition ladder of a video in chunks that are processed in parallel and join seamlessly."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ VERSION = 1  # bump to re-encode every ladder
 KEY_FRAME_SECONDS = 2
 SEGMENT_SECONDS = 2 * KEY_FRAME_SECONDS
 CHUNK_SECONDS = 32.0
-MIN_CHUNK_SECONDS = float(SEGMENT_SECONDS)
+MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours, for the same reason as those of the proxy
 # Up to this pixel rate, a 32 s chunk takes less than a minute on two cores.
 PIXELS_PER_SECOND = 1920 * 1080 * 30
 MIN_RATE, MAX_RATE = 15, 60
@@ -76,7 +77,8 @@ def plan_ladder_chunks(info: MediaInfo) -> list[MediaChunk]:
     """Chunks of whole segments, so that segments align across renditions and chunk boundaries."""
     rate = ladder_frame_rate(info)
     pixels_per_second = (info.width or 1) * (info.height or 1) * float(rate)
-    seconds = min(CHUNK_SECONDS, max(MIN_CHUNK_SECONDS, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
+    least_seconds = SEGMENT_SECONDS * max(1, math.ceil(info.duration_seconds / (MAX_CHUNKS * SEGMENT_SECONDS)))
+    seconds = min(CHUNK_SECONDS, max(least_seconds, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
     return plan_chunks(info.duration_seconds, rate=rate, chunk_seconds=seconds, multiple_of=segment_frames(rate))
 
 

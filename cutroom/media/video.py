@@ -19,6 +19,7 @@ RATE_DENOMINATOR = 1001
 CHUNK_SECONDS = 60.0
 PREROLL_SECONDS = 15.0  # longer than the key frame interval of almost any broadcast
 MIN_CHUNK_SECONDS = 5.0
+MAX_CHUNKS = 2_880  # 30 s each of a large video of 24 hours; the history of a workflow has room for a few thousand
 # Up to this pixel rate, a 60 s chunk takes less than 60 s on two cores.
 PIXELS_PER_SECOND = 1920 * 1080 * 60
 TIMESCALE = 10_000
@@ -54,7 +55,8 @@ def _even(value: Fraction) -> int:
 def plan_proxy(info: MediaInfo, *, chunk_seconds: float = CHUNK_SECONDS) -> list[MediaChunk]:
     rate = proxy_frame_rate(info)
     pixels_per_second = (info.width or 1) * (info.height or 1) * float(info.frame_rate or UNKNOWN_RATE)
-    seconds = min(chunk_seconds, max(MIN_CHUNK_SECONDS, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
+    least_seconds = max(MIN_CHUNK_SECONDS, info.duration_seconds / MAX_CHUNKS)
+    seconds = min(chunk_seconds, max(least_seconds, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
     return plan_chunks(info.duration_seconds, rate=rate, chunk_seconds=seconds)
 
 

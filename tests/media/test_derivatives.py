@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cutroom.media.audio import AudioFiles, make_audio, split_adts
+from cutroom.media.audio import AudioFiles, make_audio, plan_audio, split_adts
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.process import MediaError, Reason
@@ -184,6 +184,13 @@ def test_large_videos_have_shorter_chunks() -> None:
     small, large = make_info(), make_info(width=7680, height=4320)
     assert plan_proxy(small)[0].seconds == 60
     assert 5 <= plan_proxy(large)[0].seconds < 20
+
+
+@pytest.mark.parametrize("hours", [1, 4, 12, 24])
+def test_long_videos_have_as_many_chunks_as_a_history_can_hold(hours: float) -> None:
+    info = make_info(width=7680, height=4320, frame_rate=Fraction(60), duration_seconds=hours * 3600)
+    chunks = len(plan_proxy(info)) + len(plan_audio(info))
+    assert 6 * chunks < 51_200 / 2  # events of Temporal's history
 
 
 def test_adts_is_split_by_header_lengths() -> None:

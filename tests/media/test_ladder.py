@@ -56,6 +56,14 @@ def test_chunks_are_whole_segments_and_shorter_for_larger_videos() -> None:
     assert len(plan_ladder_chunks(replace(INFO, width=3840, height=2160))) > len(plan_ladder_chunks(INFO))
 
 
+@pytest.mark.parametrize("hours", [1, 4, 5.9, 12, 24])
+@pytest.mark.parametrize("rate", [Fraction(30000, 1001), Fraction(23), Fraction(60)])
+def test_long_videos_have_as_many_chunks_as_a_history_can_hold(hours: float, rate: Fraction) -> None:
+    chunks = plan_ladder_chunks(replace(INFO, width=7680, height=4320, frame_rate=rate, duration_seconds=hours * 3600))
+    assert 6 * len(chunks) < 51_200 / 2  # events of Temporal's history
+    assert chunks[0].seconds <= 33
+
+
 async def test_chunks_join_frame_exactly_and_segments_align(
     sample_video: Path, tmp_path: Path, sandbox: Sandbox
 ) -> None:

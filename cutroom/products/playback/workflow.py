@@ -1,6 +1,7 @@
 """Defines the playback workflow."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
@@ -57,10 +58,11 @@ class PlaybackWorkflow:
 
     async def _encode_ladder(self, media: ActivityRunner, playback: PlaybackRef, plan: PlaybackPlan) -> None:
         limit = asyncio.Semaphore(MAX_PARALLEL_CHUNKS)
+        ladder = replace(plan, tracks=[], obsolete=[])  # repeated in the history for every chunk
 
         async def encode(index: int) -> None:
             async with limit:
-                await media.run(PlaybackActivities.encode_ladder_chunk, playback, plan, index)
+                await media.run(PlaybackActivities.encode_ladder_chunk, playback, ladder, index)
 
         await asyncio.gather(*(encode(index) for index in range(plan.chunk_count)))
 
