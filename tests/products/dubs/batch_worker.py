@@ -65,10 +65,10 @@ class FakeEngines(Engines):
     """Only the fake voice."""
 
     def __init__(self, synthesizer: SpeechSynthesizer) -> None:
-        self._synthesizer = synthesizer
+        self._fake = synthesizer
 
     def synthesizers(self) -> Sequence[SpeechSynthesizer]:
-        return [self._synthesizer]
+        return [self._fake]
 
 
 class OneBatchDubs(FakeDubs):

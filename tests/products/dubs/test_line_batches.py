@@ -10,8 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
-from cutroom.engines.registry import Engines
-from cutroom.engines.synthesis.port import SpeechSynthesizer, StockVoice, SynthesizedSpeech
+from cutroom.engines.synthesis.port import StockVoice, SynthesizedSpeech
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.steps import MAX_ATTEMPTS
 from cutroom.media.local_cache import LocalMediaCache
@@ -25,6 +24,7 @@ from cutroom.products.dubs.mixing import LINE_RATE
 from cutroom.products.dubs.script import AssignedVoice, DubBatch, DubLine, DubScript, to_json
 from cutroom.web.runtime import Runtime
 from tests.products.conftest import TranscribedVideo
+from tests.products.dubs.batch_worker import FakeEngines
 
 TEXTS = [f"Esta é a linha número {number} de cinco." for number in range(5)]
 
@@ -46,14 +46,6 @@ class FakeSynthesizer:
             raise self.errors[text]
         count = round(natural_seconds(text, language=language) / speed * LINE_RATE)
         return SynthesizedSpeech(np.full(count, 0.1, np.float32), LINE_RATE)
-
-
-class FakeEngines(Engines):
-    def __init__(self, synthesizer: SpeechSynthesizer) -> None:
-        self._synthesizer = synthesizer
-
-    def synthesizers(self) -> Sequence[SpeechSynthesizer]:
-        return [self._synthesizer]
 
 
 @dataclass

@@ -60,7 +60,9 @@ class FakeStage:
         async with control, speech:
             yield
 
-    async def start(self, *, lines: int, chunks: int, product: str = "plus") -> tuple[JobRef, WorkflowHandle]:
+    async def start(
+        self, *, lines: int, chunks: int, product: str = "plus"
+    ) -> tuple[JobRef, WorkflowHandle[DubWorkflow, None]]:
         job = JobRef(new_id(), f"dub_{new_id()}_pt_{product}", 1)
         self.dubs.lines[job.job_id] = spoken_lines(lines, seconds=LINE_SECONDS)
         self.dubs.chunk_counts[job.job_id] = chunks
