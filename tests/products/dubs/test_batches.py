@@ -59,7 +59,7 @@ def test_batches_are_short_at_24_hours_of_speech() -> None:
     assert 4 * longest <= CHUNK_SECONDS
 
 
-def test_the_preview_waits_for_lines_of_its_own_chunk_only() -> None:
+def test_the_preview_has_batches_of_its_own() -> None:
     lines = lines_of(21_600)
     preview = [batch for batch in line_batches(lines) if batch.first < 15]
     assert len(SENTENCE) > MIN_BATCH_CHARACTERS
