@@ -48,7 +48,7 @@ async def create_endpoint(
     now: datetime,
 ) -> CreatedWebhookEndpoint:
     """Register an endpoint; its secret is returned only here."""
-    await connection.execute(  # an endpoint that nobody can change anymore does not keep its URL
+    await connection.execute(  # an endpoint that no member can change anymore does not keep its URL
         """UPDATE webhook_endpoints SET deleted_at = $3
            WHERE library_id = $1 AND url = $2 AND deleted_at IS NULL AND disabled_reason = $4""",
         principal.library_id,

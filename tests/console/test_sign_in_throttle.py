@@ -1,4 +1,4 @@
-"""Tests that floods of sign-ins lock nobody out."""
+"""Tests that floods of sign-ins lock no one out."""
 
 import asyncio
 import secrets
@@ -52,7 +52,7 @@ def quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def slowed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long attempts were told to wait."""
+    """The waiting times in the responses to attempts."""
     delays: list[float] = []
 
     async def sleep(seconds: float) -> None:
