@@ -14,8 +14,9 @@ from dev.child_process import end_child, start_child
 
 # Starts a child as a proof starts its API and worker, prints the child's pid, and waits.
 PARENT = """
-import sys, time
+import signal, sys, time
 from dev.child_process import start_child
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in background jobs of a shell script
 child = start_child([sys.executable, "-c", "import time; time.sleep(600)"])
 print(child.pid, flush=True)
 time.sleep(600)
