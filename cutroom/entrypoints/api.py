@@ -1,6 +1,5 @@
 """The API process: HTTP API and console."""
 
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -9,19 +8,17 @@ import uvicorn
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cutroom.audit.routes import router as audit_log
 from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
-from cutroom.errors import invalid_field
+from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
 from cutroom.library.live_videos import LiveVideos
 from cutroom.library.routes import router as library
-from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
@@ -29,7 +26,6 @@ from cutroom.retention import catalog as retention
 from cutroom.web.app import create_app
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
-from cutroom.web.security_headers import default_headers
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
@@ -88,23 +84,6 @@ def build_service(settings: Settings) -> ASGIApp:
         access_log=AccessLog(settings.log_level),
         is_secure=settings.is_secure,
     )
-
-
-class EnvelopeProtocol(HttpToolsProtocol):
-    """Responds to malformed HTTP with the API's error envelope."""
-
-    def send_400_response(self, msg: str) -> None:
-        body = json.dumps(invalid_field("request", msg).envelope()).encode()
-        lines = [
-            b"HTTP/1.1 400 Bad Request",
-            b"content-type: application/json",
-            b"content-length: " + str(len(body)).encode(),
-            b"x-request-id: " + new_id().encode(),
-            b"connection: close",
-            *(name + b": " + value for name, value in default_headers(is_secure=False)),
-        ]
-        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
-        self.transport.close()
 
 
 def main() -> None:

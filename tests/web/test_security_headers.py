@@ -13,7 +13,7 @@ from starlette.types import Message
 
 from cutroom.accounts.sessions import AuthenticatedUser, SessionService
 from cutroom.console.framework.forms import MAX_FORM_BYTES, read_fields
-from cutroom.entrypoints.api import EnvelopeProtocol
+from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.errors import CutroomError
 from cutroom.platform.telemetry import AccessLog
 from cutroom.web import body
