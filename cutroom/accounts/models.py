@@ -33,6 +33,7 @@ class Library(Table):
     plan: Mapped[str] = mapped_column(Text)
     suspended_at: Mapped[Instant | None]
     refuses_drafts: Mapped[bool] = mapped_column(server_default=text("false"))  # of translations
+    urls_valid_from: Mapped[Instant | None]  # signed URLs from before are refused: a member has left
     created_at: Mapped[Instant]
     erased_at: Mapped[Instant | None]  # when its erasure was requested; the row goes last
 

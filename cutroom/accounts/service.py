@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import asyncpg
 
@@ -16,6 +16,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 
 MAX_LISTED_KEYS = 500
+URL_PRECISION = timedelta(seconds=1)  # of the time at which a URL was signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,21 @@ async def is_active_member(connection: Connection, library_id: str, user_id: str
     return found
 
 
+async def may_still_use(connection: Connection, library_id: str, user_id: str | None) -> bool:
+    """Whether what a user was given may still be used: the transaction's library is not suspended, they are a member.
+
+    Without a user, only the library is checked.
+    """
+    found: bool = await connection.fetchval(
+        """SELECT EXISTS (SELECT FROM libraries l WHERE l.id = $1 AND l.suspended_at IS NULL
+             AND ($2::text IS NULL
+                  OR EXISTS (SELECT FROM members m WHERE m.library_id = l.id AND m.user_id = $2)))""",
+        library_id,
+        user_id,
+    )
+    return found
+
+
 async def set_suspended(connection: Connection, library_id: str, *, at: datetime | None) -> None:
     """Suspend a library, or resume it; only the owner of the schema can."""
     done = await connection.execute("UPDATE libraries SET suspended_at = $2 WHERE id = $1", library_id, at)
@@ -144,8 +160,10 @@ class RevokedAccess:
 async def revoke_access(connection: Connection, library_id: str, *, user_id: str, now: datetime) -> RevokedAccess:
     """Revoke a member's keys, OAuth grants and tokens for good, and pending invitations by or to them.
 
-    Called before the member is removed. Being invited again does not bring any of it back.
+    Called before the member is removed. Being invited again does not bring any of it back. Signed URLs name no person,
+    so all that the library has issued end; the other members get new ones with their next request.
     """
+    await connection.execute("UPDATE libraries SET urls_valid_from = $2 WHERE id = $1", library_id, now + URL_PRECISION)
     await connection.execute(
         "UPDATE oauth_tokens SET revoked_at = $3 WHERE library_id = $1 AND user_id = $2 AND revoked_at IS NULL",
         library_id,

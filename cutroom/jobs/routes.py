@@ -69,7 +69,7 @@ async def retry_job(call: CurrentCall, job_id: JobId) -> Job:
 
 
 @library_router.get("/library", summary="Get the library")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ)
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, while_suspended=True)
 async def get_library(call: CurrentCall) -> LibrarySummary:
     """Returns the library that the API key is bound to: its plan and limits, and its use of storage and credits."""
     return await summarize_library(call.connection, call.principal)

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cutroom.errors import Code, CutroomError
-from cutroom.library.live_videos import video_of_path
-from cutroom.platform.storage.links import NAME_PARAMETER, PREFIX
+from cutroom.library.live_videos import owner_of_path
+from cutroom.platform.storage.links import NAME_PARAMETER, PREFIX, issued_at
 from cutroom.web.object_responses import ServedObject, object_response, object_route
 from cutroom.web.runtime import Runtime
 
@@ -26,8 +26,8 @@ async def serve_file(request: Request) -> Response:
         raise CutroomError(Code.PERMISSION_DENIED, message="This URL is invalid or has expired.")
 
     async def is_live() -> bool:
-        video = video_of_path(path)
-        return video is None or await runtime.is_live_video(*video)
+        owner = owner_of_path(path)
+        return owner is not None and await runtime.is_live_video(*owner, issued_at(token))
 
     served = ServedObject(path, MAX_AGE_SECONDS, is_live, file_name=file_name)
     return await object_response(request, runtime.storage, served)

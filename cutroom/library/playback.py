@@ -15,7 +15,7 @@ PURPOSE = "playback"
 LIFETIME = timedelta(hours=12)  # minimum
 STEP_SECONDS = 6 * 60 * 60  # expiry is rounded up to this, which keeps URLs cacheable
 PLAYBACK_TOKEN_PREFIX = "pb_"  # noqa: S105 (a prefix, not a secret); lets log redaction recognize tokens
-_EXPIRY_DIGITS = 8
+_TIME_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,30 +25,44 @@ class PlaybackLinks:
     secret_box: SecretBox
     base_url: str
 
-    def url(self, library_id: str, video_id: str, name: str, *, now: datetime) -> str:
+    def url(
+        self, library_id: str, video_id: str, name: str, *, now: datetime, valid_from: datetime | None = None
+    ) -> str:
+        """Returns the URL of a playlist; `valid_from` is since when the library's URLs are valid, if they were revoked.
+
+        The time of signing itself would make every URL different.
+        """
         earliest = int((now + LIFETIME).timestamp())
         expires = earliest + -earliest % STEP_SECONDS
-        token = self.token(library_id, video_id, expires)
+        since = int(valid_from.timestamp()) if valid_from is not None else 0
+        token = self.token(library_id, video_id, expires, since=since)
         return f"{self.base_url.rstrip('/')}{PREFIX}/{token}/{library_id}/{video_id}/{name}"
 
-    def token(self, library_id: str, video_id: str, expires: int) -> str:
-        signature = self.secret_box.sign(PURPOSE, _signed(library_id, video_id, expires))
-        return f"{PLAYBACK_TOKEN_PREFIX}{expires:0{_EXPIRY_DIGITS}x}{signature.hex()}"
+    def token(self, library_id: str, video_id: str, expires: int, *, since: int = 0) -> str:
+        signature = self.secret_box.sign(PURPOSE, _signed(library_id, video_id, expires, since))
+        return f"{PLAYBACK_TOKEN_PREFIX}{expires:0{_TIME_DIGITS}x}{since:0{_TIME_DIGITS}x}{signature.hex()}"
 
     def is_valid(self, token: str, library_id: str, video_id: str, *, now: datetime) -> bool:
         digits = token.removeprefix(PLAYBACK_TOKEN_PREFIX)
         try:
-            expires, signature = int(digits[:_EXPIRY_DIGITS], 16), bytes.fromhex(digits[_EXPIRY_DIGITS:])
+            expires, since = int(digits[:_TIME_DIGITS], 16), issued_at(token)
+            signature = bytes.fromhex(digits[2 * _TIME_DIGITS :])
         except ValueError:
             return False
-        if not self.secret_box.is_signed(PURPOSE, _signed(library_id, video_id, expires), signature):
+        if not self.secret_box.is_signed(PURPOSE, _signed(library_id, video_id, expires, since), signature):
             return False
         # Reject non-canonical spellings, which would be cached twice.
-        return token == self.token(library_id, video_id, expires) and expires > now.timestamp()
+        return token == self.token(library_id, video_id, expires, since=since) and expires > now.timestamp()
 
 
-def _signed(library_id: str, video_id: str, expires: int) -> bytes:
-    return f"{library_id}/{video_id}/{expires}".encode()
+def issued_at(token: str) -> int:
+    """The earliest time at which a token was signed, in seconds of the epoch: what was known of revocations then."""
+    digits = token.removeprefix(PLAYBACK_TOKEN_PREFIX)
+    return int(digits[_TIME_DIGITS : 2 * _TIME_DIGITS], 16)
+
+
+def _signed(library_id: str, video_id: str, expires: int, since: int) -> bytes:
+    return f"{library_id}/{video_id}/{expires}/{since}".encode()
 
 
 def master_playlist_name(language: str | None = None) -> str:

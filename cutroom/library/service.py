@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 import asyncpg
@@ -27,7 +28,8 @@ MAX_BRAND_VOICES = 500
 
 _VIDEO_COLUMNS = """id, status, title, description, duration_seconds, provider, media_type, default_language_code,
     folder_ids, import_status, import_language, transcript_status, transcript_language, created_at, poster_path,
-    playback_languages, hosted_url, labels, revision, original_deleted_at"""
+    playback_languages, hosted_url, labels, revision, original_deleted_at,
+    (SELECT l.urls_valid_from FROM libraries l WHERE l.id = $1) AS urls_valid_from"""
 _LOAD_VIDEO = f"SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id = $2"  # noqa: S608
 GET_VIDEO = f"{_LOAD_VIDEO} AND deleted_at IS NULL"
 LIST_VIDEOS = f"""SELECT {_VIDEO_COLUMNS} FROM videos WHERE library_id = $1 AND id < $2
@@ -85,8 +87,9 @@ def with_playback_urls(
     languages = row["playback_languages"]
     if languages is None and row["hosted_url"] is None:
         return video
-    url = row["hosted_url"] or links.url(library_id, video.id, master_playlist_name(), now=now)
-    multi = {each: links.url(library_id, video.id, master_playlist_name(each), now=now) for each in languages or ()}
+    sign = partial(links.url, library_id, video.id, now=now, valid_from=row["urls_valid_from"])
+    url = row["hosted_url"] or sign(master_playlist_name())
+    multi = {each: sign(master_playlist_name(each)) for each in languages or ()}
     return video.model_copy(update={"url": url, "url_multi": multi or None})
 
 

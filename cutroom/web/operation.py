@@ -32,6 +32,7 @@ class Operation:
     has_revisions: bool = False  # its resource has an ETag; changes accept If-Match
     minimum_role: Role | None = None  # of members of the library: admins include owners
     further_scopes: tuple[Scope, ...] = ()  # required in addition to `scope`
+    while_suspended: bool = False  # also in suspended libraries: it says so, or has an error code of its own
 
     @property
     def speech(self) -> bool:
@@ -49,14 +50,13 @@ class Operation:
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)
         if self.minimum_role is not None and not principal.has_role(self.minimum_role):
             raise CutroomError(Code.PERMISSION_DENIED)
-        # Downloads have a code of their own.
-        if self.access is Access.PRODUCE and principal.suspended and self.scope is not Scope.DOWNLOADS_WRITE:
+        if principal.suspended and not self.while_suspended:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "suspended"})
         if self.speech and not principal.plan.speech:
             raise CutroomError(Code.PERMISSION_DENIED, details={"reason": "plan_required"})
 
 
-def operation(
+def operation(  # noqa: PLR0913 (the fields of the declaration)
     *,
     scope: Scope,
     access: Access,
@@ -65,6 +65,7 @@ def operation(
     has_revisions: bool = False,
     minimum_role: Role | None = None,
     further_scopes: tuple[Scope, ...] = (),
+    while_suspended: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
@@ -77,6 +78,7 @@ def operation(
             has_revisions=has_revisions,
             minimum_role=minimum_role,
             further_scopes=further_scopes,
+            while_suspended=while_suspended,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint

@@ -26,11 +26,11 @@ from cutroom.web.limits import RateLimiter
 from cutroom.web.paging import PageTokens
 from cutroom.web.products import JobHooks, ProductInfo
 
-# Takes a library and a video, and returns whether the video's files may be served.
-VideoCheck = Callable[[str, str], Awaitable[bool]]
+# Takes a library, a video if it is about one, and when a URL was signed; returns whether the URL may be served.
+VideoCheck = Callable[[str, str | None, int], Awaitable[bool]]
 
 
-async def never_live(_library_id: str, _video_id: str) -> bool:
+async def never_live(_library_id: str, _video_id: str | None, _issued_at: int) -> bool:
     return False
 
 

@@ -12,6 +12,7 @@ CREATE TABLE libraries (
     plan text NOT NULL,
     suspended_at timestamptz,
     refuses_drafts boolean NOT NULL DEFAULT false,
+    urls_valid_from timestamptz,
     created_at timestamptz NOT NULL,
     erased_at timestamptz
 );

@@ -146,7 +146,7 @@ def upgrade() -> None:
     library = "current_setting('cutroom.library_id', true)"
     for table, privileges in LIBRARY_TABLES.items():
         _confine(table, privileges, f"library_id = {library}")
-    _confine("libraries", "SELECT, UPDATE (refuses_drafts)", f"id = {library}")
+    _confine("libraries", "SELECT, UPDATE (refuses_drafts, urls_valid_from)", f"id = {library}")
     _confine("users", "SELECT", "EXISTS (SELECT FROM members m WHERE m.user_id = users.id)")
     for table in CLOSED_TABLES:
         op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")

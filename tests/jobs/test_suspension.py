@@ -17,12 +17,13 @@ from cutroom.products.catalog import JOB_HOOKS
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service as webhooks
 from cutroom.webhooks.service import Delivery
-from dev.scratch import Accounts, Keyring
+from dev.scratch import Accounts, Keyring, Person
 from tests.conftest import MovableClock
 from tests.credits.conftest import charge_for
 from tests.credits.job_harness import JobHarness, open_harness
 from tests.jobs.conftest import JobContext
 
+NOW = 1_800_000_000  # when a URL was signed, in seconds of the epoch
 DE, FR = (BillableItem(Action.DUB, "plus", language) for language in ("de", "fr"))
 
 
@@ -75,10 +76,10 @@ async def test_nothing_is_produced_delivered_or_served(
         )
         delivery = Delivery(library_id, event_id, endpoint["id"])
         assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
-    assert await live.is_live(library_id, video_id)
+    assert await live.is_live(library_id, video_id, NOW)
     await suspend(accounts, library_id)
     seconds += 60
-    assert not await live.is_live(library_id, video_id)
+    assert not await live.is_live(library_id, video_id, NOW)
     async with runtime.database.transaction(library_id) as connection:
         assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
     refused = await api.post(f"/videos/{video_id}/dubs", json={"targetLanguage": "de"})
@@ -86,7 +87,20 @@ async def test_nothing_is_produced_delivered_or_served(
     assert refused.json()["error"]["details"] == {"reason": "suspended"}
     await accounts_service.set_suspended(accounts.connection, library_id, at=None)
     seconds += 60
-    assert await live.is_live(library_id, video_id)
+    assert await live.is_live(library_id, video_id, NOW)
+
+
+async def test_keys_of_a_suspended_library_read_nothing_but_its_state(
+    api: httpx.AsyncClient, accounts: Accounts, person: Person
+) -> None:
+    await suspend(accounts, person.library_id)
+    for path in ("/videos", "/folders", "/webhook-endpoints", "/voices", "/audit-log"):
+        refused = await api.get(path)
+        assert (refused.status_code, refused.json()["error"]["details"]) == (403, {"reason": "suspended"}), path
+    assert (await api.post("/folders", json={"name": "More"})).status_code == 403
+    assert (await api.get("/library")).json()["suspended"] is True
+    await accounts_service.set_suspended(accounts.connection, person.library_id, at=None)
+    assert (await api.get("/videos")).status_code == 200
 
 
 async def test_unknown_library_is_not_found(accounts: Accounts) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cutroom.library.playback import LIFETIME, STEP_SECONDS, PlaybackLinks
+from cutroom.library.playback import LIFETIME, STEP_SECONDS, PlaybackLinks, issued_at
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.telemetry import redact
 
@@ -34,6 +34,14 @@ def test_token_is_bound_to_video() -> None:
     assert not LINKS.is_valid(token, "library", "other", now=NOW)
     assert not LINKS.is_valid(token, "other", "video", now=NOW)
     assert not PlaybackLinks(SecretBox("t" * 32), "").is_valid(token, "library", "video", now=NOW)
+
+
+def test_token_tells_which_revocations_were_known() -> None:
+    before = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW))
+    after = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW, valid_from=NOW))
+    assert (issued_at(before), issued_at(after)) == (0, NOW.timestamp())
+    assert LINKS.is_valid(after, "library", "video", now=NOW)
+    assert not LINKS.is_valid(before[:11] + after[11:19] + before[19:], "library", "video", now=NOW)
 
 
 @pytest.mark.parametrize("change", ["", "pb_", "pb_zz", "x", "pb_ffffffff" + "0" * 32])

@@ -44,6 +44,8 @@ from cutroom.web.runtime import Runtime
 Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
 _log = logging.getLogger(__name__)
+_OPEN_WHILE_SUSPENDED = ("/account", "/sign-out", "/switch")
+_SUSPENDED = "This library is suspended. Switch to another one on your account page, or contact support."
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +269,18 @@ class PagePipeline:
             return response
         admission = await self.runtime.limits.acquire(context.me.principal)
         try:
+            if not self.is_public:
+                _check_suspension(context)
             return await self.handler(context)
         finally:
             self.runtime.limits.release(admission)
+
+
+def _check_suspension(context: PageContext) -> None:
+    """In a suspended library, users can only manage their account, switch to another library, and sign out."""
+    is_open = context.request.url.path.startswith(_OPEN_WHILE_SUSPENDED)
+    if context.me.principal.suspended and not is_open:
+        raise CutroomError(Code.PERMISSION_DENIED, message=_SUSPENDED, details={"reason": "suspended"})
 
 
 def _redirect_to_sign_in(request: Request) -> Response:

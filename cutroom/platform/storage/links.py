@@ -51,6 +51,11 @@ class FileLinks:
         return token == self.token(path, expires, file_name=file_name) and expires > now.timestamp()
 
 
+def issued_at(token: str) -> int:
+    """When a valid token was signed, in seconds of the epoch."""
+    return int(token.removeprefix(FILE_TOKEN_PREFIX)[:_EXPIRY_DIGITS], 16) - int(LIFETIME.total_seconds())
+
+
 def is_object_path(path: str) -> bool:
     return _OBJECT_PATH.fullmatch(path) is not None
 

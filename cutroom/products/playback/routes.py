@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.library.playback import PREFIX, PlaybackLinks
+from cutroom.library.playback import PREFIX, PlaybackLinks, issued_at
 from cutroom.products.playback.service import playback_path
 from cutroom.web.object_responses import ServedObject, object_response, object_route
 from cutroom.web.runtime import Runtime
@@ -32,7 +32,7 @@ async def serve_media(request: Request) -> Response:
         raise not_found()
 
     async def is_live() -> bool:
-        return await runtime.is_live_video(library_id, video_id)
+        return await runtime.is_live_video(library_id, video_id, issued_at(token))
 
     max_age = _MANIFEST_MAX_AGE if match[1] in {"m3u8", "mpd"} else _SEGMENT_MAX_AGE
     served = ServedObject(playback_path(library_id, video_id, name), max_age, is_live)

@@ -15,6 +15,7 @@ from typing import Any
 import asyncpg
 import httpx
 
+from cutroom.accounts.service import may_still_use
 from cutroom.jobs.service import extend_deadline, release_dependents
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database, insert
@@ -61,8 +62,15 @@ class Gateway:
     spool_dir: Path | None = None  # where received bytes wait for the object store
 
 
+async def check_sender(connection: Connection, library_id: str, account_id: str | None) -> None:
+    """Refuses uploads into suspended libraries, and with URLs that were given to a former member."""
+    if not await may_still_use(connection, library_id, account_id):
+        raise UploadError(403, "forbidden", "This upload is no longer permitted.")
+
+
 async def lock_source(connection: Connection, grant: Grant) -> None:
     """Serializes session starts of one video; fails once its file has been uploaded."""
+    await check_sender(connection, grant.library_id, grant.account_id or None)
     row = await lock_upload_source(connection, grant.library_id, grant.video_id)
     if row is None or row["storage_path"] != grant.storage_path:
         raise UploadError(404, "notFound", "The video of this upload no longer exists.")
@@ -154,6 +162,8 @@ async def find_session(gateway: Gateway, video_id: str, token: str) -> Session:
         raise session_unknown()
     async with gateway.database.transaction(library_id) as connection:
         row = await connection.fetchrow(FIND, library_id, session_id)
+        if row is not None:
+            await check_sender(connection, library_id, row["account_id"])
     token_hash = gateway.secret_box.keyed_hash(_PURPOSE, secret)
     if row is None or row["video_id"] != video_id or not secrets.compare_digest(row["token_hash"], token_hash):
         raise session_unknown()

@@ -179,14 +179,20 @@ async def test_button_shows_the_price_that_is_held(browser: Browser, accounts: A
     assert "every 2s" in page  # the page follows what is under way
 
 
-async def test_suspended_library_has_no_player(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_suspended_library_is_closed_except_for_the_account(
+    browser: Browser, accounts: Accounts, person: Person
+) -> None:
     video_id = await put_video(accounts, person.library_id, title="Walk")
     assert '<video id="player"' in (await browser.get(f"/videos/{video_id}")).text
     await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", person.library_id)
-    page = (await browser.get(f"/videos/{video_id}")).text
-    assert '<video id="player"' not in page
-    assert 'class="offer"' not in page
-    assert "make-dub" not in (await browser.get(f"/videos/{video_id}?tab=dubs")).text
+    for path in (f"/videos/{video_id}", "/library", "/keys"):
+        page = await browser.get(path)
+        assert (page.status_code, "This library is suspended." in page.text) == (403, True), path
+    assert (await browser.post("/keys", {"name": "New"})).status_code == 403
+    workspace_id = await accounts.workspace(person)
+    assert (await browser.get("/account")).status_code == 200
+    assert (await browser.post("/switch", {"library": workspace_id})).status_code == 303
+    assert (await browser.get("/library")).status_code == 200
 
 
 def test_search_text_is_escaped_for_like() -> None:

@@ -16,7 +16,7 @@ from cutroom.platform.storage.multipart import Multipart, StoreError
 from cutroom.products.uploads import partial_parts
 from cutroom.products.uploads.rules import CHUNK_BYTES, MAX_UPLOAD_BYTES, PART_BYTES
 from cutroom.web.outer_middleware import RequestMiddleware
-from dev.scratch import Accounts
+from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 from tests.products.uploads.conftest import Uploader, crc_of
 
@@ -409,3 +409,26 @@ async def test_store_outage_is_retryable(uploader: Uploader, monkeypatch: pytest
         assert error_of(await uploader.put(DATA[:CHUNK_BYTES], f"0-{CHUNK_BYTES - 1}/*")) == (503, "backendError")
     assert "range" not in (await uploader.query()).headers
     assert partial_parts.MAX_PARTIAL_PARTS > 1
+
+
+async def test_uploads_into_a_suspended_library_are_refused(
+    uploader: Uploader, accounts: Accounts, person: Person
+) -> None:
+    await uploader.start()
+    suspend = "UPDATE libraries SET suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1"
+    await accounts.connection.execute(suspend, person.library_id, True)  # noqa: FBT003 (an SQL argument)
+    assert error_of(await uploader.put(b"data")) == (403, "forbidden")
+    started = await uploader.client.post(uploader.start_url(), headers={"x-goog-resumable": "start"})
+    assert error_of(started) == (403, "forbidden")
+    await accounts.connection.execute(suspend, person.library_id, False)  # noqa: FBT003 (as above)
+    assert (await uploader.put(b"data")).status_code == 200
+
+
+async def test_upload_of_a_former_member_is_refused(uploader: Uploader, accounts: Accounts, person: Person) -> None:
+    await uploader.start()
+    claim = "UPDATE upload_sessions SET account_id = $2 WHERE library_id = $1"
+    await accounts.connection.execute(claim, person.library_id, person.user_id)
+    assert (await uploader.query()).status_code == 308
+    await accounts.connection.execute(claim, person.library_id, (await accounts.person()).user_id)
+    assert error_of(await uploader.query()) == (403, "forbidden")
+    assert error_of(await uploader.put(b"data")) == (403, "forbidden")
