@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,18 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.storage.objects import Storage
 from cutroom.retention.erasure.log import ErasureLog, prefix_in_media_bucket
 from cutroom.retention.erasure.rules import library_of_path
+from cutroom.retention.revocations.log import Revocation, RevocationLog, latest
 
 ROWS = "rows.dump"
 OBJECTS = "objects"
 ERASURES = "erasures"
+REVOCATIONS = "revocations"
 MAX_CONCURRENCY = 8
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the backup.")]
+RevocationLogLocation = Annotated[
+    str | None, typer.Option("--revocation-log", help="Another copy of the revocation log to apply, named likewise.")
+]
 LogLocation = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +58,7 @@ class CopyStats:
     object_bytes: int
     dump_bytes: int
     erased_libraries: int = 0  # that a restore left out
+    revocations: int = 0  # that a restore applied
 
 
 async def backup(settings: Settings, folder: Path, *, prefix: str | None = None) -> CopyStats:
@@ -73,14 +79,19 @@ async def backup(settings: Settings, folder: Path, *, prefix: str | None = None)
     paths = await _media_paths(settings, storage, prefix)
     sizes = await asyncio.gather(*(download(path) for path in paths))
     await ErasureLog.of(settings).copy_to(_log_in(settings, folder))
+    kept = _revocations_in(settings, folder)
+    for revocation in await RevocationLog.of(settings).entries():
+        await kept.append(revocation)
     return CopyStats(len(sizes), sum(sizes), dump.stat().st_size)
 
 
-async def restore(settings: Settings, folder: Path, *, erasure_log: str | None = None) -> CopyStats:
+async def restore(
+    settings: Settings, folder: Path, *, erasure_log: str | None = None, revocation_log: str | None = None
+) -> CopyStats:
     """Restores into an empty database and bucket, without erased libraries; otherwise raises NotEmptyError.
 
-    The erasure logs of the backup, of this installation and of `erasure_log` are applied in the transaction that
-    loads the rows, so that no role ever sees what was erased.
+    The erasure and revocation logs of the backup, of this installation and of the given locations are applied in the
+    transaction that loads the rows, so that no role ever sees what was erased, and no revoked key works again.
     """
     storage = Storage.connect(settings)
     if await _tables(settings) or await _media_paths(settings, storage):
@@ -89,8 +100,9 @@ async def restore(settings: Settings, folder: Path, *, erasure_log: str | None =
     if erasure_log is not None:
         logs.append(ErasureLog.of(settings, erasure_log))
     erased = set().union(*[await log.library_ids() for log in logs])
+    revocations = await _revocations(settings, folder, revocation_log)
     dump = folder / ROWS
-    erased |= await asyncio.to_thread(_load_rows, _owner(settings), dump, erased)
+    erased |= await asyncio.to_thread(_load_rows, _owner(settings), dump, erased, revocations)
     objects = folder / OBJECTS
     semaphore = asyncio.Semaphore(MAX_CONCURRENCY)
 
@@ -106,11 +118,22 @@ async def restore(settings: Settings, folder: Path, *, erasure_log: str | None =
     await asyncio.gather(*(upload(path) for path in sizes))
     for log in logs:
         await log.copy_to(ErasureLog.of(settings))
-    return CopyStats(len(sizes), sum(sizes.values()), dump.stat().st_size, len(erased))
+    for revocation in revocations:
+        await RevocationLog.of(settings).append(revocation)
+    return CopyStats(len(sizes), sum(sizes.values()), dump.stat().st_size, len(erased), len(revocations))
 
 
-def _load_rows(url: str, dump: Path, erased: Iterable[str]) -> set[str]:
-    """Loads the dump and erases libraries in one transaction; returns those that the dump itself marks as erased.
+async def _revocations(settings: Settings, folder: Path, location: str | None) -> list[Revocation]:
+    """The last entry about each subject in all revocation logs."""
+    logs = [_revocations_in(settings, folder), RevocationLog.of(settings)]
+    if location is not None:
+        logs.append(RevocationLog.of(settings, location))
+    return latest([await log.entries() for log in logs])
+
+
+def _load_rows(url: str, dump: Path, erased: Iterable[str], revocations: Sequence[Revocation]) -> set[str]:
+    """Loads the dump, erases libraries and revokes access in one transaction; returns the libraries that the dump
+    itself marks as erased.
 
     psql commits only after pg_restore has written its last statement, so that a broken dump leaves nothing.
     """
@@ -119,7 +142,7 @@ def _load_rows(url: str, dump: Path, erased: Iterable[str]) -> set[str]:
         psql = _start("psql", url, *options, stdin=subprocess.PIPE, stdout=output, stderr=errors)
         assert psql.stdin is not None
         try:
-            _feed(psql.stdin, url, dump, erased)
+            _feed(psql.stdin, url, dump, erased, revocations)
         except BrokenPipeError:
             pass  # psql has stopped at an error, which it reports
         except BaseException:
@@ -134,7 +157,7 @@ def _load_rows(url: str, dump: Path, erased: Iterable[str]) -> set[str]:
         return {line for line in _text(output).splitlines() if is_id(line)}
 
 
-def _feed(stdin: IO[bytes], url: str, dump: Path, erased: Iterable[str]) -> None:
+def _feed(stdin: IO[bytes], url: str, dump: Path, erased: Iterable[str], revocations: Iterable[Revocation]) -> None:
     with tempfile.TemporaryFile() as errors:
         stdin.write(b"\\o /dev/null\nBEGIN;\n")  # the results of the dump's own statements are not needed
         source = _start("pg_restore", url, "--no-owner", "--file=-", str(dump), stdout=subprocess.PIPE, stderr=errors)
@@ -150,6 +173,10 @@ def _feed(stdin: IO[bytes], url: str, dump: Path, erased: Iterable[str]) -> None
         if not is_id(library_id):
             raise RuntimeError("the erasure log names something that is not a library")
         stdin.write(f"SELECT public.erase_library_rows('{library_id}');\n".encode())
+    for each in revocations:  # the log checks ids and times
+        values = f"'{each.kind}', '{each.library_id}', '{each.id}', '{each.at}'"
+        stdin.write(f"SELECT public.apply_revocation({values});\n".encode())
+    stdin.write(b"DELETE FROM public.sessions;\n")  # some had ended: people sign in again
     # Libraries whose erasure was requested before the dump and had not finished.
     stdin.write(b"\\o\nSELECT id FROM public.libraries WHERE erased_at IS NOT NULL;\n\\o /dev/null\n")
     stdin.write(b"SELECT public.erase_library_rows(id) FROM public.libraries WHERE erased_at IS NOT NULL;\nCOMMIT;\n")
@@ -162,6 +189,10 @@ def _text(file: IO[bytes]) -> str:
 
 def _log_in(settings: Settings, folder: Path) -> ErasureLog:
     return ErasureLog.of(settings, str((folder / ERASURES).absolute()))
+
+
+def _revocations_in(settings: Settings, folder: Path) -> RevocationLog:
+    return RevocationLog.of(settings, str((folder / REVOCATIONS).absolute()))
 
 
 def _owner(settings: Settings) -> str:
@@ -179,10 +210,11 @@ async def _tables(settings: Settings) -> int:
 
 
 async def _media_paths(settings: Settings, storage: Storage, prefix: str | None = None) -> list[str]:
-    """Objects of the bucket, except for the erasure log, which is copied apart."""
-    log = prefix_in_media_bucket(settings)
+    """Objects of the bucket, except for the erasure and revocation logs, which are copied apart."""
+    places = (settings.erasure_log, settings.revocation_log)
+    logs = tuple(log for place in places if (log := prefix_in_media_bucket(settings, place)) is not None)
     found = [each["path"] async for batch in obstore.list(storage.store, prefix) for each in batch]
-    return [path for path in found if log is None or not path.startswith(log)]
+    return [path for path in found if not path.startswith(logs)]
 
 
 async def _run(name: str, url: str, *arguments: str) -> None:
@@ -225,15 +257,17 @@ def _connection(url: str) -> dict[str, str]:
 
 
 def backup_command(folder: Folder) -> None:
-    """Back up the rows, the objects and the erasure log to a new folder."""
+    """Back up the rows, the objects, and the logs of erasures and revocations to a new folder."""
     stats = asyncio.run(backup(Settings(), folder))
     _show("backup", stats)
 
 
-def restore_command(folder: Folder, erasure_log: LogLocation = None) -> None:
-    """Restore a backup into an empty database and bucket, without the libraries that were erased."""
+def restore_command(
+    folder: Folder, erasure_log: LogLocation = None, revocation_log: RevocationLogLocation = None
+) -> None:
+    """Restore a backup into an empty database and bucket, without what was erased or revoked since."""
     try:
-        stats = asyncio.run(restore(Settings(), folder, erasure_log=erasure_log))
+        stats = asyncio.run(restore(Settings(), folder, erasure_log=erasure_log, revocation_log=revocation_log))
     except NotEmptyError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
@@ -243,5 +277,5 @@ def restore_command(folder: Folder, erasure_log: LogLocation = None) -> None:
 def _show(action: str, stats: CopyStats) -> None:
     typer.echo(
         f"{action}: {stats.dump_bytes:,} bytes of rows; {stats.objects:,} objects with {stats.object_bytes:,} bytes; "
-        f"{stats.erased_libraries:,} erased libraries left out"
+        f"{stats.erased_libraries:,} erased libraries left out; {stats.revocations:,} revocations applied"
     )

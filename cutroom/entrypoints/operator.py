@@ -16,6 +16,7 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, register_json_codec
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
+from cutroom.retention.revocations.log import log_revocations
 
 Result = TypeVar("Result")
 Email = Annotated[str, typer.Argument(help="Email address of the user.")]
@@ -62,6 +63,7 @@ async def record(
         after=after,
     )
     await audit.append(connection, event, secret_box=SecretBox(settings.secret_key.get_secret_value()))
+    await log_revocations(settings, [event])
 
 
 def show(**fields: Any) -> None:  # noqa: ANN401 (JSON)

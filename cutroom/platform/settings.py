@@ -157,6 +157,7 @@ class Settings(BaseSettings):
 
     # Erasure and backups.
     erasure_log: str = "erasures"  # a prefix in the media bucket, `s3://bucket/prefix`, or an absolute directory
+    revocation_log: str = "revocations"  # likewise
     backup_retention_days: int = Field(default=30, ge=0, le=3650)  # after which every backup is deleted
 
     # Telemetry.

@@ -356,3 +356,24 @@ BEGIN
         RETURN NEXT;
     END IF;
 END $$;
+
+-- Applies an entry of the revocation log to restored rows. For the owner of the schema only.
+CREATE FUNCTION apply_revocation(kind text, of_library text, revoked text, at timestamptz) RETURNS void
+LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF kind = 'key' THEN
+        UPDATE api_keys SET revoked_at = at WHERE id = revoked AND revoked_at IS NULL;
+    ELSIF kind = 'grant' THEN
+        UPDATE oauth_grants SET revoked_at = at WHERE library_id = of_library AND id = revoked AND revoked_at IS NULL;
+        UPDATE oauth_tokens SET revoked_at = at
+         WHERE library_id = of_library AND grant_id = revoked AND revoked_at IS NULL;
+    ELSIF kind = 'member' THEN -- unless they were added again later
+        DELETE FROM members WHERE library_id = of_library AND user_id = revoked AND created_at <= at;
+    ELSIF kind = 'suspension' THEN
+        UPDATE libraries SET suspended_at = at WHERE id = of_library AND suspended_at IS NULL;
+    ELSIF kind = 'resumption' THEN
+        UPDATE libraries SET suspended_at = NULL WHERE id = of_library AND suspended_at <= at;
+    ELSE
+        RAISE EXCEPTION 'unknown kind of revocation: %', kind;
+    END IF;
+END $$;

@@ -136,6 +136,7 @@ OWNER_FUNCTIONS = (
     "erasure_tables()",
     "require_erasure(text)",
     "erase_user_rows(text)",
+    "apply_revocation(text, text, text, timestamptz)",
 )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from cutroom.accounts.principals import Role
 from cutroom.entrypoints.backup import ROWS, NotEmptyError, backup, restore
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
@@ -20,6 +22,7 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.platform.storage.versions import ObjectVersions
 from cutroom.retention.erasure.log import ErasureLog, InvalidLogError
 from cutroom.retention.erasure.rules import ErasureRequest
+from cutroom.retention.revocations.log import Revocation, RevocationLog, RevokedKind
 from dev.scratch import Accounts, Person, drop_scratch, scratch
 
 
@@ -160,3 +163,68 @@ async def assert_empty(settings: Settings) -> None:
     await connection.close()
     assert tables == 0
     assert not await stored(settings)
+
+
+def revocation(kind: RevokedKind, library_id: str, revoked: str = "", *, after: float = 0) -> Revocation:
+    return Revocation(kind, library_id, revoked, (system_clock() + timedelta(seconds=after)).isoformat())
+
+
+async def restored(settings: Settings, sql: str, *arguments: str) -> object:
+    assert settings.owner_database_url is not None
+    connection = await asyncpg.connect(settings.owner_database_url.get_secret_value())
+    try:
+        return await connection.fetchval(sql, *arguments)
+    finally:
+        await connection.close()
+
+
+async def test_key_that_was_revoked_after_the_backup_stays_revoked(
+    source: Source, target: Settings, tmp_path: Path
+) -> None:
+    library_id = source.kept.library_id
+    keys = [await source.accounts.key(source.kept) for _ in range(4)]
+    await RevocationLog.of(source.settings).append(revocation(RevokedKind.KEY, library_id, keys[0].id))
+    await backup(source.settings, source.folder)
+    await RevocationLog.of(target).append(revocation(RevokedKind.KEY, library_id, keys[1].id))
+    copy = str(tmp_path / "revocations")
+    await RevocationLog.of(target, copy).append(revocation(RevokedKind.KEY, library_id, keys[2].id))
+    stats = await restore(target, source.folder, revocation_log=copy)
+    assert stats.revocations == 3
+    sql = "SELECT array_agg(id) FROM api_keys WHERE library_id = $1 AND revoked_at IS NULL"
+    assert await restored(target, sql, library_id) == [keys[3].id]
+    assert len(await RevocationLog.of(target).entries()) == 3
+
+
+async def test_removed_members_and_suspensions_are_restored_as_they_were_last(source: Source, target: Settings) -> None:
+    accounts, owner = source.accounts, source.kept
+    workspace = await accounts.workspace(owner)
+    left, returned = await accounts.person(), await accounts.person()
+    early = revocation(RevokedKind.MEMBER, workspace, returned.user_id, after=-60)
+    for person in (left, returned):
+        await accounts.member(workspace, person, role=Role.EDITOR)
+    await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", workspace)
+    await backup(source.settings, source.folder)
+    log = RevocationLog.of(target)
+    for each in (
+        early,
+        revocation(RevokedKind.MEMBER, workspace, left.user_id, after=1),
+        revocation(RevokedKind.SUSPENSION, owner.library_id, after=1),
+        revocation(RevokedKind.SUSPENSION, workspace),
+        revocation(RevokedKind.RESUMPTION, workspace, after=1),
+    ):
+        await log.append(each)
+    await restore(target, source.folder)
+    members = "SELECT array_agg(user_id ORDER BY user_id) FROM members WHERE library_id = $1"
+    assert await restored(target, members, workspace) == sorted([owner.user_id, returned.user_id])
+    suspended = "SELECT array_agg(id) FROM libraries WHERE suspended_at IS NOT NULL"
+    assert await restored(target, suspended) == [owner.library_id]
+
+
+async def test_revocation_with_another_signature_stops_the_restore(source: Source, target: Settings) -> None:
+    await backup(source.settings, source.folder)
+    other = target.model_copy(update={"secret_key": SecretStr("another secret key of sufficient length")})
+    entry = revocation(RevokedKind.KEY, source.kept.library_id, new_id())
+    await RevocationLog.of(other, target.revocation_log).append(entry)
+    with pytest.raises(InvalidLogError):
+        await restore(target, source.folder)
+    assert await restored(target, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0

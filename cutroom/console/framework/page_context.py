@@ -35,6 +35,7 @@ from cutroom.console.framework.security import (
 )
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
 from cutroom.platform.db import Connection
+from cutroom.retention.revocations.log import log_revocations
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall, origin_of
 from cutroom.web.operation import Access, operation_of
@@ -260,6 +261,7 @@ class PagePipeline:
             response = await self._handle(replace(context, connection=connection))
             for event in context.events:
                 await context.append_event(connection, event)
+            await log_revocations(self.runtime.settings, context.events)
             return response
 
     async def _handle(self, context: PageContext) -> Response:

@@ -91,10 +91,10 @@ def log_files(settings: Settings, location: str | None = None) -> LogFiles:
     return BucketFiles(storage, f"{prefix.strip('/')}/".lstrip("/"))
 
 
-def prefix_in_media_bucket(settings: Settings) -> str | None:
+def prefix_in_media_bucket(settings: Settings, location: str | None = None) -> str | None:
     """The prefix of the log's objects if they are in the media bucket."""
-    files = log_files(settings)
-    is_own = isinstance(files, BucketFiles) and not settings.erasure_log.startswith("s3://")
+    files = log_files(settings, location)
+    is_own = isinstance(files, BucketFiles) and not (location or settings.erasure_log).startswith("s3://")
     return files.prefix if is_own and isinstance(files, BucketFiles) else None
 
 

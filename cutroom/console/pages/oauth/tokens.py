@@ -21,6 +21,7 @@ from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.forms import Form, read_fields
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
+from cutroom.retention.revocations.log import log_revocations
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import origin_of
 from cutroom.web.runtime import Runtime
@@ -96,6 +97,7 @@ async def _append_revocation(request: Request, connection: Connection, revoked: 
         targets={"grantId": revoked.grant_id, "clientId": revoked.client_id},
     )
     await audit.append(connection, event, secret_box=runtime.secret_box)
+    await log_revocations(runtime.settings, [event])
 
 
 async def _tokens(request: Request, connection: Connection, form: Form) -> Response:
