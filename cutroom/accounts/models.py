@@ -1,6 +1,6 @@
 """Tables of users, libraries, members, API keys, sessions, invitations and OAuth."""
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,7 +25,10 @@ class Library(Table):
     """
 
     __tablename__ = "libraries"
-    __table_args__ = (CheckConstraint("kind IN ('personal', 'workspace')", name="kind"),)
+    __table_args__ = (
+        CheckConstraint("kind IN ('personal', 'workspace')", name="kind"),
+        CheckConstraint("least(storage_bytes_quota, media_minutes_quota, unfinished_jobs_quota) >= 0", name="quotas"),
+    )
 
     id: Mapped[Id] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(Text)
@@ -34,6 +37,10 @@ class Library(Table):
     suspended_at: Mapped[Instant | None]
     refuses_drafts: Mapped[bool] = mapped_column(server_default=text("false"))  # of translations
     urls_valid_from: Mapped[Instant | None]  # signed URLs from before are refused: a member has left
+    # Quotas that the operator has set in place of the plan's.
+    storage_bytes_quota: Mapped[int | None] = mapped_column(BigInteger)
+    media_minutes_quota: Mapped[int | None] = mapped_column(BigInteger)
+    unfinished_jobs_quota: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[Instant]
     erased_at: Mapped[Instant | None]  # when its erasure was requested; the row goes last
 

@@ -19,26 +19,50 @@ class PlanName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Quotas:
+    """What a library may use, whatever the number of its keys."""
+
+    storage_bytes: int
+    media_minutes: int  # imported in a calendar month
+    unfinished_jobs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The features and per-key limits of a plan."""
+    """The features of a plan, its limits per API key, and its quotas per library."""
 
     name: PlanName
     requests_per_minute: int
     concurrent_requests: int
     unfinished_jobs: int
+    library_storage_bytes: int
+    library_media_minutes: int
+    library_unfinished_jobs: int
     speech: bool
     hosting: bool
     usage_billing: bool
     download: str
 
     def __post_init__(self) -> None:
-        for limit in (self.requests_per_minute, self.concurrent_requests, self.unfinished_jobs):
+        for limit in (
+            self.requests_per_minute,
+            self.concurrent_requests,
+            self.unfinished_jobs,
+            self.library_storage_bytes,
+            self.library_media_minutes,
+            self.library_unfinished_jobs,
+        ):
             if type(limit) is not int or limit < 1:
                 raise ValueError(f"plan {self.name}: limits must be positive integers")
         if not all(isinstance(flag, bool) for flag in (self.speech, self.hosting, self.usage_billing)):
             raise ValueError(f"plan {self.name}: speech, hosting and usage_billing must be booleans")
         if self.download not in DOWNLOAD_TIERS:
             raise ValueError(f"plan {self.name}: download must be one of {', '.join(DOWNLOAD_TIERS)}")
+
+    @property
+    def quotas(self) -> Quotas:
+        """The quotas of libraries for which the operator has set no others."""
+        return Quotas(self.library_storage_bytes, self.library_media_minutes, self.library_unfinished_jobs)
 
 
 Plans = dict[str, Plan]

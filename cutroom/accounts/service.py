@@ -1,13 +1,13 @@
 """Creates and changes users, workspaces, members and API keys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import asyncpg
 
 from cutroom.accounts.keys import KEY_PREFIX, generate_credential
-from cutroom.accounts.plans import PlanName, Plans
+from cutroom.accounts.plans import PlanName, Plans, Quotas
 from cutroom.accounts.principals import CREDENTIAL_PURPOSE, Principal, Role
 from cutroom.accounts.scopes import Scope, grant_scopes
 from cutroom.errors import Code, CutroomError, not_found
@@ -62,11 +62,6 @@ async def _create_library(
     owner = {"library_id": library_id, "user_id": owner_id, "role": Role.OWNER.value, "created_at": now}
     await insert(connection, "members", owner)
     return library_id
-
-
-async def get_library_name(connection: Connection, library_id: str) -> str:
-    name: str = await connection.fetchval("SELECT name FROM libraries WHERE id = $1", library_id)
-    return name
 
 
 async def set_draft_policy(connection: Connection, principal: Principal, *, refuses_drafts: bool) -> bool:
@@ -140,6 +135,41 @@ async def set_suspended(connection: Connection, library_id: str, *, at: datetime
     done = await connection.execute("UPDATE libraries SET suspended_at = $2 WHERE id = $1", library_id, at)
     if done == "UPDATE 0":
         raise not_found()
+
+
+async def set_plan(connection: Connection, library_id: str, *, plan: PlanName) -> str:
+    """Change the plan of a library, and return the one before; only the owner of the schema can."""
+    before: str | None = await connection.fetchval(
+        "SELECT plan FROM libraries WHERE id = $1 AND erased_at IS NULL FOR UPDATE", library_id
+    )
+    if before is None:
+        raise not_found()
+    await connection.execute("UPDATE libraries SET plan = $2 WHERE id = $1", library_id, plan.value)
+    return before
+
+
+async def set_quotas(
+    connection: Connection, library_id: str, *, quotas: Mapping[str, int], reset: bool = False
+) -> Mapping[str, int | None]:
+    """Set quotas of a library in place of its plan's, and return all that are set; only the owner of the schema can.
+
+    With `reset`, those that are not given become the plan's again.
+    """
+    names = list(Quotas.__dataclass_fields__)
+    row = await connection.fetchrow(
+        """UPDATE libraries SET
+               storage_bytes_quota = coalesce($3, CASE WHEN NOT $2 THEN storage_bytes_quota END),
+               media_minutes_quota = coalesce($4, CASE WHEN NOT $2 THEN media_minutes_quota END),
+               unfinished_jobs_quota = coalesce($5, CASE WHEN NOT $2 THEN unfinished_jobs_quota END)
+           WHERE id = $1 AND erased_at IS NULL
+           RETURNING storage_bytes_quota, media_minutes_quota, unfinished_jobs_quota""",
+        library_id,
+        reset,
+        *(quotas.get(name) for name in names),
+    )
+    if row is None:
+        raise not_found()
+    return {name: row[f"{name}_quota"] for name in names}
 
 
 @dataclass(frozen=True, slots=True)

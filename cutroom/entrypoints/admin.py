@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from pydantic.alias_generators import to_camel
 
 from cutroom.accounts import service
 from cutroom.accounts.plans import PlanName, load_plans
@@ -27,7 +28,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=F
 users = typer.Typer(no_args_is_help=True, help="Users; each has a personal library.")
 workspaces = typer.Typer(no_args_is_help=True, help="Shared libraries.")
 members = typer.Typer(no_args_is_help=True, help="Workspace members and their roles.")
-libraries = typer.Typer(no_args_is_help=True, help="Suspension of libraries.")
+libraries = typer.Typer(no_args_is_help=True, help="Plans, quotas and suspension of libraries.")
 keys = typer.Typer(no_args_is_help=True, help="API keys, each bound to one library.")
 GROUPS = {
     "user": users,
@@ -133,6 +134,41 @@ def remove_member(workspace: WorkspaceId, email: Email) -> None:
 
     run(work)
     show(workspaceId=workspace, email=email, removed=True)
+
+
+@libraries.command("plan")
+def set_plan(library_id: str, plan: Annotated[PlanName, typer.Argument(help="The new plan.")]) -> None:
+    """Change the plan of a library; it applies from the next request."""
+
+    async def work(connection: Connection, settings: Settings) -> None:
+        before = {"plan": await service.set_plan(connection, library_id, plan=plan)}
+        await record(connection, settings, library_id, "library.plan", before=before, after={"plan": plan.value})
+
+    run(work)
+    show(libraryId=library_id, plan=plan.value)
+
+
+@libraries.command("quotas")
+def set_quotas(
+    library_id: str,
+    *,
+    storage_bytes: Annotated[int | None, typer.Option(min=0, help="Originals and outputs.")] = None,
+    media_minutes: Annotated[int | None, typer.Option(min=0, help="Imported in a calendar month.")] = None,
+    unfinished_jobs: Annotated[int | None, typer.Option(min=0, help="Of all keys together.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Quotas that are not given become the plan's.")] = False,
+) -> None:
+    """Set quotas of a library in place of its plan's, and show those that are set."""
+    given = {"storage_bytes": storage_bytes, "media_minutes": media_minutes, "unfinished_jobs": unfinished_jobs}
+    quotas = {name: value for name, value in given.items() if value is not None}
+
+    async def work(connection: Connection, settings: Settings) -> dict[str, int | None]:
+        changed = await service.set_quotas(connection, library_id, quotas=quotas, reset=reset)
+        named = {to_camel(name): value for name, value in changed.items()}
+        if quotas or reset:
+            await record(connection, settings, library_id, "library.quotas", after=named)
+        return named
+
+    show(libraryId=library_id, **run(work))
 
 
 @libraries.command("suspend")

@@ -51,6 +51,7 @@ async def record(
     action: str,
     *,
     targets: Mapping[str, Any] | None = None,
+    before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
     """Appends the command to the library's audit log, in its transaction."""
@@ -60,6 +61,7 @@ async def record(
         actor=AuditActor(PrincipalKind.SYSTEM, "admin"),
         at=system_clock(),
         targets=targets or {},
+        before=before,
         after=after,
     )
     await audit.append(connection, event, secret_box=SecretBox(settings.secret_key.get_secret_value()))

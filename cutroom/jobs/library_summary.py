@@ -1,25 +1,31 @@
 """Summarizes a library; in this package, because it is the lowest one that knows jobs, credits and the library."""
 
 from cutroom.accounts.principals import Principal
-from cutroom.accounts.service import get_library_name
 from cutroom.credits.ledger import get_balances
 from cutroom.credits.pricing import to_credits
-from cutroom.jobs.service import count_unfinished
-from cutroom.library.schemas import LibraryCredits, LibrarySummary, LibraryUsage, PlanLimits, StorageUsage
-from cutroom.library.usage import get_usage
+from cutroom.jobs.service import UnfinishedJobs, count_unfinished
+from cutroom.library.quotas import MILLISECONDS_PER_MINUTE, LibraryState, load_state_of
+from cutroom.library.schemas import (
+    LibraryCredits,
+    LibraryQuotas,
+    LibrarySummary,
+    LibraryUsage,
+    PlanLimits,
+    Quota,
+    StorageUsage,
+)
 from cutroom.platform.db import Connection
-
-MILLISECONDS_PER_MINUTE = 60_000
 
 
 async def summarize_library(connection: Connection, principal: Principal) -> LibrarySummary:
     """Return the plan, limits and use of the caller's library, from a handful of rows whatever its size."""
     plan, library_id = principal.plan, principal.library_id
-    usage = await get_usage(connection, library_id)
+    state = await load_state_of(connection, principal)
+    unfinished = await count_unfinished(connection, principal)
     balances = await get_balances(connection, library_id)
     return LibrarySummary(
         id=library_id,
-        name=await get_library_name(connection, library_id),
+        name=state.name,
         kind="personal" if principal.workspace_id is None else "workspace",
         workspace_id=principal.workspace_id,
         plan=plan.name,
@@ -32,13 +38,19 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
             hosting=plan.hosting,
             downloads="none" if principal.suspended else plan.download,
         ),
+        quotas=_quotas(state, unfinished),
         usage=LibraryUsage(
-            storage_bytes=usage.source_bytes,
-            imported_minutes=round(usage.imported_milliseconds / MILLISECONDS_PER_MINUTE, 3),
-            processed_minutes=round(usage.processed_milliseconds / MILLISECONDS_PER_MINUTE, 3),
-            unfinished_jobs=await count_unfinished(connection, principal),
+            storage_bytes=state.source_bytes,
+            imported_minutes=round(state.imported_milliseconds / MILLISECONDS_PER_MINUTE, 3),
+            processed_minutes=round(state.processed_milliseconds / MILLISECONDS_PER_MINUTE, 3),
+            unfinished_jobs=unfinished.of_key,
         ),
-        storage=await _storage_usage(connection, library_id),
+        storage=StorageUsage(
+            originals_bytes=state.originals_bytes,
+            intermediates_bytes=state.intermediates_bytes,
+            outputs_bytes=state.outputs_bytes,
+            measured_at=state.measured_at,
+        ),
         credits=LibraryCredits(
             balance=to_credits(balances.wallet),
             in_escrow=to_credits(balances.escrow),
@@ -48,12 +60,10 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
     )
 
 
-async def _storage_usage(connection: Connection, library_id: str) -> StorageUsage:
-    row = await connection.fetchrow(
-        """SELECT originals_bytes, intermediates_bytes, outputs_bytes, measured_at FROM published_storage_usage
-           WHERE library_id = $1""",
-        library_id,
+def _quotas(state: LibraryState, unfinished: UnfinishedJobs) -> LibraryQuotas:
+    quotas, minutes = state.quotas, state.month_milliseconds // MILLISECONDS_PER_MINUTE
+    return LibraryQuotas(
+        storage_bytes=Quota(limit=quotas.storage_bytes, used=state.stored_bytes),
+        media_minutes=Quota(limit=quotas.media_minutes, used=minutes),
+        unfinished_jobs=Quota(limit=quotas.unfinished_jobs, used=unfinished.of_library),
     )
-    if row is None:
-        return StorageUsage(originals_bytes=0, intermediates_bytes=0, outputs_bytes=0)
-    return StorageUsage(**dict(row))

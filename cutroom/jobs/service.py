@@ -19,6 +19,7 @@ from cutroom.jobs.schemas import Job, JobError
 from cutroom.jobs.settlement import charge_ready_transcripts
 from cutroom.jobs.states import JobState
 from cutroom.library.originals import require_original
+from cutroom.library.quotas import JOBS, lock_quotas, quota_exceeded
 from cutroom.library.trash import keep_video
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
@@ -76,8 +77,8 @@ async def create_jobs(
     output was deleted, runs again under its id. Prices are held now, or at the start of the job if they depend on a
     duration that is not known yet, or if whether the job can be made depends on the video's language.
 
-    Videos are locked before dependencies, those before the jobs, jobs in id order, and the ledger after all jobs, to
-    prevent deadlocks.
+    Videos are locked before dependencies, those before the jobs, jobs in id order, then the quotas, and the ledger after
+    all jobs, to prevent deadlocks.
     """
     for video_id in sorted({video_of(each.video_id, each.plan) or "" for each in new_jobs} - {""}):
         await keep_video(connection, principal.library_id, video_id)
@@ -87,6 +88,8 @@ async def create_jobs(
         attempt = await _claim(connection, principal, new_jobs[index], now=now)
         if attempt is not None:
             attempts[index] = attempt
+    if attempts:
+        await _check_unfinished(connection, principal, added=len(attempts))
     started = [(new_jobs[index], attempts[index]) for index in sorted(attempts)]
     for each, attempt in started:
         if not each.depends_on:
@@ -123,7 +126,6 @@ async def _claim(connection: Connection, principal: Principal, new_job: NewJob, 
     if row is not None and not _may_run_again(row, rerun=new_job.rerun):
         return None
     await _require_original(connection, principal, new_job)
-    await _check_unfinished(connection, principal)
     attempt = 1 if row is None else row["attempt"] + 1
     return attempt if await _insert(connection, principal, new_job, attempt=attempt, now=now) else None
 
@@ -171,15 +173,27 @@ async def _hold(
             await charge_ready_transcripts(connection, library_id, holders, now=now)
 
 
-async def count_unfinished(connection: Connection, principal: Principal) -> int:
-    """Return how many unfinished jobs the API key has, which its plan limits."""
-    unfinished: int = await connection.fetchval(
-        """SELECT count(*) FROM jobs
-           WHERE library_id = $1 AND principal_id = $2 AND status IN ('queued', 'processing')""",
+@dataclass(frozen=True, slots=True)
+class UnfinishedJobs:
+    """How many jobs are queued or processing."""
+
+    of_key: int
+    of_library: int
+    quota: int  # of the library
+
+
+async def count_unfinished(connection: Connection, principal: Principal) -> UnfinishedJobs:
+    """Count the unfinished jobs of the API key and of its library, both of which its plan limits."""
+    row = await connection.fetchrow(
+        """SELECT count(*) FILTER (WHERE principal_id = $2) AS of_key, count(*) AS of_library,
+               (SELECT unfinished_jobs_quota FROM libraries WHERE id = $1) AS quota
+           FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')""",
         principal.library_id,
         principal.id,
     )
-    return unfinished
+    assert row is not None
+    quota = principal.plan.library_unfinished_jobs if row["quota"] is None else row["quota"]
+    return UnfinishedJobs(row["of_key"], row["of_library"], quota)
 
 
 async def has_unfinished_jobs(connection: Connection, library_id: str, video_id: str) -> bool:
@@ -193,8 +207,14 @@ async def has_unfinished_jobs(connection: Connection, library_id: str, video_id:
     return found
 
 
-async def _check_unfinished(connection: Connection, principal: Principal) -> None:
-    if await count_unfinished(connection, principal) >= principal.plan.unfinished_jobs:
+async def _check_unfinished(connection: Connection, principal: Principal, *, added: int) -> None:
+    """Checked with the new jobs inserted, one request of the library at a time."""
+    await lock_quotas(connection, principal.library_id)
+    unfinished = await count_unfinished(connection, principal)
+    if unfinished.of_library > unfinished.quota:
+        used = unfinished.of_library - added
+        raise quota_exceeded("unfinishedJobs", JOBS, limit=unfinished.quota, used=used)
+    if unfinished.of_key > principal.plan.unfinished_jobs:
         headers = {"Retry-After": str(RETRY_SECONDS)}
         raise CutroomError(Code.RATE_LIMITED, details={"limit": "unfinished_jobs"}, headers=headers)
 

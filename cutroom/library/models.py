@@ -4,6 +4,8 @@ Every primary key starts with the library id: one index serves both lookups and 
 be partitioned by library without changing a query.
 """
 
+from datetime import date
+
 from sqlalchemy import BigInteger, CheckConstraint, Double, ForeignKeyConstraint, Index, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
@@ -130,3 +132,5 @@ class LibraryUsageRow(Table):
     source_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     imported_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     processed_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    month: Mapped[date | None]  # the first day of the month that the next column counts
+    month_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))  # imported in it

@@ -291,6 +291,21 @@ class LibraryUsage(ApiModel):
     unfinished_jobs: Annotated[int, Field(ge=0, description="Of the API key that sends the request.")]
 
 
+class Quota(ApiModel):
+    """What the library may use and what it uses; `used` can exceed a limit that was lowered."""
+
+    limit: Annotated[int, Field(ge=0)]
+    used: Annotated[int, Field(ge=0)]
+
+
+class LibraryQuotas(ApiModel):
+    """Quotas of the library, for all its API keys together. A request beyond one returns 409 with `reason: quota`."""
+
+    storage_bytes: Annotated[Quota, Field(description="Originals, and outputs as of the last daily scan.")]
+    media_minutes: Annotated[Quota, Field(description="Media imported in this calendar month (UTC), in full minutes.")]
+    unfinished_jobs: Annotated[Quota, Field(description="Jobs that are queued or processing.")]
+
+
 class LibraryCredits(ApiModel):
     """The library's credits."""
 
@@ -319,6 +334,7 @@ class LibrarySummary(ApiModel):
     plan: PlanName
     suspended: bool
     limits: PlanLimits
+    quotas: LibraryQuotas
     usage: LibraryUsage
     storage: StorageUsage
     credits: LibraryCredits

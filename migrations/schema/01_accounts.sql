@@ -13,8 +13,13 @@ CREATE TABLE libraries (
     suspended_at timestamptz,
     refuses_drafts boolean NOT NULL DEFAULT false,
     urls_valid_from timestamptz,
+    storage_bytes_quota bigint,
+    media_minutes_quota bigint,
+    unfinished_jobs_quota bigint,
     created_at timestamptz NOT NULL,
-    erased_at timestamptz
+    erased_at timestamptz,
+    CONSTRAINT libraries_quotas_check
+        CHECK (least(storage_bytes_quota, media_minutes_quota, unfinished_jobs_quota) >= 0)
 );
 
 CREATE TABLE members (

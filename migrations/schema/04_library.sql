@@ -80,7 +80,9 @@ CREATE TABLE library_usage (
     library_id text COLLATE "C" CONSTRAINT library_usage_pkey PRIMARY KEY,
     source_bytes bigint NOT NULL DEFAULT 0,
     imported_milliseconds bigint NOT NULL DEFAULT 0,
-    processed_milliseconds bigint NOT NULL DEFAULT 0
+    processed_milliseconds bigint NOT NULL DEFAULT 0,
+    month date,
+    month_milliseconds bigint NOT NULL DEFAULT 0
 );
 
 CREATE TRIGGER videos_revision BEFORE UPDATE ON videos FOR EACH ROW

@@ -119,6 +119,7 @@ def write_plans(folder: Path) -> Path:
     text = BUNDLED_PLANS.read_text(encoding="utf-8")
     text = re.sub(r"^requests_per_minute = .*$", "requests_per_minute = 100000", text, flags=re.MULTILINE)
     text = re.sub(r"^unfinished_jobs = .*$", "unfinished_jobs = 10000", text, flags=re.MULTILINE)
+    text = re.sub(r"^library_unfinished_jobs = .*$", "library_unfinished_jobs = 10000", text, flags=re.MULTILINE)
     path = folder / "plans.toml"
     path.write_text(text, encoding="utf-8")
     return path

@@ -24,20 +24,26 @@ def write(tmp_path: Path) -> Write:
 
 # From the contract: speech needs creator or above; hosting pro or business; business may have usage billing.
 @pytest.mark.parametrize(
-    ("name", "speech", "hosting", "usage_billing", "download"),
+    ("name", "speech", "hosting", "usage_billing", "download", "quotas"),
     [
-        ("free", False, False, False, "sample"),
-        ("creator", True, False, False, "full"),
-        ("pro", True, True, False, "full"),
-        ("business", True, True, True, "full"),
+        ("free", False, False, False, "sample", (100, 3_000, 200)),
+        ("creator", True, False, False, "full", (1_024, 20_000, 400)),
+        ("pro", True, True, False, "full", (5 * 1_024, 100_000, 1_000)),
+        ("business", True, True, True, "full", (20 * 1_024, 400_000, 2_000)),
     ],
 )
-def test_bundled_plans(name: str, *, speech: bool, hosting: bool, usage_billing: bool, download: str) -> None:
+def test_bundled_plans(
+    name: str, *, speech: bool, hosting: bool, usage_billing: bool, download: str, quotas: tuple[int, int, int]
+) -> None:
+    storage_gib, minutes, jobs = quotas
     assert load_plans()[name] == Plan(
         name=PlanName(name),
         requests_per_minute=600,
         concurrent_requests=32,
         unfinished_jobs=50,
+        library_storage_bytes=storage_gib * 1024**3,
+        library_media_minutes=minutes,
+        library_unfinished_jobs=jobs,
         speech=speech,
         hosting=hosting,
         usage_billing=usage_billing,
@@ -73,6 +79,9 @@ BAD_FILES = {
             "requests_per_minute",
             "concurrent_requests",
             "unfinished_jobs",
+            "library_storage_bytes",
+            "library_media_minutes",
+            "library_unfinished_jobs",
             "speech",
             "hosting",
             "usage_billing",
@@ -88,6 +97,7 @@ BAD_VALUES = {
     "a fraction": ("concurrent_requests = 32", "concurrent_requests = 0.5"),
     "no concurrent requests": ("concurrent_requests = 32", "concurrent_requests = 0"),
     "negative jobs": ("unfinished_jobs = 50", "unfinished_jobs = -1"),
+    "no minutes": ("library_media_minutes = 3_000", "library_media_minutes = 0"),
     "speech as a string": ("speech = false", 'speech = "false"'),
     "an unknown tier": ('download = "sample"', 'download = "some"'),
 }

@@ -255,6 +255,30 @@ async def test_commands_are_logged_and_the_log_is_verified(
     assert "--library" in await run("audit", "verify", "--head", head, fails=2)
 
 
+async def test_plan_and_quotas_of_a_library_are_set(run: Admin, accounts: Accounts, workspace_id: str) -> None:
+    done = await run("library", "plan", workspace_id, "creator")
+    assert done == {"libraryId": workspace_id, "plan": "creator"}
+    assert await accounts.connection.fetchval("SELECT plan FROM libraries WHERE id = $1", workspace_id) == "creator"
+    first = await run("library", "quotas", workspace_id, "--storage-bytes", "5000", "--unfinished-jobs", "0")
+    assert first == {"libraryId": workspace_id, "storageBytes": 5000, "mediaMinutes": None, "unfinishedJobs": 0}
+    second = await run("library", "quotas", workspace_id, "--media-minutes", "90")
+    assert second == {**first, "mediaMinutes": 90}
+    assert await run("library", "quotas", workspace_id) == second
+    reset = await run("library", "quotas", workspace_id, "--reset", "--media-minutes", "60")
+    assert reset == {"libraryId": workspace_id, "storageBytes": None, "mediaMinutes": 60, "unfinishedJobs": None}
+    actions = await accounts.connection.fetch(
+        "SELECT action, details FROM audit_entries WHERE library_id = $1 ORDER BY sequence DESC LIMIT 4", workspace_id
+    )
+    assert [row["action"] for row in actions] == [*["library.quotas"] * 3, "library.plan"]
+    assert actions[0]["details"] == {
+        "after": {"storageBytes": None, "mediaMinutes": 60, "unfinishedJobs": None}
+    }
+    assert actions[3]["details"] == {"before": {"plan": "pro"}, "after": {"plan": "creator"}}
+    for command in (["plan", new_id(), "pro"], ["quotas", new_id(), "--reset"]):
+        assert "NOT_FOUND" in await run("library", *command, fails=1)
+    assert await run("library", "quotas", workspace_id, "--media-minutes", "-1", fails=2)
+
+
 async def test_library_is_suspended_and_resumed(run: Admin, accounts: Accounts, workspace_id: str) -> None:
     suspended = "SELECT suspended_at IS NOT NULL FROM libraries WHERE id = $1"
     done = await run("library", "suspend", workspace_id)

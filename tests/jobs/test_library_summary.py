@@ -61,6 +61,11 @@ async def test_new_library_is_empty(api: httpx.AsyncClient, person: Person, runt
             "hosting": True,
             "downloads": "full",
         },
+        "quotas": {
+            "storageBytes": {"limit": plan.library_storage_bytes, "used": 0},
+            "mediaMinutes": {"limit": plan.library_media_minutes, "used": 0},
+            "unfinishedJobs": {"limit": plan.library_unfinished_jobs, "used": 0},
+        },
         "usage": {"storageBytes": 0, "importedMinutes": 0, "processedMinutes": 0, "unfinishedJobs": 0},
         "storage": {"originalsBytes": 0, "intermediatesBytes": 0, "outputsBytes": 0},
         "credits": {"balance": 0, "inEscrow": 0, "usageBillingActive": False, "overdraft": 0},

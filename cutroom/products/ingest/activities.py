@@ -12,10 +12,12 @@ from pydantic import TypeAdapter
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from cutroom.errors import Code
+from cutroom.accounts.plans import Plans
+from cutroom.errors import Code, CutroomError
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
+from cutroom.library.quotas import load_state
 from cutroom.library.rules import poster_path, source_path, video_path
 from cutroom.library.videos import set_poster
 from cutroom.media import audio, video
@@ -94,6 +96,7 @@ class IngestActivities:
     slots: ImportSlots
     secret_box: SecretBox
     clock: Clock
+    plans: Plans
 
     @activity.defn(name="probe_source")
     async def probe_source(self, request: PreflightRequest) -> PreflightResult:
@@ -122,8 +125,19 @@ class IngestActivities:
             with self.media_cache.temp_dir() as temp_dir:
                 info, path = await self._download(source.type, url, temp_dir, report_progress=report_progress)
                 await self.storage.put(source.storage_path, path)
+                await self._count_stored(ref, video_id, source.storage_path, size_bytes=path.stat().st_size)
         async with self.database.transaction(ref.library_id) as connection:
             await service.record_title(connection, ref.library_id, video_id, title=info.title or info.file_name)
+
+    async def _count_stored(self, ref: JobRef, video_id: str, path: str, *, size_bytes: int) -> None:
+        """Counts a downloaded file, or deletes it if the library may not store it."""
+        try:
+            async with self.database.transaction(ref.library_id) as connection:
+                await service.set_source_size(connection, ref.library_id, video_id, size_bytes=size_bytes)
+                (await load_state(connection, ref.library_id, self.plans)).require_within()
+        except CutroomError:
+            await self.storage.delete(path)
+            raise
 
     @asynccontextmanager
     async def _slot(self, ref: JobRef, kind: SourceType, url: str) -> AsyncIterator[None]:
@@ -177,10 +191,11 @@ class IngestActivities:
             info = await probe(copy.path, sandbox=self.sandbox)
             if source.media_kind is MediaKind.AUDIO:
                 info = as_audio(info)
-        async with self.database.transaction(ref.library_id) as connection:
-            await service.record_media(
-                connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
-            )
+            async with self.database.transaction(ref.library_id) as connection:
+                await service.record_media(
+                    connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
+                )
+                (await load_state(connection, ref.library_id, self.plans)).require_within()
         return SourceInspection(
             info=INFO.dump_python(info, mode="json"),
             audio_chunks=len(audio.plan_audio(info)) if info.audio_streams else 0,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
+from cutroom.library.quotas import load_state_of
 from cutroom.products.ingest import service
 from cutroom.products.ingest.preflight import run_preflight
 from cutroom.products.ingest.schemas import CreatedVideo, NewVideo, UrlSource
@@ -23,10 +24,17 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
 @operation(
     scope=Scope.VIDEOS_WRITE,
     access=Access.PRODUCE,
-    errors=(Code.NOT_FOUND, Code.ALREADY_EXISTS, Code.UNSUPPORTED_SOURCE, Code.DURATION_UNKNOWN),
+    errors=(
+        Code.NOT_FOUND,
+        Code.ALREADY_EXISTS,
+        Code.FAILED_PRECONDITION,
+        Code.UNSUPPORTED_SOURCE,
+        Code.DURATION_UNKNOWN,
+    ),
 )
 async def create_video(call: CurrentCall, new_video: NewVideo) -> CreatedVideo:
     """Imports from a URL or reserves an upload. Products are validated now and start when the transcript is ready."""
+    (await load_state_of(call.connection, call.principal)).require_free()  # before the source is contacted
     if isinstance(new_video.source, UrlSource):
         await run_preflight(call.runtime, new_video.source)
     return await service.create_video(

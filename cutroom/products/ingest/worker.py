@@ -1,5 +1,6 @@
 """Builds the import activities by task queue."""
 
+from cutroom.accounts.plans import load_plans
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.egress.addresses import Resolver
 from cutroom.platform.task_queues import TaskQueue
@@ -30,6 +31,7 @@ def register(context: WorkerContext) -> Activities:
         slots=ImportSlots(settings.redis_url, settings.imports_per_library, settings.imports_per_host),
         secret_box=context.secret_box,
         clock=context.clock,
+        plans=load_plans(settings.plans_file),
     )
     return {
         TaskQueue.MEDIA: [

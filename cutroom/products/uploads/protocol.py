@@ -266,7 +266,7 @@ def _grant(request: Request, token: str) -> Grant:
 def _target(request: Request) -> UploadTarget:
     runtime = request.app.state.runtime
     if runtime.gcs is not None:
-        return GcsTarget(runtime.database, runtime.gcs, runtime.clock)
+        return GcsTarget(runtime.database, runtime.gcs, runtime.clock, runtime.authenticator.plans)
     return GatewayTarget(_gateway(request), runtime.settings.base_url)
 
 
@@ -281,6 +281,7 @@ def _gateway(request: Request) -> Gateway:
         upload_wait=timedelta(seconds=runtime.settings.upload_wait_seconds),
         idle_seconds=runtime.settings.upload_idle_seconds,
         spool_dir=runtime.settings.upload_dir,
+        plans=runtime.authenticator.plans,
     )
 
 

@@ -29,7 +29,7 @@ from cutroom.products.uploads.rules import (
     too_large,
     try_again,
 )
-from cutroom.products.uploads.service import Gateway
+from cutroom.products.uploads.service import Gateway, require_storage
 from cutroom.products.uploads.spool import Spool
 
 PART_SECONDS = 1_800.0  # per part; slower senders would hold their slot too long
@@ -237,6 +237,9 @@ class Receiver:
         )
         if advanced is None:
             raise _superseded()
+        if session.total_bytes is None:  # otherwise checked when the session was opened
+            gateway = self._gateway
+            await require_storage(connection, session.library_id, plans=gateway.plans, now=gateway.clock())
 
 
 def _size(partial_parts: Sequence[PartialPart]) -> int:

@@ -7,7 +7,7 @@ bytes, so concurrent requests on one session cannot corrupt it; the slower one g
 import logging
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,10 @@ import asyncpg
 import httpx
 
 from cutroom.accounts.service import may_still_use
+from cutroom.accounts.plans import Plans, load_plans
+from cutroom.errors import CutroomError
 from cutroom.jobs.service import extend_deadline, release_dependents
+from cutroom.library.quotas import load_state, lock_quotas
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database, insert
 from cutroom.platform.ids import is_id, new_id
@@ -60,6 +63,7 @@ class Gateway:
     upload_wait: timedelta  # for the first byte of a session
     idle_seconds: float = 30.0  # without a byte from the sender
     spool_dir: Path | None = None  # where received bytes wait for the object store
+    plans: Plans = field(default_factory=load_plans)
 
 
 async def check_sender(connection: Connection, library_id: str, account_id: str | None) -> None:
@@ -138,7 +142,26 @@ async def _insert_session(
             grant.video_id,
         )
         await insert(connection, "upload_sessions", row)
+        await require_storage(connection, grant.library_id, plans=gateway.plans, now=now)
     return earlier
+
+
+async def require_storage(
+    connection: Connection, library_id: str, *, plans: Plans, now: datetime, more_bytes: int = 0
+) -> None:
+    """Reject an upload that, with all open ones, would exceed the storage of the library. Called after its changes."""
+    await lock_quotas(connection, library_id)
+    expected: int = await connection.fetchval(
+        """SELECT coalesce(sum(coalesce(total_bytes, received_bytes)), 0)::bigint FROM upload_sessions
+           WHERE library_id = $1 AND state IN ('open', 'assembling') AND expires_at > $2""",
+        library_id,
+        now,
+    )
+    state = await load_state(connection, library_id, plans)
+    try:
+        state.require_within(expected_bytes=expected + more_bytes)
+    except CutroomError as error:
+        raise UploadError(409, "quotaExceeded", error.message) from error
 
 
 async def _reject_during_assembly(connection: Connection, grant: Grant, *, now: datetime) -> None:

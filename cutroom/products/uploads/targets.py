@@ -1,9 +1,10 @@
 """Upload targets: our own gateway for S3, or direct uploads to Google Cloud Storage."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from cutroom.accounts.plans import Plans, load_plans
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.gcs import Gcs
@@ -17,6 +18,7 @@ from cutroom.products.uploads.service import (
     lock_source,
     open_session,
     release_import,
+    require_storage,
 )
 
 
@@ -49,11 +51,15 @@ class GcsTarget:
     database: Database
     gcs: Gcs
     clock: Clock
+    plans: Plans = field(default_factory=load_plans)
 
     async def open(self, grant: Grant, *, total_bytes: int | None, origin: str | None) -> str:
         async with self.database.transaction(grant.library_id) as connection:
             await lock_source(connection, grant)
             await extend_import_deadline(connection, grant, wait=SESSION_LIFETIME, now=self.clock())
+            await require_storage(
+                connection, grant.library_id, plans=self.plans, now=self.clock(), more_bytes=total_bytes or 0
+            )
         return await self.gcs.open_session(
             grant.storage_path, content_type=grant.content_type, total_bytes=total_bytes, origin=origin
         )

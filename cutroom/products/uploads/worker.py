@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from cutroom.accounts.plans import load_plans
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.uploads.activities import UploadActivities
@@ -28,4 +29,5 @@ def _gateway(context: WorkerContext) -> Gateway:
         secret_box=context.secret_box,
         clock=context.clock,
         upload_wait=timedelta(seconds=context.settings.upload_wait_seconds),
+        plans=load_plans(context.settings.plans_file),
     )

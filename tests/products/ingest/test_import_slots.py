@@ -115,6 +115,7 @@ async def started(
         slots=ImportSlots(runtime.settings.redis_url, per_library=1, per_host=1),
         secret_box=runtime.secret_box,
         clock=system_clock,
+        plans=runtime.authenticator.plans,
     )
     return Import(activities, JobRef(person.library_id, f"import_{video_id}", 1), video_id, source)
 
