@@ -53,6 +53,8 @@ async def scratch(name: str) -> Settings:
     number = 1 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:2]) % REDIS_DATABASES
     variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))
     variables["CUTROOM_PLANS_FILE"] = str(GENEROUS_PLANS)
+    variables["CUTROOM_ACCOUNT_REQUESTS_PER_MINUTE"] = "6000000"
+    variables["CUTROOM_ACCOUNT_FREE_WORK_PER_DAY"] = "1000000"
     variables["CUTROOM_PREFLIGHT_SECONDS"] = "0"  # most tests run no worker for the preflight check
     variables["CUTROOM_PLAYBACK"] = "off"  # packaging every import would distort measurements
     for variable in ("CUTROOM_METRICS_PORT", "CUTROOM_WORKER_METRICS_PORT"):

@@ -35,6 +35,9 @@ class Plan:
     requests_per_minute: int
     concurrent_requests: int
     unfinished_jobs: int
+    library_requests_per_minute: int
+    library_concurrent_requests: int
+    library_free_work_per_day: int  # requests that start work without a price
     library_storage_bytes: int
     library_media_minutes: int
     library_unfinished_jobs: int
@@ -48,6 +51,9 @@ class Plan:
             self.requests_per_minute,
             self.concurrent_requests,
             self.unfinished_jobs,
+            self.library_requests_per_minute,
+            self.library_concurrent_requests,
+            self.library_free_work_per_day,
             self.library_storage_bytes,
             self.library_media_minutes,
             self.library_unfinished_jobs,

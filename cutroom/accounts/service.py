@@ -320,11 +320,13 @@ async def list_keys(connection: Connection, library_id: str, *, user_id: str | N
 
 
 async def rate_limit_subjects(connection: Connection, library_id: str) -> list[str]:
-    """Whatever rate limits are counted for: keys and tokens of a library, and e-mail addresses of its members."""
+    """Whatever limits are counted for: a library, its keys and tokens, and its members and their e-mail addresses."""
     rows = await connection.fetch(
         """SELECT id FROM api_keys WHERE library_id = $1
            UNION ALL SELECT id FROM oauth_tokens WHERE library_id = $1
-           UNION ALL SELECT 'sign-in:' || left(u.email, 254) FROM members m JOIN users u ON u.id = m.user_id
+           UNION ALL SELECT unnest(ARRAY['library:' || $1, 'free-work:library:' || $1])
+           UNION ALL SELECT unnest(ARRAY['sign-in:' || left(u.email, 254), 'account:' || u.id,
+                          'free-work:account:' || u.id]) FROM members m JOIN users u ON u.id = m.user_id
                       WHERE m.library_id = $1""",
         library_id,
     )

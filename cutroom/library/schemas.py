@@ -267,11 +267,16 @@ class BrandVoiceList(ApiModel):
 
 
 class PlanLimits(ApiModel):
-    """What the plan allows. The first three apply to each API key."""
+    """What the plan allows. The first three apply to each API key, the next three to all keys of the library together."""
 
     requests_per_minute: int
     concurrent_requests: int
     unfinished_jobs: int
+    library_requests_per_minute: int
+    library_concurrent_requests: int
+    library_free_work_per_day: Annotated[
+        int, Field(description="Requests that start work which may cost nothing, such as imports and downloads.")
+    ]
     speech: Annotated[bool, Field(description="Whether the speech operations can be used.")]
     hosting: Annotated[bool, Field(description="Whether professional hosting can be activated.")]
     downloads: Annotated[

@@ -143,6 +143,8 @@ class Settings(BaseSettings):
 
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
+    account_requests_per_minute: int = Field(default=6_000, ge=1)  # in all libraries together
+    account_free_work_per_day: int = Field(default=10_000, ge=1)  # requests that start work without a price
     upload_wait_seconds: int = Field(default=24 * 60 * 60, ge=1, le=7 * 24 * 60 * 60)  # for the first byte of an upload
     upload_slots: int = Field(default=64, ge=1)  # concurrent uploads, per API process
     upload_slots_per_library: int = Field(default=16, ge=1)

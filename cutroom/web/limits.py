@@ -1,4 +1,4 @@
-"""Rate and concurrency limits per API key, kept in Redis with an in-process fallback."""
+"""Rate and concurrency limits per API key, library and account, kept in Redis with an in-process fallback."""
 
 import logging
 import math
@@ -18,7 +18,8 @@ from cutroom.platform.telemetry import request_id
 
 LEASE_SECONDS = 120  # longer than any request; leases of a crashed process expire after this
 REDIS_PAUSE_SECONDS = 1.0  # use the in-process limits for this long after a Redis error
-LOCAL_SUBJECTS = 10_000  # maximum number of keys tracked in the process
+LOCAL_SUBJECTS = 30_000  # maximum number of subjects tracked in the process
+DAY_SECONDS = 24 * 60 * 60
 
 _SCRIPT = Script(Path(__file__).with_name("limits.lua").read_text())
 _FORGET = Script("return redis.call('DEL', unpack(KEYS))")
@@ -28,13 +29,37 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """Requests per minute; the full amount may arrive in one burst."""
+    """Requests per minute, or another time; the full amount may arrive in one burst."""
 
-    per_minute: int
+    requests: int
+    seconds: int = 60
 
     @property
     def interval_us(self) -> int:
-        return 60 * _MICROSECONDS // self.per_minute
+        return self.seconds * _MICROSECONDS // self.requests
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectLimit:
+    """The limit of one subject: an API key, a library, an account, or a client address."""
+
+    subject: str
+    rate: RateLimit
+    leases: int = 0  # concurrent requests; 0 does not limit them
+    name: str = "rate"  # of the rate, for the caller
+    per: str | None = None  # whose limit it is, for the caller; None for the API key
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        return _keys(self.subject)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLimits:
+    """Limits of an account, in all its libraries together."""
+
+    requests: RateLimit = RateLimit(6_000)
+    free_work: RateLimit = RateLimit(10_000, DAY_SECONDS)
 
 
 class LimitOutcome(IntEnum):
@@ -47,52 +72,88 @@ class LimitOutcome(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LimitDecision:
-    """The result of one limit check."""
+    """The result of one limit check, as seen by the first subject or by the one whose limit is exceeded."""
 
     outcome: LimitOutcome
     remaining: int
     reset_us: int
     retry_us: int
+    limit: SubjectLimit
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitLease:
     """An admitted request; released when it completes."""
 
-    subject: str
+    subjects: tuple[str, ...]
     id: str
     local: bool
     headers: dict[str, str]
 
 
 class RateLimiter:
-    """Admits requests using Redis; while it is unavailable, each process applies the same limits locally."""
+    """Admits requests using Redis; while it is unavailable, each process applies the same limits locally.
 
-    def __init__(self, redis: BatchingRedis, *, failures_per_minute: int) -> None:
+    A request counts for its API key, its library and its account in one call.
+    """
+
+    def __init__(self, redis: BatchingRedis, *, failures_per_minute: int, account: AccountLimits | None = None) -> None:
         self._redis = redis
         self._local = LocalRateLimiter()
         self._failures = RateLimit(failures_per_minute)
+        self._account = account or AccountLimits()
         self._unavailable_until = 0.0
 
-    async def acquire(self, principal: Principal) -> RateLimitLease:
-        """Admit a request of this principal, or raise RATE_LIMITED."""
-        plan, subject, lease = principal.plan, principal.id, request_id.get() or new_id()
-        rate, local = RateLimit(plan.requests_per_minute), False
-        decision = await self._check(subject, rate, leases=plan.concurrent_requests, lease=lease)
+    async def acquire(self, principal: Principal, *, free_work: bool = False) -> RateLimitLease:
+        """Admit a request of this principal, or raise RATE_LIMITED. Requests that start free work have daily limits."""
+        limits = self._request_limits(principal)
+        if free_work:
+            limits += self._free_work_limits(principal)
+        lease = request_id.get() or new_id()
+        decision, local = await self._check(limits, lease=lease), False
         if decision is None:
-            local = True
-            decision = self._local.acquire(subject, rate, leases=plan.concurrent_requests)
-        headers = _headers(rate, decision)
+            decision, local = self._local.acquire(limits), True
+        headers = _headers(decision)
         if decision.outcome is not LimitOutcome.ADMITTED:
             raise _rate_limited(decision, headers)
-        return RateLimitLease(subject=subject, id=lease, local=local, headers=headers)
+        subjects = tuple(each.subject for each in limits if each.leases)
+        return RateLimitLease(subjects=subjects, id=lease, local=local, headers=headers)
+
+    async def count_free_work(self, principal: Principal) -> None:
+        """Count free work of a request that was admitted already, or raise RATE_LIMITED."""
+        limits = self._free_work_limits(principal)
+        decision = await self._check(limits) or self._local.acquire(limits)
+        if decision.outcome is not LimitOutcome.ADMITTED:
+            raise _rate_limited(decision, _headers(decision))
+
+    def _request_limits(self, principal: Principal) -> list[SubjectLimit]:
+        plan = principal.plan
+        return [
+            SubjectLimit(principal.id, RateLimit(plan.requests_per_minute), leases=plan.concurrent_requests),
+            SubjectLimit(
+                f"library:{principal.library_id}",
+                RateLimit(plan.library_requests_per_minute),
+                leases=plan.library_concurrent_requests,
+                per="library",
+            ),
+            SubjectLimit(f"account:{principal.user_id}", self._account.requests, per="account"),
+        ]
+
+    def _free_work_limits(self, principal: Principal) -> list[SubjectLimit]:
+        of_library = RateLimit(principal.plan.library_free_work_per_day, DAY_SECONDS)
+        name = "free_work"
+        return [
+            SubjectLimit(f"free-work:library:{principal.library_id}", of_library, name=name, per="library"),
+            SubjectLimit(f"free-work:account:{principal.user_id}", self._account.free_work, name=name, per="account"),
+        ]
 
     def release(self, lease: RateLimitLease) -> None:
         """Release the lease. If Redis is unavailable, it expires by itself."""
-        if lease.local:
-            self._local.release(lease.subject)
-        else:
-            self._redis.send(("ZREM", _keys(lease.subject)[1], lease.id))
+        for subject in lease.subjects:
+            if lease.local:
+                self._local.release(subject)
+            else:
+                self._redis.send(("ZREM", _keys(subject)[1], lease.id))
 
     async def count_failure(self, address: str) -> None:
         """Count a failed authentication; raise RATE_LIMITED if there are too many, or if Redis is unavailable."""
@@ -102,29 +163,32 @@ class RateLimiter:
         """Count one attempt; raise RATE_LIMITED if there are too many, or if Redis is unavailable."""
         decision = await self._counted(subject, rate)
         if decision.outcome is not LimitOutcome.ADMITTED:
-            raise _rate_limited(decision, _headers(rate, decision))
+            raise _rate_limited(decision, _headers(decision))
 
     async def is_within(self, subject: str, rate: RateLimit) -> bool:
         """Count one attempt; return whether it is within the rate. Raises RATE_LIMITED if Redis is unavailable."""
         return (await self._counted(subject, rate)).outcome is LimitOutcome.ADMITTED
 
     async def _counted(self, subject: str, rate: RateLimit) -> LimitDecision:
-        decision = await self._check(subject, rate)
+        limit = SubjectLimit(subject, rate)
+        decision = await self._check([limit])
         if decision is None:
-            raise _rate_limited(LimitDecision(LimitOutcome.RATE_EXCEEDED, 0, 0, _MICROSECONDS), {})
+            raise _rate_limited(LimitDecision(LimitOutcome.RATE_EXCEEDED, 0, 0, _MICROSECONDS, limit), {})
         return decision
 
-    async def _check(self, subject: str, rate: RateLimit, *, leases: int = 0, lease: str = "") -> LimitDecision | None:
+    async def _check(self, limits: Sequence[SubjectLimit], *, lease: str = "") -> LimitDecision | None:
         if time.monotonic() < self._unavailable_until:
             return None
-        keys = _keys(subject) if lease else _keys(subject)[:1]
-        arguments = (rate.interval_us, rate.per_minute, leases, LEASE_SECONDS * 1000, lease)
+        keys = [key for each in limits for key in each.keys]
+        arguments: list[str | int] = [LEASE_SECONDS * 1000, lease]
+        for each in limits:
+            arguments += (each.rate.interval_us, each.rate.requests, each.leases)
         try:
-            outcome, remaining, reset_us, retry_us = await self._redis.run(_SCRIPT, keys, arguments=arguments)
+            outcome, remaining, reset_us, retry_us, number = await self._redis.run(_SCRIPT, keys, arguments=arguments)
         except RedisUnavailableError:
             self._pause()
             return None
-        return LimitDecision(LimitOutcome(outcome), remaining, reset_us, retry_us)
+        return LimitDecision(LimitOutcome(outcome), remaining, reset_us, retry_us, limits[number - 1])
 
     def _pause(self) -> None:
         if time.monotonic() >= self._unavailable_until:
@@ -133,28 +197,43 @@ class RateLimiter:
 
 
 class LocalRateLimiter:
-    """In-process limits for the most recently used keys."""
+    """In-process limits for the most recently used subjects."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._arrivals: OrderedDict[str, float] = OrderedDict()
         self._running: dict[str, int] = {}
 
-    def acquire(self, subject: str, rate: RateLimit, *, leases: int) -> LimitDecision:
+    def acquire(self, limits: Sequence[SubjectLimit]) -> LimitDecision:
+        """Admit a request for all subjects, or for none."""
         now = self._clock() * _MICROSECONDS
-        spent = max(self._arrivals.get(subject, 0.0), now) - now
-        available = rate.interval_us * rate.per_minute - spent
-        if available < rate.interval_us:
-            return LimitDecision(LimitOutcome.RATE_EXCEEDED, 0, int(spent), int(rate.interval_us - available))
-        if self._running.get(subject, 0) >= leases:
-            return LimitDecision(LimitOutcome.CONCURRENCY_EXCEEDED, int(available / rate.interval_us), int(spent), 0)
-        self._running[subject] = self._running.get(subject, 0) + 1
-        self._arrivals[subject] = now + spent + rate.interval_us
-        self._arrivals.move_to_end(subject)
+        decisions = [self._decide(each, now) for each in limits]
+        for decision in decisions:
+            if decision.outcome is not LimitOutcome.ADMITTED:
+                return decision
+        for decision in decisions:
+            self._count(decision.limit, now + decision.reset_us)
+        return decisions[0]
+
+    def _decide(self, limit: SubjectLimit, now: float) -> LimitDecision:
+        interval_us = limit.rate.interval_us
+        spent = max(self._arrivals.get(limit.subject, 0.0), now) - now
+        available = interval_us * limit.rate.requests - spent
+        if available < interval_us:
+            retry_us = int(interval_us - available)
+            return LimitDecision(LimitOutcome.RATE_EXCEEDED, 0, int(spent), retry_us, limit)
+        remaining = int(available / interval_us)
+        if limit.leases and self._running.get(limit.subject, 0) >= limit.leases:
+            return LimitDecision(LimitOutcome.CONCURRENCY_EXCEEDED, remaining, int(spent), 0, limit)
+        return LimitDecision(LimitOutcome.ADMITTED, remaining - 1, int(spent + interval_us), 0, limit)
+
+    def _count(self, limit: SubjectLimit, arrival: float) -> None:
+        if limit.leases:
+            self._running[limit.subject] = self._running.get(limit.subject, 0) + 1
+        self._arrivals[limit.subject] = arrival
+        self._arrivals.move_to_end(limit.subject)
         if len(self._arrivals) > LOCAL_SUBJECTS:
             self._arrivals.popitem(last=False)
-        remaining = int(available / rate.interval_us) - 1
-        return LimitDecision(LimitOutcome.ADMITTED, remaining, int(spent + rate.interval_us), 0)
 
     def release(self, subject: str) -> None:
         self._running[subject] -= 1
@@ -181,13 +260,13 @@ async def forget_subjects(redis: BatchingRedis, subjects: Sequence[str]) -> None
         await redis.run(_FORGET, _keys(subject), arguments=())
 
 
-def _keys(subject: str) -> list[str]:
-    return [f"limits:{{{subject}}}:rate", f"limits:{{{subject}}}:leases"]
+def _keys(subject: str) -> tuple[str, str]:
+    return f"limits:{{{subject}}}:rate", f"limits:{{{subject}}}:leases"
 
 
-def _headers(rate: RateLimit, decision: LimitDecision) -> dict[str, str]:
+def _headers(decision: LimitDecision) -> dict[str, str]:
     return {
-        "RateLimit-Limit": str(rate.per_minute),
+        "RateLimit-Limit": str(decision.limit.rate.requests),
         "RateLimit-Remaining": str(decision.remaining),
         "RateLimit-Reset": str(math.ceil(decision.reset_us / _MICROSECONDS)),
     }
@@ -195,8 +274,11 @@ def _headers(rate: RateLimit, decision: LimitDecision) -> dict[str, str]:
 
 def _rate_limited(decision: LimitDecision, headers: dict[str, str]) -> CutroomError:
     retry_seconds = max(1, math.ceil(decision.retry_us / _MICROSECONDS))
+    details = {"limit": decision.limit.name if decision.outcome is LimitOutcome.RATE_EXCEEDED else "concurrency"}
+    if decision.limit.per is not None:
+        details["per"] = decision.limit.per
     return CutroomError(
         Code.RATE_LIMITED,
-        details={"limit": "rate" if decision.outcome is LimitOutcome.RATE_EXCEEDED else "concurrency"},
+        details=details,
         headers={**headers, "Retry-After": str(retry_seconds)},
     )

@@ -192,7 +192,7 @@ class OperationPipeline:
         return principal
 
     async def _rate_limited(self, principal: Principal, run: Callable[[], Awaitable[Response]]) -> Response:
-        lease = await self.runtime.limits.acquire(principal)
+        lease = await self.runtime.limits.acquire(principal, free_work=self.operation.free_work)
         try:
             self.operation.authorize(principal)
             response = await run()

@@ -33,6 +33,7 @@ class Operation:
     minimum_role: Role | None = None  # of members of the library: admins include owners
     further_scopes: tuple[Scope, ...] = ()  # required in addition to `scope`
     while_suspended: bool = False  # also in suspended libraries: it says so, or has an error code of its own
+    free_work: bool = False  # starts work that may cost nothing, and is limited by day
 
     @property
     def speech(self) -> bool:
@@ -66,6 +67,7 @@ def operation(  # noqa: PLR0913 (the fields of the declaration)
     minimum_role: Role | None = None,
     further_scopes: tuple[Scope, ...] = (),
     while_suspended: bool = False,
+    free_work: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
@@ -79,6 +81,7 @@ def operation(  # noqa: PLR0913 (the fields of the declaration)
             minimum_role=minimum_role,
             further_scopes=further_scopes,
             while_suspended=while_suspended,
+            free_work=free_work,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint

@@ -22,7 +22,7 @@ from cutroom.platform.storage.multipart import Multipart
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect_lazily
 from cutroom.web.idempotency import IdempotencyStore
-from cutroom.web.limits import RateLimiter
+from cutroom.web.limits import DAY_SECONDS, AccountLimits, RateLimit, RateLimiter
 from cutroom.web.paging import PageTokens
 from cutroom.web.products import JobHooks, ProductInfo
 
@@ -80,7 +80,9 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
             authenticator=Authenticator(
                 secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused
             ),
-            limits=RateLimiter(redis, failures_per_minute=settings.failed_credentials_per_minute),
+            limits=RateLimiter(
+                redis, failures_per_minute=settings.failed_credentials_per_minute, account=_account_limits(settings)
+            ),
             slots=Slots(redis),
             idempotency=IdempotencyStore(secret_box),
             page_tokens=PageTokens(secret_box),
@@ -95,6 +97,13 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
         await multipart.close()
         await redis.close()
         await database.close()
+
+
+def _account_limits(settings: Settings) -> AccountLimits:
+    return AccountLimits(
+        requests=RateLimit(settings.account_requests_per_minute),
+        free_work=RateLimit(settings.account_free_work_per_day, DAY_SECONDS),
+    )
 
 
 def _open_gcs(settings: Settings) -> Gcs | None:

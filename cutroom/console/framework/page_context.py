@@ -91,6 +91,8 @@ class PageContext:
         """Calls an API operation in process, after the same authorization checks as over HTTP."""
         declared, call = operation_of(endpoint), self.call
         declared.authorize(self.me.principal)
+        if declared.free_work:
+            await self.count_free_work()
         result = await endpoint(call, *arguments, **named)
         if declared.access is not Access.READ:
             given = inspect.signature(endpoint).bind(call, *arguments, **named).arguments
@@ -102,6 +104,10 @@ class PageContext:
                 after=call.changes.after,
             )
         return result
+
+    async def count_free_work(self) -> None:
+        """Counts work that may cost nothing; raises RATE_LIMITED if the library or the account has used up its day."""
+        await self.runtime.limits.count_free_work(self.me.principal)
 
     def record(
         self,

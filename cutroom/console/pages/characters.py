@@ -73,6 +73,7 @@ async def _uploaded_images(context: PageContext) -> list[CharacterUpload]:
 
 
 async def _upload(context: PageContext, character_id: str, images: list[CharacterUpload]) -> None:
+    await context.count_free_work()
     await upload_images(
         context.call.connection,
         context.me.principal,

@@ -64,6 +64,7 @@ async def clone(context: PageContext) -> Response:
         if not files:
             raise invalid_field("sample", "Record a sample or choose a file.")
         new_voice = parse(NewVoice, {"name": form.text("name"), "remove_background_noise": form.has("clean")})
+        await context.count_free_work()
         call = context.call
         added = await speech.clone(call, new_voice, files)
         context.record("addVoice", targets={"voiceId": added.voice_id}, after=call.changes.after)

@@ -24,6 +24,7 @@ DownloadRequestId = Annotated[str, Path(alias="downloadRequestId", min_length=1,
     access=Access.PRODUCE,
     errors=(Code.DOWNLOAD_TIER_NONE, Code.PREVIEW_NOT_DOWNLOADABLE, Code.FAILED_PRECONDITION),
     while_suspended=True,  # refused with DOWNLOAD_TIER_NONE
+    free_work=True,
 )
 async def create_download(call: CurrentCall, video_id: VideoId, request: NewDownload) -> DownloadAsked:
     """Prepares a language video, the original file, or an archive of all files. The plan determines the tier.

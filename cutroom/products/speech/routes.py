@@ -97,7 +97,13 @@ _AUDIO_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/voices/add", summary="Clone a voice", openapi_extra=_NEW_VOICE)
-@operation(scope=Scope.TTS_WRITE, access=Access.WRITE, accepts_form=True, errors=(Code.FAILED_PRECONDITION,))
+@operation(
+    scope=Scope.TTS_WRITE,
+    access=Access.WRITE,
+    accepts_form=True,
+    errors=(Code.FAILED_PRECONDITION,),
+    free_work=True,
+)
 async def add_voice(call: CurrentCall, request: Request) -> AddedVoice:
     """Creates a voice clone from recordings of one speaker, or from the URL of a recording. Cloning is free.
 
