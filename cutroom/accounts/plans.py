@@ -38,6 +38,7 @@ class Plan:
     library_requests_per_minute: int
     library_concurrent_requests: int
     library_free_work_per_day: int  # requests that start work without a price
+    library_failed_jobs_per_day: int
     library_storage_bytes: int
     library_media_minutes: int
     library_unfinished_jobs: int
@@ -54,6 +55,7 @@ class Plan:
             self.library_requests_per_minute,
             self.library_concurrent_requests,
             self.library_free_work_per_day,
+            self.library_failed_jobs_per_day,
             self.library_storage_bytes,
             self.library_media_minutes,
             self.library_unfinished_jobs,

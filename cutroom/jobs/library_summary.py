@@ -37,6 +37,7 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
             library_requests_per_minute=plan.library_requests_per_minute,
             library_concurrent_requests=plan.library_concurrent_requests,
             library_free_work_per_day=plan.library_free_work_per_day,
+            library_failed_jobs_per_day=plan.library_failed_jobs_per_day,
             speech=plan.speech,
             hosting=plan.hosting,
             downloads="none" if principal.suspended else plan.download,

@@ -187,6 +187,8 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
     failed = await _mark_failed(connection, ref, failure=failure, now=now)
     for each, video_id in failed:
         await _update_video(connection, each, video_id, state="failed", now=now)
+    if failed and failure.code != Code.INTERNAL:  # which is not the caller's doing
+        await add_usage(connection, ref.library_id, Usage(failed_jobs=1))
     for each, video_id in failed:  # ledger locks after all job locks, so that transactions cannot deadlock
         await _settle(connection, each, video_id, settle=escrow.release, now=now)
     for each, _ in failed:

@@ -1,8 +1,9 @@
 """Creates and reads jobs, and releases jobs whose dependencies have finished."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -21,6 +22,7 @@ from cutroom.jobs.states import JobState
 from cutroom.library.originals import require_original
 from cutroom.library.quotas import JOBS, lock_quotas, quota_exceeded
 from cutroom.library.trash import keep_video
+from cutroom.library.usage import TODAY
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.telemetry import current_trace_context
@@ -77,8 +79,8 @@ async def create_jobs(
     output was deleted, runs again under its id. Prices are held now, or at the start of the job if they depend on a
     duration that is not known yet, or if whether the job can be made depends on the video's language.
 
-    Videos are locked before dependencies, those before the jobs, jobs in id order, then the quotas, and the ledger after
-    all jobs, to prevent deadlocks.
+    Videos are locked before dependencies, those before the jobs, jobs in id order, then the quotas, and the ledger
+    last, to prevent deadlocks.
     """
     for video_id in sorted({video_of(each.video_id, each.plan) or "" for each in new_jobs} - {""}):
         await keep_video(connection, principal.library_id, video_id)
@@ -89,7 +91,7 @@ async def create_jobs(
         if attempt is not None:
             attempts[index] = attempt
     if attempts:
-        await _check_unfinished(connection, principal, added=len(attempts))
+        await _check_limits(connection, principal, added=len(attempts), now=now)
     started = [(new_jobs[index], attempts[index]) for index in sorted(attempts)]
     for each, attempt in started:
         if not each.depends_on:
@@ -180,20 +182,22 @@ class UnfinishedJobs:
     of_key: int
     of_library: int
     quota: int  # of the library
+    failed_today: int  # in the library, canceled ones included
 
 
 async def count_unfinished(connection: Connection, principal: Principal) -> UnfinishedJobs:
     """Count the unfinished jobs of the API key and of its library, both of which its plan limits."""
     row = await connection.fetchrow(
-        """SELECT count(*) FILTER (WHERE principal_id = $2) AS of_key, count(*) AS of_library,
-               (SELECT unfinished_jobs_quota FROM libraries WHERE id = $1) AS quota
-           FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')""",
+        f"""SELECT count(*) FILTER (WHERE principal_id = $2) AS of_key, count(*) AS of_library,
+               (SELECT unfinished_jobs_quota FROM libraries WHERE id = $1) AS quota,
+               (SELECT day_failed_jobs FROM library_usage WHERE library_id = $1 AND day = {TODAY}) AS failed_today
+           FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')""",  # noqa: S608
         principal.library_id,
         principal.id,
     )
     assert row is not None
     quota = principal.plan.library_unfinished_jobs if row["quota"] is None else row["quota"]
-    return UnfinishedJobs(row["of_key"], row["of_library"], quota)
+    return UnfinishedJobs(row["of_key"], row["of_library"], quota, row["failed_today"] or 0)
 
 
 async def has_unfinished_jobs(connection: Connection, library_id: str, video_id: str) -> bool:
@@ -207,10 +211,14 @@ async def has_unfinished_jobs(connection: Connection, library_id: str, video_id:
     return found
 
 
-async def _check_unfinished(connection: Connection, principal: Principal, *, added: int) -> None:
+async def _check_limits(connection: Connection, principal: Principal, *, added: int, now: datetime) -> None:
     """Checked with the new jobs inserted, one request of the library at a time."""
     await lock_quotas(connection, principal.library_id)
     unfinished = await count_unfinished(connection, principal)
+    if unfinished.failed_today >= principal.plan.library_failed_jobs_per_day:
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        headers = {"Retry-After": str(math.ceil((midnight - now).total_seconds()))}
+        raise CutroomError(Code.RATE_LIMITED, details={"limit": "failed_jobs", "per": "library"}, headers=headers)
     if unfinished.of_library > unfinished.quota:
         used = unfinished.of_library - added
         raise quota_exceeded("unfinishedJobs", JOBS, limit=unfinished.quota, used=used)

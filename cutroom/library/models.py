@@ -134,3 +134,5 @@ class LibraryUsageRow(Table):
     processed_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     month: Mapped[date | None]  # the first day of the month that the next column counts
     month_milliseconds: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))  # imported in it
+    day: Mapped[date | None]  # that the next column counts
+    day_failed_jobs: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))  # canceled ones included

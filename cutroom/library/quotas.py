@@ -1,8 +1,8 @@
 """Quotas of a library: how much it may store, import in a month and run at once, and how much of it is used.
 
 What is counted in a row (bytes, minutes) is added first and checked afterwards, while the transaction holds that row.
-What is counted by a query (open uploads, unfinished jobs) is checked after `lock_quotas`. Either way, concurrent requests
-cannot pass a quota together.
+What is counted by a query (open uploads, unfinished jobs) is checked after `lock_quotas`. Either way, concurrent
+requests cannot pass a quota together.
 """
 
 from collections.abc import Mapping

@@ -267,7 +267,7 @@ class BrandVoiceList(ApiModel):
 
 
 class PlanLimits(ApiModel):
-    """What the plan allows. The first three apply to each API key, the next three to all keys of the library together."""
+    """What the plan allows. The first three apply to each API key, the others to the library."""
 
     requests_per_minute: int
     concurrent_requests: int
@@ -276,6 +276,9 @@ class PlanLimits(ApiModel):
     library_concurrent_requests: int
     library_free_work_per_day: Annotated[
         int, Field(description="Requests that start work which may cost nothing, such as imports and downloads.")
+    ]
+    library_failed_jobs_per_day: Annotated[
+        int, Field(description="Jobs that may fail or be canceled; then no more can be created on that day (UTC).")
     ]
     speech: Annotated[bool, Field(description="Whether the speech operations can be used.")]
     hosting: Annotated[bool, Field(description="Whether professional hosting can be activated.")]

@@ -82,7 +82,9 @@ CREATE TABLE library_usage (
     imported_milliseconds bigint NOT NULL DEFAULT 0,
     processed_milliseconds bigint NOT NULL DEFAULT 0,
     month date,
-    month_milliseconds bigint NOT NULL DEFAULT 0
+    month_milliseconds bigint NOT NULL DEFAULT 0,
+    day date,
+    day_failed_jobs bigint NOT NULL DEFAULT 0
 );
 
 CREATE TRIGGER videos_revision BEFORE UPDATE ON videos FOR EACH ROW

@@ -118,7 +118,7 @@ def write_plans(folder: Path) -> Path:
     """Plans that admit what one key does here: thousands of requests, and uploads whose file never comes."""
     text = BUNDLED_PLANS.read_text(encoding="utf-8")
     text = re.sub(r"^((?:library_)?requests_per_minute) = .*$", r"\1 = 100000", text, flags=re.MULTILINE)
-    text = re.sub(r"^library_free_work_per_day = .*$", "library_free_work_per_day = 100000", text, flags=re.MULTILINE)
+    text = re.sub(r"^(library_\w+_per_day) = .*$", r"\1 = 100000", text, flags=re.MULTILINE)
     text = re.sub(r"^unfinished_jobs = .*$", "unfinished_jobs = 10000", text, flags=re.MULTILINE)
     text = re.sub(r"^library_unfinished_jobs = .*$", "library_unfinished_jobs = 10000", text, flags=re.MULTILINE)
     path = folder / "plans.toml"

@@ -26,16 +26,22 @@ def write(tmp_path: Path) -> Write:
 @pytest.mark.parametrize(
     ("name", "speech", "hosting", "usage_billing", "download", "quotas"),
     [
-        ("free", False, False, False, "sample", (100, 3_000, 200, 500)),
-        ("creator", True, False, False, "full", (1_024, 20_000, 400, 2_000)),
-        ("pro", True, True, False, "full", (5 * 1_024, 100_000, 1_000, 5_000)),
-        ("business", True, True, True, "full", (20 * 1_024, 400_000, 2_000, 10_000)),
+        ("free", False, False, False, "sample", (100, 3_000, 200, 500, 200)),
+        ("creator", True, False, False, "full", (1_024, 20_000, 400, 2_000, 500)),
+        ("pro", True, True, False, "full", (5 * 1_024, 100_000, 1_000, 5_000, 1_000)),
+        ("business", True, True, True, "full", (20 * 1_024, 400_000, 2_000, 10_000, 2_000)),
     ],
 )
 def test_bundled_plans(
-    name: str, *, speech: bool, hosting: bool, usage_billing: bool, download: str, quotas: tuple[int, int, int, int]
+    name: str,
+    *,
+    speech: bool,
+    hosting: bool,
+    usage_billing: bool,
+    download: str,
+    quotas: tuple[int, int, int, int, int],
 ) -> None:
-    storage_gib, minutes, jobs, free_work = quotas
+    storage_gib, minutes, jobs, free_work, failed_jobs = quotas
     assert load_plans()[name] == Plan(
         name=PlanName(name),
         requests_per_minute=600,
@@ -44,6 +50,7 @@ def test_bundled_plans(
         library_requests_per_minute=3_000,
         library_concurrent_requests=96,
         library_free_work_per_day=free_work,
+        library_failed_jobs_per_day=failed_jobs,
         library_storage_bytes=storage_gib * 1024**3,
         library_media_minutes=minutes,
         library_unfinished_jobs=jobs,
@@ -85,6 +92,7 @@ BAD_FILES = {
             "library_requests_per_minute",
             "library_concurrent_requests",
             "library_free_work_per_day",
+            "library_failed_jobs_per_day",
             "library_storage_bytes",
             "library_media_minutes",
             "library_unfinished_jobs",

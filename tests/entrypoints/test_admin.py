@@ -270,9 +270,7 @@ async def test_plan_and_quotas_of_a_library_are_set(run: Admin, accounts: Accoun
         "SELECT action, details FROM audit_entries WHERE library_id = $1 ORDER BY sequence DESC LIMIT 4", workspace_id
     )
     assert [row["action"] for row in actions] == [*["library.quotas"] * 3, "library.plan"]
-    assert actions[0]["details"] == {
-        "after": {"storageBytes": None, "mediaMinutes": 60, "unfinishedJobs": None}
-    }
+    assert actions[0]["details"] == {"after": {"storageBytes": None, "mediaMinutes": 60, "unfinishedJobs": None}}
     assert actions[3]["details"] == {"before": {"plan": "pro"}, "after": {"plan": "creator"}}
     for command in (["plan", new_id(), "pro"], ["quotas", new_id(), "--reset"]):
         assert "NOT_FOUND" in await run("library", *command, fails=1)

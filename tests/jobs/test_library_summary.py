@@ -60,6 +60,7 @@ async def test_new_library_is_empty(api: httpx.AsyncClient, person: Person, runt
             "libraryRequestsPerMinute": plan.library_requests_per_minute,
             "libraryConcurrentRequests": plan.library_concurrent_requests,
             "libraryFreeWorkPerDay": plan.library_free_work_per_day,
+            "libraryFailedJobsPerDay": plan.library_failed_jobs_per_day,
             "speech": True,
             "hosting": True,
             "downloads": "full",

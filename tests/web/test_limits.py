@@ -47,6 +47,7 @@ def principal(
         library_requests_per_minute=library_per_minute,
         library_concurrent_requests=library_concurrent,
         library_free_work_per_day=free_work,
+        library_failed_jobs_per_day=100,
         library_storage_bytes=10**12,
         library_media_minutes=1_000,
         library_unfinished_jobs=500,
