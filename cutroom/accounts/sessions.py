@@ -19,6 +19,7 @@ SESSION_LIFETIME = timedelta(days=30)
 IDLE_LIFETIME = timedelta(days=7)
 MAX_NAME = 120
 MAX_EMAIL = 254
+MAX_LIBRARIES = 200  # that are listed for a user
 SESSION_PURPOSE = "console-session"
 _SECRET_BYTES = 32
 
@@ -189,9 +190,18 @@ async def store_password(connection: Connection, user_id: str, hashed: str, *, n
     await connection.execute("SELECT set_password($1, $2, $3)", user_id, hashed, now)
 
 
-async def create_workspace(connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime) -> str:
-    """Create a workspace owned by the user and return its id."""
+async def create_workspace(
+    connection: Connection, name: str, *, owner_id: str, plan: PlanName, now: datetime, at_most: int
+) -> str:
+    """Create a workspace owned by the user and return its id. Each has its own quotas, so their number is limited."""
     library_id = new_id()
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('workspaces ' || $1, 0))", owner_id)
+    rows = await connection.fetch("SELECT kind, role FROM list_libraries($1)", owner_id)
+    owned = sum(row["kind"] == "workspace" and row["role"] == Role.OWNER for row in rows)
+    if owned >= at_most or len(rows) >= MAX_LIBRARIES:
+        details = {"reason": "quota", "limit": at_most}
+        message = "You own as many workspaces as an account can have."
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
     await connection.execute(
         "SELECT create_workspace($1, $2, $3, $4, $5)", library_id, normalize_name(name), owner_id, plan.value, now
     )

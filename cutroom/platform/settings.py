@@ -141,6 +141,8 @@ class Settings(BaseSettings):
     sign_up: Literal["off", "open"] = "off"  # `open` lets anyone create an account
     new_library_plan: Literal["free", "creator", "pro", "business"] = "free"  # plan of libraries created in the console
 
+    workspaces_per_account: int = Field(default=20, ge=1)  # that an account can create in the console and own
+
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     account_requests_per_minute: int = Field(default=6_000, ge=1)  # in all libraries together

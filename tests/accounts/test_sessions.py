@@ -1,5 +1,7 @@
 """Sign-up, sessions and library selection."""
 
+import asyncio
+
 import pytest
 
 from cutroom.accounts.plans import PlanName
@@ -92,12 +94,30 @@ async def test_workspace_creator_owns_workspace(
 ) -> None:
     async with runtime.database.connection() as connection:
         made = await create_workspace(
-            connection, "  The   team ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON
+            connection, "  The   team ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON, at_most=2
         )
         choices = {each.id: each for each in await session_service.list_libraries(connection, person.user_id)}
         with pytest.raises(CutroomError):
-            await create_workspace(connection, " ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON)
+            await create_workspace(connection, " ", owner_id=person.user_id, plan=PlanName.FREE, now=NOON, at_most=2)
     assert (choices[made].name, choices[made].role, choices[made].is_workspace) == ("The team", Role.OWNER, True)
+
+
+async def test_concurrent_requests_cannot_pass_the_number_of_workspaces_together(
+    runtime: Runtime, accounts: Accounts, person: Person
+) -> None:
+    joined = await accounts.workspace(await accounts.person())
+    await accounts.member(joined, person, role=Role.ADMIN)  # does not count
+
+    async def create() -> str:
+        async with runtime.database.transaction(person.library_id) as connection:
+            return await create_workspace(
+                connection, "Team", owner_id=person.user_id, plan=PlanName.FREE, now=NOON, at_most=2
+            )
+
+    results = await asyncio.gather(*(create() for _ in range(5)), return_exceptions=True)
+    refused = [each for each in results if isinstance(each, CutroomError)]
+    assert len(refused) == 3
+    assert {(each.code, each.details["reason"]) for each in refused} == {(Code.FAILED_PRECONDITION, "quota")}
 
 
 async def test_password_change_ends_sessions(runtime: Runtime, session_service: SessionService, person: Person) -> None:

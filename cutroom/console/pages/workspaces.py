@@ -48,10 +48,16 @@ async def show_new(context: PageContext) -> Response:
 
 async def create(context: PageContext) -> Response:
     call = context.call
-    plan = PlanName(context.runtime.settings.new_library_plan)
+    settings = context.runtime.settings
+    plan = PlanName(settings.new_library_plan)
     try:
         workspace_id = await create_workspace(
-            call.connection, context.form.text("name"), owner_id=context.me.user_id, plan=plan, now=call.now
+            call.connection,
+            context.form.text("name"),
+            owner_id=context.me.user_id,
+            plan=plan,
+            now=call.now,
+            at_most=settings.workspaces_per_account,
         )
     except CutroomError as error:
         return context.page("workspace_new.html", error=error_text(error), status=error.status)

@@ -150,14 +150,17 @@ async def test_rate_limits_are_forgotten(
 ) -> None:
     made = await request_erasure(api, person.library_id, key.headers)
     redis = Redis.from_url(runtime.settings.redis_url.get_secret_value())
-    for subject in (key.id, f"sign-in:{person.email}"):
+    counted = [person.library_id, person.user_id]  # by the request itself, too
+    for subject in (key.id, f"sign-in:{person.email}", f"free-work:library:{counted[0]}", f"account:{counted[1]}"):
         await runtime.limits.count(subject, RateLimit(1))  # kept for a minute
     try:
         assert await redis.keys(f"*{key.id}*")
         assert await redis.keys(f"*{person.email}*")
+        assert all([await redis.keys(f"limits:*{each}*") for each in counted])
         await eraser.erase(request_of(made, user_ids=[person.user_id]))
         assert not await redis.keys(f"*{key.id}*")
         assert not await redis.keys(f"*{person.email}*")
+        assert not any([await redis.keys(f"limits:*{each}*") for each in counted])
     finally:
         await redis.aclose()
 
