@@ -79,6 +79,7 @@ async def _page(
         status=status,
         error=error,
         storage=summary.storage,
+        quotas=summary.quotas,
         videos=await list_largest_videos(context.call.connection, context.me.principal.library_id),
         preview=await context.call_operation(routes.preview_retention),
         report=await context.call_operation(routes.get_retention_report),

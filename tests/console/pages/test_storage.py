@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 
 from cutroom.accounts.principals import Role
+from cutroom.accounts.service import set_quotas
 from cutroom.console.framework.rendering import format_size
+from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -30,13 +32,23 @@ async def add_stored_video(accounts: Accounts, person: Person) -> str:
 async def test_page_shows_what_uses_space_and_what_can_go(browser: Browser, accounts: Accounts, person: Person) -> None:
     empty = (await browser.get("/storage")).text
     assert empty.count("Not measured yet.") == 2
-    assert "0 bytes" not in empty
+    assert empty.count("0 bytes") == 1  # of the quota
     video_id = await add_stored_video(accounts, person)
     shown = (await browser.get("/storage")).text
     assert shown.count(f'href="/videos/{video_id}"') == 2
     assert "frees about 1.23 GB" in shown
     assert MARKUP not in shown
     assert 'href="/storage"' in (await browser.get("/library")).text
+
+
+async def test_page_shows_quotas(browser: Browser, accounts: Accounts, person: Person) -> None:
+    quotas = {"storage_bytes": 5_000_000, "media_minutes": 1_500, "unfinished_jobs": 7}
+    await set_quotas(accounts.connection, person.library_id, quotas=quotas)
+    await add_usage(
+        accounts.connection, person.library_id, Usage(source_bytes=2_000_000, imported_milliseconds=120_000)
+    )
+    shown = (await browser.get("/storage")).text
+    assert all(text in shown for text in ("2 MB of 5 MB", "2 of 1,500 minutes", "0 of 7"))
 
 
 async def test_times_are_saved_and_empty_keeps_for_ever(browser: Browser, accounts: Accounts, person: Person) -> None:
