@@ -30,7 +30,7 @@ from cutroom.platform.telemetry import current_trace_context
 MAX_LISTED = 1_000
 # Jobs that read the original file of their video, or what is extracted from it.
 NEED_ORIGINAL = frozenset({JobType.IMPORT, JobType.TRANSCRIPT, JobType.DUB, JobType.SHORTS, JobType.THUMBNAIL})
-RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs
+RETRY_SECONDS = 5  # Retry-After for a key with too many unfinished jobs, or a library with too many requests at once
 
 _COLUMNS = """id, type, status, video_id, language, product, automation_type, stage, progress, result,
     error_code, error_message, error_details, updated_at, started_at, media_seconds, expected_seconds,
@@ -213,7 +213,11 @@ async def has_unfinished_jobs(connection: Connection, library_id: str, video_id:
 
 async def _check_limits(connection: Connection, principal: Principal, *, added: int, now: datetime) -> None:
     """Checked with the new jobs inserted, one request of the library at a time."""
-    await lock_quotas(connection, principal.library_id)
+    try:
+        await lock_quotas(connection, principal.library_id)
+    except asyncpg.LockNotAvailableError as error:
+        details, headers = {"limit": "concurrency", "per": "library"}, {"Retry-After": str(RETRY_SECONDS)}
+        raise CutroomError(Code.RATE_LIMITED, details=details, headers=headers) from error
     unfinished = await count_unfinished(connection, principal)
     if unfinished.failed_today >= principal.plan.library_failed_jobs_per_day:
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

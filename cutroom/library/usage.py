@@ -25,7 +25,7 @@ async def add_usage(connection: Connection, library_id: str, added: Usage) -> No
     await connection.execute(
         f"""INSERT INTO library_usage AS u (library_id, source_bytes, imported_milliseconds, processed_milliseconds,
                month, month_milliseconds, day, day_failed_jobs)
-           VALUES ($1, $2, $3, $4, {THIS_MONTH}, greatest(0, $3), {TODAY}, $5)
+           VALUES ($1, $2, $3, $4, {THIS_MONTH}, greatest(0, $3::bigint), {TODAY}, $5)
            ON CONFLICT (library_id) DO UPDATE SET
                source_bytes = u.source_bytes + excluded.source_bytes,
                imported_milliseconds = u.imported_milliseconds + excluded.imported_milliseconds,

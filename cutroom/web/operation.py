@@ -58,7 +58,6 @@ class Operation:
 
 
 def operation(  # noqa: PLR0913 (the fields of the declaration)
-def operation(  # noqa: PLR0913 (one argument per property)
     *,
     scope: Scope,
     access: Access,
