@@ -22,7 +22,7 @@ from cutroom.jobs.states import JobState
 from cutroom.library.originals import require_original
 from cutroom.library.quotas import JOBS, lock_quotas, quota_exceeded
 from cutroom.library.trash import keep_video
-from cutroom.library.usage import TODAY
+from cutroom.library.usage import count_failed_today
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.telemetry import current_trace_context
@@ -182,22 +182,20 @@ class UnfinishedJobs:
     of_key: int
     of_library: int
     quota: int  # of the library
-    failed_today: int  # in the library, canceled ones included
 
 
 async def count_unfinished(connection: Connection, principal: Principal) -> UnfinishedJobs:
     """Count the unfinished jobs of the API key and of its library, both of which its plan limits."""
     row = await connection.fetchrow(
-        f"""SELECT count(*) FILTER (WHERE principal_id = $2) AS of_key, count(*) AS of_library,
-               (SELECT unfinished_jobs_quota FROM libraries WHERE id = $1) AS quota,
-               (SELECT day_failed_jobs FROM library_usage WHERE library_id = $1 AND day = {TODAY}) AS failed_today
-           FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')""",  # noqa: S608
+        """SELECT count(*) FILTER (WHERE principal_id = $2) AS of_key, count(*) AS of_library,
+               (SELECT unfinished_jobs_quota FROM libraries WHERE id = $1) AS quota
+           FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')""",
         principal.library_id,
         principal.id,
     )
     assert row is not None
     quota = principal.plan.library_unfinished_jobs if row["quota"] is None else row["quota"]
-    return UnfinishedJobs(row["of_key"], row["of_library"], quota, row["failed_today"] or 0)
+    return UnfinishedJobs(row["of_key"], row["of_library"], quota)
 
 
 async def has_unfinished_jobs(connection: Connection, library_id: str, video_id: str) -> bool:
@@ -219,7 +217,7 @@ async def _check_limits(connection: Connection, principal: Principal, *, added: 
         details, headers = {"limit": "concurrency", "per": "library"}, {"Retry-After": str(RETRY_SECONDS)}
         raise CutroomError(Code.RATE_LIMITED, details=details, headers=headers) from error
     unfinished = await count_unfinished(connection, principal)
-    if unfinished.failed_today >= principal.plan.library_failed_jobs_per_day:
+    if await count_failed_today(connection, principal.library_id) >= principal.plan.library_failed_jobs_per_day:
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         headers = {"Retry-After": str(math.ceil((midnight - now).total_seconds()))}
         raise CutroomError(Code.RATE_LIMITED, details={"limit": "failed_jobs", "per": "library"}, headers=headers)

@@ -42,3 +42,12 @@ async def add_usage(connection: Connection, library_id: str, added: Usage) -> No
         added.processed_milliseconds,
         added.failed_jobs,
     )
+
+
+async def count_failed_today(connection: Connection, library_id: str) -> int:
+    """Jobs of the library that have failed or were canceled since midnight UTC."""
+    count: int | None = await connection.fetchval(
+        f"SELECT day_failed_jobs FROM library_usage WHERE library_id = $1 AND day = {TODAY}",  # noqa: S608
+        library_id,
+    )
+    return count or 0

@@ -13,7 +13,8 @@ from typing import Any
 
 import uvicorn
 
-from cutroom.entrypoints.api import EnvelopeProtocol, build_service
+from cutroom.entrypoints.api import build_service
+from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.platform.settings import Settings
 from cutroom.web.idempotency import IdempotencyStore
 from cutroom.web.middleware import OperationPipeline

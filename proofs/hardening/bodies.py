@@ -1,4 +1,4 @@
-"""JSON bodies that are expensive to parse, one by one and as a load."""
+"""JSON bodies that are expensive to parse, single and as a load."""
 
 import asyncio
 import gzip

@@ -29,8 +29,8 @@ async def attack_sign_ins(scene: Scene) -> None:
     one = await _guess(scene, "127.0.5.2", [email] * tries)
     log.add(FAMILY, "guesses at one account from one address", one, succeeded=one.exceeds(PER_ACCOUNT_AND_ADDRESS))
     unknown = await _guess(scene, "127.0.5.3", [f"{new_id()}@example.com"] * tries)
-    is_told = set(one.statuses) != set(unknown.statuses)
-    log.add(FAMILY, "which accounts exist, by their limits", f"{one} and {unknown}", succeeded=is_told)
+    differs = set(one.statuses) != set(unknown.statuses)
+    log.add(FAMILY, "which accounts exist, by their limits", f"{one} and {unknown}", succeeded=differs)
     emails = [f"{new_id()}@example.com" for _ in range(2 * PER_ADDRESS)]
     many = await _guess(scene, "127.0.5.4", emails)
     log.add(FAMILY, "one address tries many accounts", many, succeeded=many.exceeds(PER_ADDRESS))

@@ -40,7 +40,7 @@ class FakeTransport(asyncio.Transport):
 
 
 class FakeTimer:
-    """A timer that runs only if it is told to."""
+    """A timer that runs only when a test calls it."""
 
     def __init__(self, seconds: float, callback: Callable[[], None]) -> None:
         self.seconds, self.callback, self.canceled = seconds, callback, False

@@ -16,7 +16,7 @@ from cutroom.media.sandbox import Sandbox
 from cutroom.text.passages import batches
 from cutroom.text.placeholders import clean_sentence, find_protected_spans, has_words, text_between
 
-PROGRAM = Path("/usr/bin/apertium")  # tells the version; see _pipeline for what translates
+PROGRAM = Path("/usr/bin/apertium")  # reports the version; see _pipeline for what translates
 MODES = Path("/usr/share/apertium/modes")
 SHELL = Path("/usr/bin/bash")
 MODE_PROGRAM = Path("/usr/bin/apertium-wblank-mode")

@@ -15,8 +15,8 @@ from typing import Any
 import asyncpg
 import httpx
 
-from cutroom.accounts.service import may_still_use
 from cutroom.accounts.plans import Plans, load_plans
+from cutroom.accounts.service import may_still_use
 from cutroom.errors import CutroomError
 from cutroom.jobs.service import extend_deadline, release_dependents
 from cutroom.library.quotas import load_state, lock_quotas
