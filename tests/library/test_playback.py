@@ -36,7 +36,7 @@ def test_token_is_bound_to_video() -> None:
     assert not PlaybackLinks(SecretBox("t" * 32), "").is_valid(token, "library", "video", now=NOW)
 
 
-def test_token_tells_which_revocations_were_known() -> None:
+def test_token_shows_which_revocations_were_known() -> None:
     before = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW))
     after = token_of(LINKS.url("library", "video", "master.m3u8", now=NOW, valid_from=NOW))
     assert (issued_at(before), issued_at(after)) == (0, NOW.timestamp())
