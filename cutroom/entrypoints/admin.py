@@ -1,4 +1,4 @@
-"""Administration: users, workspaces, members, API keys, credits, branding, OAuth clients, audit logs and erasures."""
+"""Administration: users, workspaces, members, API keys, the key ring, credits, branding, clients, logs and erasures."""
 
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from cutroom.entrypoints.admin_audit import app as audit
 from cutroom.entrypoints.admin_clients import app as clients
 from cutroom.entrypoints.admin_credits import app as credit
 from cutroom.entrypoints.admin_erasure import app as erasure
+from cutroom.entrypoints.admin_keys import app as key_ring
 from cutroom.entrypoints.admin_library import brand_voices, characters
 from cutroom.entrypoints.operator import Email, library_id_of, record, run, show, user_id_of
 from cutroom.jobs.cancellation import cancel_library_jobs
@@ -36,6 +37,7 @@ GROUPS = {
     "member": members,
     "library": libraries,
     "key": keys,
+    "keys": key_ring,
     "credits": credit,
     "character": characters,
     "brand-voice": brand_voices,

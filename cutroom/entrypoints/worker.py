@@ -26,6 +26,7 @@ from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, Swee
 from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
+from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
@@ -191,6 +192,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             stack.callback(tracing.shutdown)
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
+        await stack.enter_async_context(followed_key_ring(database, context.secret_box))
         translators = partial(asyncio.to_thread, context.engines.translators)
         synthesizers = partial(context.interactive.threads.run, context.interactive.engines.synthesizers)
         publishing = publish_capabilities(

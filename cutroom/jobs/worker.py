@@ -74,7 +74,8 @@ class WorkerContext:
 
     @classmethod
     def of(cls, settings: Settings, client: Client, database: Database, *, egress: Egress) -> Self:
-        storage = Storage.connect(settings)
+        secret_box = SecretBox(settings.secret_key.get_secret_value())
+        storage = Storage.connect(settings, secret_box=secret_box)
         sandbox = media_sandbox(settings)
         return cls(
             settings=settings,
@@ -86,7 +87,7 @@ class WorkerContext:
             engines=Engines(settings),
             media_cache=LocalMediaCache(storage, settings.cache_dir, max_bytes=settings.cache_max_bytes),
             sandbox=sandbox,
-            secret_box=SecretBox(settings.secret_key.get_secret_value()),
+            secret_box=secret_box,
             interactive=InteractiveResources.of(settings, sandbox=sandbox),
         )
 

@@ -39,8 +39,7 @@ class PlaybackLinks:
         return f"{self.base_url.rstrip('/')}{PREFIX}/{token}/{library_id}/{video_id}/{name}"
 
     def token(self, library_id: str, video_id: str, expires: int, *, since: int = 0) -> str:
-        signature = self.secret_box.sign(PURPOSE, _signed(library_id, video_id, expires, since))
-        return f"{PLAYBACK_TOKEN_PREFIX}{expires:0{_TIME_DIGITS}x}{since:0{_TIME_DIGITS}x}{signature.hex()}"
+        return _token(expires, since, self.secret_box.sign(PURPOSE, _signed(library_id, video_id, expires, since)))
 
     def is_valid(self, token: str, library_id: str, video_id: str, *, now: datetime) -> bool:
         digits = token.removeprefix(PLAYBACK_TOKEN_PREFIX)
@@ -52,7 +51,11 @@ class PlaybackLinks:
         if not self.secret_box.is_signed(PURPOSE, _signed(library_id, video_id, expires, since), signature):
             return False
         # Reject non-canonical spellings, which would be cached twice.
-        return token == self.token(library_id, video_id, expires, since=since) and expires > now.timestamp()
+        return token == _token(expires, since, signature) and expires > now.timestamp()
+
+
+def _token(expires: int, since: int, signature: bytes) -> str:
+    return f"{PLAYBACK_TOKEN_PREFIX}{expires:0{_TIME_DIGITS}x}{since:0{_TIME_DIGITS}x}{signature.hex()}"
 
 
 def issued_at(token: str) -> int:

@@ -13,6 +13,7 @@ from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
@@ -61,9 +62,11 @@ class Runtime:
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, clock: Clock = system_clock) -> AsyncIterator[Runtime]:
+async def open_runtime(
+    settings: Settings, clock: Clock = system_clock, *, key_refresh_seconds: float = REFRESH_SECONDS
+) -> AsyncIterator[Runtime]:
     """Open all connections, and close them on exit."""
-    secret_box = SecretBox(settings.secret_key.get_secret_value())
+    secret_box = SecretBox(settings.secret_key.get_secret_value(), clock)
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-api"
     )
@@ -71,26 +74,27 @@ async def open_runtime(settings: Settings, clock: Clock = system_clock) -> Async
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
     try:
-        yield Runtime(
-            settings=settings,
-            clock=clock,
-            database=database,
-            storage=Storage.connect(settings, clock),
-            secret_box=secret_box,
-            authenticator=Authenticator(
-                secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused
-            ),
-            limits=RateLimiter(
-                redis, failures_per_minute=settings.failed_credentials_per_minute, account=_account_limits(settings)
-            ),
-            slots=Slots(redis),
-            idempotency=IdempotencyStore(secret_box),
-            page_tokens=PageTokens(secret_box),
-            last_use=LastUsedRecorder(database),
-            temporal=await connect_lazily(settings),
-            multipart=multipart,
-            gcs=gcs,
-        )
+        async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds):
+            yield Runtime(
+                settings=settings,
+                clock=clock,
+                database=database,
+                storage=Storage.connect(settings, clock, secret_box=secret_box),
+                secret_box=secret_box,
+                authenticator=Authenticator(
+                    secret_box=secret_box, plans=load_plans(settings.plans_file), refuses_drafts=settings.drafts_refused
+                ),
+                limits=RateLimiter(
+                    redis, failures_per_minute=settings.failed_credentials_per_minute, account=_account_limits(settings)
+                ),
+                slots=Slots(redis),
+                idempotency=IdempotencyStore(secret_box),
+                page_tokens=PageTokens(secret_box),
+                last_use=LastUsedRecorder(database),
+                temporal=await connect_lazily(settings),
+                multipart=multipart,
+                gcs=gcs,
+            )
     finally:
         if gcs is not None:
             await gcs.close()

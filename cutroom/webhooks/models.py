@@ -30,6 +30,8 @@ class WebhookEndpointRow(Table):
     url: Mapped[str] = mapped_column(Text)
     events: Mapped[list[str]] = mapped_column(ARRAY(Text))
     sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
+    sealed_previous_secret: Mapped[bytes | None] = mapped_column(LargeBinary)  # signs too, until its time
+    previous_secret_until: Mapped[Instant | None]
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]
     disabled_at: Mapped[Instant | None]  # set by the user or after a 410 response; the endpoint stays listed

@@ -5,7 +5,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -34,6 +34,8 @@ DELIVERY_WORKFLOW = "deliver-webhook"
 DISABLED_BY_USER = "Disabled by its owner."
 MEMBER_REMOVED = "The member who registered it was removed from the workspace."
 DISABLE_ACTION = "webhookEndpoint.disable"  # in the audit log
+ROTATE_ACTION = "webhookEndpoint.rotateSecret"
+SECRET_GRACE_PERIOD = timedelta(hours=24)
 _SECRET_BYTES = 32
 _ENDPOINT = """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason, user_id, revision
     FROM webhook_endpoints WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL"""
@@ -59,7 +61,7 @@ async def create_endpoint(
     if len(await list_endpoints(connection, principal)) >= MAX_ENDPOINTS:
         raise CutroomError(Code.CONFLICT, details={"maxEndpoints": MAX_ENDPOINTS})
     endpoint_id = new_id()
-    secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    secret = _new_secret()
     row = {
         "library_id": principal.library_id,
         "id": endpoint_id,
@@ -74,6 +76,10 @@ async def create_endpoint(
     except asyncpg.UniqueViolationError as error:
         raise _already_registered() from error
     return CreatedWebhookEndpoint(id=endpoint_id, url=endpoint.url, events=list(EVENTS), enabled=True, secret=secret)
+
+
+def _new_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def _already_registered() -> CutroomError:
@@ -153,6 +159,35 @@ async def disable_endpoints_of(connection: Connection, library_id: str, *, user_
         columns = {"disabled_at": now, "disabled_reason": MEMBER_REMOVED}
         await update(connection, "webhook_endpoints", library_id, row["id"], columns=columns)
     return [row["id"] for row in rows if row["enabled"]]
+
+
+@dataclass(frozen=True, slots=True)
+class RotatedSecret:
+    """A new signing secret; the previous one signs too until its time."""
+
+    library_id: str
+    secret: str
+    previous_until: datetime
+
+
+async def rotate_secret(
+    connection: Connection, endpoint_id: str, *, secret_box: SecretBox, grace_period: timedelta, now: datetime
+) -> RotatedSecret:
+    """Replace the signing secret of an endpoint of any library; deliveries are signed with both in the grace period."""
+    row = await connection.fetchrow(
+        "SELECT library_id, sealed_secret FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL FOR UPDATE",
+        endpoint_id,
+    )
+    if row is None:
+        raise not_found()
+    rotated = RotatedSecret(row["library_id"], _new_secret(), now + grace_period)
+    columns = {
+        "sealed_secret": secret_box.seal(SECRET_PURPOSE, rotated.secret.encode(), context=endpoint_id),
+        "sealed_previous_secret": row["sealed_secret"],
+        "previous_secret_until": rotated.previous_until,
+    }
+    await update(connection, "webhook_endpoints", rotated.library_id, endpoint_id, columns=columns)
+    return rotated
 
 
 async def _lock(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:
@@ -254,7 +289,8 @@ async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box
     theirs may have been running while they were removed.
     """
     row = await connection.fetchrow(
-        """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at
+        """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at,
+                  CASE WHEN w.previous_secret_until > now() THEN w.sealed_previous_secret END AS sealed_previous_secret
            FROM events e JOIN webhook_endpoints w ON w.library_id = e.library_id
            WHERE e.library_id = $1 AND e.id = $2 AND w.id = $3
              AND w.deleted_at IS NULL AND w.disabled_at IS NULL""",
@@ -264,9 +300,10 @@ async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box
     )
     if row is None or not await is_active_member(connection, delivery.library_id, row["user_id"]):
         return None
-    secret = secret_box.unseal(SECRET_PURPOSE, row["sealed_secret"], context=delivery.endpoint_id).decode()
+    sealed = [each for each in (row["sealed_secret"], row["sealed_previous_secret"]) if each is not None]
+    opened = [secret_box.unseal(SECRET_PURPOSE, each, context=delivery.endpoint_id).decode() for each in sealed]
     body = event_body(row["type"], row["payload"], at=row["created_at"])
-    return OutgoingWebhook(url=without_root_dot(row["url"]), body=body, secrets=(secret,))
+    return OutgoingWebhook(url=without_root_dot(row["url"]), body=body, secrets=tuple(opened))
 
 
 def event_body(event_type: str, data: Mapping[str, Any], *, at: datetime) -> bytes:

@@ -23,6 +23,15 @@ CREATE TABLE started_workflows (
 
 CREATE INDEX started_workflows_started_at_idx ON started_workflows (started_at);
 
+-- Keys that sign and encrypt, wrapped by the root secret. Without rows, the root secret is the only key.
+CREATE TABLE key_ring (
+    id integer NOT NULL CONSTRAINT key_ring_pkey PRIMARY KEY,
+    wrapped bytea, -- null: the root secret
+    created_at timestamptz NOT NULL,
+    active_from timestamptz,
+    verifies_until timestamptz
+);
+
 -- Counts the changes of a row's editable columns; the triggers of each table say which these are.
 CREATE FUNCTION next_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

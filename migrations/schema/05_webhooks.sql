@@ -5,6 +5,8 @@ CREATE TABLE webhook_endpoints (
     url text NOT NULL,
     events text[] NOT NULL,
     sealed_secret bytea NOT NULL,
+    sealed_previous_secret bytea, -- signs too, until its time
+    previous_secret_until timestamptz,
     created_at timestamptz NOT NULL,
     deleted_at timestamptz,
     disabled_at timestamptz,

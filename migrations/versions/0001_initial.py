@@ -65,6 +65,8 @@ LIBRARY_TABLES = {
 CLOSED_TABLES = ("user_passwords", "sessions", "oauth_clients")
 # Shared by all libraries: what workers advertise.
 SHARED_TABLES = ("translation_routes", "stock_voices")
+# Shared by all libraries, and changed by operators only: keys that are wrapped by the root secret.
+READ_ONLY_TABLES = ("key_ring",)
 # What other packages may read of a table.
 PUBLISHED_VIEWS = (
     "published_captions",
@@ -153,8 +155,8 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     for table in SHARED_TABLES:
         op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO cutroom_app")
-    for view in PUBLISHED_VIEWS:
-        op.execute(f"GRANT SELECT ON {view} TO cutroom_app")
+    for name in (*PUBLISHED_VIEWS, *READ_ONLY_TABLES):
+        op.execute(f"GRANT SELECT ON {name} TO cutroom_app")
     for function in (*APPLICATION_FUNCTIONS, *OWNER_FUNCTIONS):
         op.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC")
     for function in APPLICATION_FUNCTIONS:

@@ -1,12 +1,15 @@
 """Keyed hashes, signatures and sealed values are bound to secret, purpose and context."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.platform.secret_box import SecretBox, content_hash
+from cutroom.platform.secret_box import RingKey, SecretBox, content_hash
 
 SECRET = "a" * 64
+NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 PLAIN = b"whsec_the secret of an endpoint"
 
 
@@ -95,3 +98,73 @@ def test_truncated_sealed_value_is_rejected(secret_box: SecretBox, length: int) 
     sealed = secret_box.seal("webhook-secret", PLAIN, "row")
     with pytest.raises(ValueError):  # noqa: PT011 (which one says the cipher, and it does not matter)
         secret_box.unseal("webhook-secret", sealed[:length], "row")
+
+
+class Ring:
+    """A secret box with a movable clock and a ring of three keys: an expired, a current and a pending one."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+        self.box = SecretBox(SECRET, lambda: self.now)
+        self.old_signature = self.box.sign("files", b"payload")
+        self.old_sealed = self.box.seal("webhook-secret", PLAIN, "row")
+        self.box.install(
+            [
+                RingKey(0, SECRET.encode(), None, NOW + timedelta(hours=1)),
+                RingKey(1, b"1" * 32, NOW - timedelta(hours=1)),
+                RingKey(2, b"2" * 32, NOW + timedelta(seconds=30)),
+            ]
+        )
+
+
+@pytest.fixture
+def ring() -> Ring:
+    return Ring()
+
+
+def test_latest_active_key_signs_and_encrypts(ring: Ring) -> None:
+    assert ring.box.signing_key_id == 1
+    assert ring.box.sign("files", b"payload")[:4] == ring.box.seal("files", b"x", "")[:4] == b"\0\0\0\1"
+    ring.now += timedelta(seconds=30)
+    assert ring.box.signing_key_id == 2
+
+
+def test_signature_of_an_earlier_key_is_valid_until_its_grace_period_ends(ring: Ring) -> None:
+    assert ring.box.is_signed("files", b"payload", ring.old_signature)
+    ring.now += timedelta(minutes=59)
+    assert ring.box.is_signed("files", b"payload", ring.old_signature)
+    ring.now += timedelta(minutes=1)
+    assert not ring.box.is_signed("files", b"payload", ring.old_signature)
+    assert set(ring.box.verification_keys("files")) == {1, 2}
+
+
+def test_signature_of_a_pending_key_is_valid(ring: Ring) -> None:
+    ahead = SecretBox(SECRET, lambda: NOW + timedelta(minutes=1))  # another process, with a clock that is ahead
+    ahead.install([RingKey(1, b"1" * 32), RingKey(2, b"2" * 32, NOW + timedelta(seconds=30))])
+    signature = ahead.sign("files", b"payload")
+    assert signature[:4] == b"\0\0\0\2"
+    assert ring.box.is_signed("files", b"payload", signature)
+
+
+def test_signature_is_bound_to_its_key(ring: Ring) -> None:
+    signature = ring.box.sign("files", b"payload")
+    for key_id in (0, 2, 3, 2**32 - 1):
+        assert not ring.box.is_signed("files", b"payload", key_id.to_bytes(4) + signature[4:])
+
+
+def test_value_sealed_with_an_earlier_key_is_always_readable(ring: Ring) -> None:
+    ring.now += timedelta(days=1000)
+    assert ring.box.unseal("webhook-secret", ring.old_sealed, "row") == PLAIN
+    with pytest.raises(ValueError, match="sealed with a key that is not in the key ring"):
+        SecretBox(SECRET).unseal("webhook-secret", ring.box.seal("webhook-secret", PLAIN, "row"), "row")
+
+
+def test_stored_hashes_do_not_change_with_the_ring(ring: Ring) -> None:
+    assert ring.box.keyed_hash("credential", "cr_x") == SecretBox(SECRET).keyed_hash("credential", "cr_x")
+    assert ring.box.public_key("erasure") == SecretBox(SECRET).public_key("erasure")
+
+
+def test_replaced_key_with_the_same_id_is_not_used_anymore(ring: Ring) -> None:
+    signature = ring.box.sign("files", b"payload")
+    ring.box.install([RingKey(1, b"other" * 8)])
+    assert not ring.box.is_signed("files", b"payload", signature)

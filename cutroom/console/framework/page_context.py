@@ -257,7 +257,8 @@ class PagePipeline:
     async def _write(self, context: PageContext) -> Response:
         check_origin(self.request, self.runtime.settings)
         async with read_form(self.request, accepts_files=self.accepts_files) as form:
-            check_csrf(self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD), context.csrf)
+            given = self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD)
+            check_csrf(self.runtime.secret_box, context.cookie, given)
             return await self._run_in_transaction(replace(context, form=form))
 
     async def _run_in_transaction(self, context: PageContext) -> Response:

@@ -1,6 +1,5 @@
 """Browser security of the console: cookies, CSRF tokens, origin checks, security headers."""
 
-import hmac
 import secrets
 from urllib.parse import urlsplit
 
@@ -47,7 +46,7 @@ def new_browser_id() -> str:
 
 def csrf_token(secret_box: SecretBox, cookie: str) -> str:
     """Derives the CSRF token from the cookie, which other sites can cause to be sent but cannot read."""
-    return secret_box.keyed_hash(CSRF_PURPOSE, cookie).hex()[:40]
+    return secret_box.sign(CSRF_PURPOSE, cookie.encode()).hex()
 
 
 def check_origin(request: Request, settings: Settings) -> None:
@@ -60,8 +59,13 @@ def check_origin(request: Request, settings: Settings) -> None:
         raise CutroomError(Code.PERMISSION_DENIED, message="This form was sent from another site.")
 
 
-def check_csrf(given: str | None, expected: str) -> None:
-    if not hmac.compare_digest((given or "").encode(), expected.encode()):
+def check_csrf(secret_box: SecretBox, cookie: str, given: str | None) -> None:
+    """Rejects a form whose token was not derived from the cookie."""
+    try:
+        signature = bytes.fromhex(given or "")
+    except ValueError:
+        signature = b""
+    if not secret_box.is_signed(CSRF_PURPOSE, cookie.encode(), signature):
         raise CutroomError(Code.PERMISSION_DENIED, message="This page has expired. Go back, reload it and try again.")
 
 

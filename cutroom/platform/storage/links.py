@@ -34,8 +34,7 @@ class FileLinks:
         return f"{self.base_url.rstrip('/')}{PREFIX}/{token}/{_target(path, file_name)}"
 
     def token(self, path: str, expires: int, *, file_name: str | None) -> str:
-        signature = self.secret_box.sign(PURPOSE, _signed(path, expires, file_name))
-        return f"{FILE_TOKEN_PREFIX}{expires:0{_EXPIRY_DIGITS}x}{signature.hex()}"
+        return _token(expires, self.secret_box.sign(PURPOSE, _signed(path, expires, file_name)))
 
     def is_valid(self, token: str, path: str, *, file_name: str | None, now: datetime) -> bool:
         digits = token.removeprefix(FILE_TOKEN_PREFIX)
@@ -48,7 +47,11 @@ class FileLinks:
         ):
             return False
         # Reject non-canonical spellings, which would be cached twice.
-        return token == self.token(path, expires, file_name=file_name) and expires > now.timestamp()
+        return token == _token(expires, signature) and expires > now.timestamp()
+
+
+def _token(expires: int, signature: bytes) -> str:
+    return f"{FILE_TOKEN_PREFIX}{expires:0{_EXPIRY_DIGITS}x}{signature.hex()}"
 
 
 def issued_at(token: str) -> int:

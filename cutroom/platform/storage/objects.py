@@ -58,7 +58,10 @@ class Storage:
     clock: Clock
 
     @classmethod
-    def connect(cls, settings: Settings, clock: Clock = system_clock) -> "Storage":
+    def connect(
+        cls, settings: Settings, clock: Clock = system_clock, *, secret_box: SecretBox | None = None
+    ) -> "Storage":
+        """Opens the media bucket; processes that sign URLs pass the secret box whose key ring they follow."""
         store = S3Store(
             settings.s3_bucket,
             endpoint=settings.s3_endpoint,
@@ -70,7 +73,8 @@ class Storage:
                 "timeout": REQUEST_TIMEOUT,
             },
         )
-        return cls(store, FileLinks(SecretBox(settings.secret_key.get_secret_value()), settings.base_url), clock)
+        signer = secret_box or SecretBox(settings.secret_key.get_secret_value(), clock)
+        return cls(store, FileLinks(signer, settings.base_url), clock)
 
     async def size(self, path: str) -> int | None:
         """Size of an object in bytes, or None if it does not exist."""

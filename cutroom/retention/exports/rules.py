@@ -78,7 +78,11 @@ LEFT_OUT_COLUMNS = {
     "hostings": {"sealed_url": "a sealed upload URL", "upload_id": "state of an upload"},
     "sources": {"sealed_url": "a sealed source URL", "fingerprint": "a hash of the source URL"},
     "voices": {"sealed_url": "a sealed sample URL", "embedding": "derived from the samples by an engine"},
-    "webhook_endpoints": {"sealed_secret": "a signing secret"},
+    "webhook_endpoints": {
+        "sealed_secret": "a signing secret",
+        "sealed_previous_secret": "a signing secret",
+        "previous_secret_until": "belongs to a signing secret",
+    },
 }
 # Binary columns that hold no secret.
 PUBLIC_BYTES = frozenset({("sources", "sha256")})
