@@ -11,6 +11,8 @@ from temporalio.worker import Replayer
 from temporalio.workflow import _Definition
 
 from cutroom.entrypoints.worker import WORKFLOWS
+from cutroom.platform.settings import Settings
+from cutroom.platform.temporal import data_converter
 
 FOLDER = Path(__file__).with_name("histories")
 HISTORIES = sorted(FOLDER.glob("*.json"))
@@ -25,7 +27,14 @@ async def histories() -> AsyncIterator[WorkflowHistory]:
 @pytest.mark.parametrize("interceptors", [[], [TracingInterceptor()]], ids=["plain", "traced"])
 async def test_recorded_histories_replay(interceptors: list[TracingInterceptor]) -> None:
     """All with one replayer, because it prepares the sandbox of every workflow."""
-    replayer = Replayer(workflows=EVERY, interceptors=interceptors)
+    await check(Replayer(workflows=EVERY, interceptors=interceptors))
+
+
+async def test_histories_in_plain_text_replay_with_encryption(settings: Settings) -> None:
+    await check(Replayer(workflows=EVERY, data_converter=data_converter(settings)))
+
+
+async def check(replayer: Replayer) -> None:
     async with replayer.workflow_replay_iterator(histories()) as results:
         failures = {each.history.workflow_id: each.replay_failure async for each in results}
     assert failures == {path.stem: None for path in HISTORIES}

@@ -24,6 +24,7 @@ from cutroom.platform.telemetry import AccessLog, configure_logging, configure_t
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.web.app import create_app
+from cutroom.web.codec_routes import router as codec
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
@@ -40,6 +41,7 @@ ROUTERS = (
     audit_log,
     capabilities,
     library_summary,
+    codec,
 )
 
 

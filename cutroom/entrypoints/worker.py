@@ -28,6 +28,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.relay import Relay
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
@@ -173,12 +174,13 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     # asyncio.to_thread is for batch work; interactive speech has threads of its own.
     asyncio.get_running_loop().set_default_executor(MeasuringThreadPool(niceness=settings.batch_niceness))
     tracing = configure_tracing(settings, SERVICE)
-    client = await connect(settings)
     database = await Database.connect(
         settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
     )
+    secret_box = SecretBox(settings.secret_key.get_secret_value())
+    client = await connect(settings, database=database, secret_box=secret_box)
     guarded = egress or Egress(denied=settings.egress_denied_networks)
-    context = WorkerContext.of(settings, client, database, egress=guarded)
+    context = WorkerContext.of(settings, client, database, egress=guarded, secret_box=secret_box)
     await ensure_schedules(client, RECURRING)
     create_translation_series(metric_meter(settings), settings.translators)
     relay = Relay(
@@ -192,7 +194,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             stack.callback(tracing.shutdown)
         stack.push_async_callback(database.close)
         stack.push_async_callback(context.multipart.close)
-        await stack.enter_async_context(followed_key_ring(database, context.secret_box))
+        await stack.enter_async_context(followed_key_ring(database, secret_box))
         translators = partial(asyncio.to_thread, context.engines.translators)
         synthesizers = partial(context.interactive.threads.run, context.interactive.engines.synthesizers)
         publishing = publish_capabilities(

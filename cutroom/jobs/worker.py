@@ -73,8 +73,16 @@ class WorkerContext:
     clock: Clock = system_clock
 
     @classmethod
-    def of(cls, settings: Settings, client: Client, database: Database, *, egress: Egress) -> Self:
-        secret_box = SecretBox(settings.secret_key.get_secret_value())
+    def of(
+        cls,
+        settings: Settings,
+        client: Client,
+        database: Database,
+        *,
+        egress: Egress,
+        secret_box: SecretBox | None = None,
+    ) -> Self:
+        secret_box = secret_box or SecretBox(settings.secret_key.get_secret_value())
         storage = Storage.connect(settings, secret_box=secret_box)
         sandbox = media_sandbox(settings)
         return cls(

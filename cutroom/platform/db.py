@@ -60,6 +60,16 @@ class Database:
             yield connection
 
 
+@asynccontextmanager
+async def single_connection(url: str) -> AsyncIterator[Connection]:
+    """Opens one connection for a short time, where there is no pool."""
+    connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
 async def enter_library(connection: Connection, library_id: str) -> None:
     """Confines the current transaction to a library."""
     await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)

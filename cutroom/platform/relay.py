@@ -10,8 +10,10 @@ from temporalio.common import MetricMeter, Priority, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from cutroom.platform.data_keys import SYSTEM
 from cutroom.platform.db import Database
 from cutroom.platform.outbox import CHANNEL
+from cutroom.platform.payload_codec import payloads_of
 from cutroom.platform.telemetry import continued_trace
 from cutroom.platform.transient import is_transient
 from cutroom.platform.worker_metrics import OutboxMetrics
@@ -21,6 +23,8 @@ POLL_SECONDS = 1.0  # fallback for lost notifications, and for libraries that ar
 RETRY_SECONDS = 2.0
 MAX_REFUSALS = 5  # within about half a minute
 MEASURE_SECONDS = 5.0
+# These delete their library's data key, and go on.
+OUTLIVE_LIBRARY = frozenset({"erase-library"})
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +114,8 @@ class Relay:
         return None
 
     async def _start(self, row: asyncpg.Record) -> None:
-        with suppress(WorkflowAlreadyStartedError), continued_trace(row["trace_context"]):
+        owner = SYSTEM if row["workflow"] in OUTLIVE_LIBRARY else row["library_id"]
+        with suppress(WorkflowAlreadyStartedError), continued_trace(row["trace_context"]), payloads_of(owner):
             await self._client.start_workflow(
                 row["workflow"],
                 row["argument"],

@@ -143,6 +143,10 @@ class Settings(BaseSettings):
 
     workspaces_per_account: int = Field(default=20, ge=1)  # that an account can create in the console and own
 
+    # Decodes Temporal's payloads for operators at /operator/codec/decode; disabled without a token.
+    codec_token: SecretStr | None = Field(default=None, min_length=32)
+    codec_origin: str | None = None  # of Temporal's web UI, for CORS
+
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     account_requests_per_minute: int = Field(default=6_000, ge=1)  # in all libraries together

@@ -20,6 +20,7 @@ from temporalio.client import (
 )
 from temporalio.common import MetricMeter
 from temporalio.contrib.opentelemetry import TracingInterceptor
+from temporalio.converter import DataConverter
 from temporalio.runtime import (
     LogForwardingConfig,
     LoggingConfig,
@@ -29,6 +30,10 @@ from temporalio.runtime import (
     TelemetryFilter,
 )
 
+from cutroom.platform.data_keys import DataKeys
+from cutroom.platform.db import Database, single_connection
+from cutroom.platform.payload_codec import encrypting_converter
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.worker_metrics import HISTOGRAM_BUCKETS
@@ -43,25 +48,40 @@ class RecurringWorkflow:
     queue: TaskQueue = TaskQueue.CONTROL
 
 
-async def connect(settings: Settings) -> Client:
+async def connect(
+    settings: Settings, *, database: Database | None = None, secret_box: SecretBox | None = None
+) -> Client:
     """Connects to Temporal; serves the SDK's own metrics if `worker_metrics_port` is set."""
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
         interceptors=_interceptors(settings),
         runtime=_runtime(settings.metrics_host, settings.worker_metrics_port),
+        data_converter=data_converter(settings, database=database, secret_box=secret_box),
     )
 
 
-async def connect_lazily(settings: Settings) -> Client:
+async def connect_lazily(
+    settings: Settings, *, database: Database | None = None, secret_box: SecretBox | None = None
+) -> Client:
     """Returns a client that connects on first use, so that the process starts without Temporal."""
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
         interceptors=_interceptors(settings),
         runtime=_runtime(settings.metrics_host, None),
+        data_converter=data_converter(settings, database=database, secret_box=secret_box),
         lazy=True,
     )
+
+
+def data_converter(
+    settings: Settings, *, database: Database | None = None, secret_box: SecretBox | None = None
+) -> DataConverter:
+    """Encrypts payloads; tools without a pool open a connection for each data key."""
+    url = settings.database_url.get_secret_value()
+    connections = database.connection if database is not None else partial(single_connection, url)
+    return encrypting_converter(DataKeys(connections, secret_box or SecretBox(settings.secret_key.get_secret_value())))
 
 
 def metric_meter(settings: Settings) -> MetricMeter:

@@ -91,7 +91,7 @@ async def open_runtime(
                 idempotency=IdempotencyStore(secret_box),
                 page_tokens=PageTokens(secret_box),
                 last_use=LastUsedRecorder(database),
-                temporal=await connect_lazily(settings),
+                temporal=await connect_lazily(settings, database=database, secret_box=secret_box),
                 multipart=multipart,
                 gcs=gcs,
             )

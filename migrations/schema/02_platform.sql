@@ -32,6 +32,13 @@ CREATE TABLE key_ring (
     verifies_until timestamptz
 );
 
+-- The data key of a library, wrapped by the key ring, or of the system. Temporal's payloads are encrypted with it.
+CREATE TABLE data_keys (
+    library_id text COLLATE "C" NOT NULL CONSTRAINT data_keys_pkey PRIMARY KEY,
+    wrapped bytea NOT NULL,
+    created_at timestamptz NOT NULL
+);
+
 -- Counts the changes of a row's editable columns; the triggers of each table say which these are.
 CREATE FUNCTION next_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

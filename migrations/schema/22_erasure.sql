@@ -6,7 +6,7 @@ CREATE FUNCTION erasure_tables() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
         'playbacks', 'hostings', 'syntheses', 'voice_consents', 'voices', 'thumbnails', 'thumbnail_requests',
         'shorts_outputs', 'dubs', 'captions', 'transcripts', 'sources', 'character_images', 'characters',
         'brand_voices', 'videos', 'folders', 'library_usage', 'idempotency_records', 'escrow_lines', 'ledger_entries',
-        'ledger_transactions', 'ledger_balances', 'jobs', 'outbox', 'started_workflows', 'audit_entries',
+        'ledger_transactions', 'ledger_balances', 'jobs', 'outbox', 'started_workflows', 'data_keys', 'audit_entries',
         'audit_heads', 'invitations', 'oauth_refresh_tokens', 'oauth_grants', 'oauth_tokens', 'api_keys', 'members'
     ]
 $$;

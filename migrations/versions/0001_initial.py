@@ -28,6 +28,7 @@ LIBRARY_TABLES = {
     "jobs": "SELECT, INSERT, UPDATE",
     "outbox": "INSERT",
     "started_workflows": "SELECT",
+    "data_keys": "SELECT, INSERT",
     "sources": "SELECT, INSERT, UPDATE, DELETE",
     "upload_sessions": "SELECT, INSERT, UPDATE, DELETE",
     "upload_parts": "SELECT, INSERT, UPDATE, DELETE",

@@ -5,6 +5,7 @@ running workflows when it is deployed.
 """
 
 import asyncio
+import base64
 import json
 import re
 import tempfile
@@ -12,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from google.protobuf.json_format import MessageToDict, ParseDict
+from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
+from temporalio.converter import PayloadCodec
 
 from cutroom.credits.ledger import grant
 from cutroom.credits.pricing import load_prices
@@ -48,9 +52,26 @@ def scrub(value: Any) -> Any:  # noqa: ANN401 (JSON)
     return _HOST.sub("worker", value) if isinstance(value, str) else value
 
 
+async def decrypted(codec: PayloadCodec, value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Decrypts payloads, and puts messages of failures back in their places: replays need no keys."""
+    if isinstance(value, list):
+        return [await decrypted(codec, each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "encoding" in value.get("metadata", {}):
+        [payload] = await codec.decode([ParseDict(value, Payload())])
+        return MessageToDict(payload)
+    plain = {name: await decrypted(codec, each) for name, each in value.items()}
+    if (encoded := plain.pop("encodedAttributes", None)) is not None:
+        plain["message"] = json.loads(base64.b64decode(encoded["data"]))["message"]
+    return plain
+
+
 async def save(client: Client, workflow_id: str, name: str) -> None:
     history = await client.get_workflow_handle(workflow_id).fetch_history()
-    text = json.dumps(scrub(json.loads(history.to_json())), indent=1)
+    codec = client.data_converter.payload_codec
+    assert codec is not None
+    text = json.dumps(scrub(await decrypted(codec, json.loads(history.to_json()))), indent=1)
     (FOLDER / f"{name}.json").write_text(text + "\n")
     print(f"recorded {name}")
 

@@ -9,6 +9,7 @@ from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
 from cutroom.errors import Code
 from cutroom.library.quotas import load_state_of
+from cutroom.platform.payload_codec import payloads_of
 from cutroom.products.ingest import service
 from cutroom.products.ingest.preflight import run_preflight
 from cutroom.products.ingest.schemas import CreatedVideo, NewVideo, UrlSource
@@ -37,7 +38,8 @@ async def create_video(call: CurrentCall, new_video: NewVideo) -> CreatedVideo:
     """Imports from a URL or reserves an upload. Products are validated now and start when the transcript is ready."""
     (await load_state_of(call.connection, call.principal)).require_free()  # before the source is contacted
     if isinstance(new_video.source, UrlSource):
-        await run_preflight(call.runtime, new_video.source)
+        with payloads_of(call.principal.library_id):
+            await run_preflight(call.runtime, new_video.source)
     return await service.create_video(
         call.connection,
         call.principal,

@@ -9,6 +9,7 @@ from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.audit.rules import recordable_url
 from cutroom.errors import Code
+from cutroom.platform.payload_codec import payloads_of
 from cutroom.retention.copies import service
 from cutroom.retention.copies.preflight import check_bucket
 from cutroom.retention.copies.rules import CopyStatus
@@ -55,15 +56,16 @@ async def set_destination(call: CurrentCall, settings: DestinationSettings, if_m
     If it is enabled, a small object is written and deleted first; if that fails, nothing changes and the response is
     409 with the store's code in `details.storeCode`. For owners and admins.
     """
-    before, saved = await service.set_destination(
-        call.connection,
-        call.principal.library_id,
-        settings,
-        if_match=if_match,
-        secret_box=call.runtime.secret_box,
-        check=partial(check_bucket, call.runtime),
-        now=call.now,
-    )
+    with payloads_of(call.principal.library_id):
+        before, saved = await service.set_destination(
+            call.connection,
+            call.principal.library_id,
+            settings,
+            if_match=if_match,
+            secret_box=call.runtime.secret_box,
+            check=partial(check_bucket, call.runtime),
+            now=call.now,
+        )
     secret = {"secretAccessKey": "redacted"} if settings.secret_access_key is not None else {}
     call.record_change(
         before=_recordable(before) if before is not None else None, after={**_recordable(saved.resource), **secret}

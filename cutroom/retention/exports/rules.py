@@ -53,6 +53,7 @@ EXPORTED_TABLES = (
 LEFT_OUT_TABLES = {
     "audit_entries": "exported as audit-log.jsonl",
     "audit_heads": "the same as the last line of audit-log.jsonl",
+    "data_keys": "wrapped keys of workflow histories",
     "export_files": "state of the export itself",
     "export_parts": "state of the export itself",
     "exports": "state of the export itself",

@@ -8,13 +8,18 @@ import asyncpg
 import httpx
 import pytest
 from redis.asyncio import Redis
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import PayloadCodec
 
 from cutroom.accounts.principals import Role
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.platform.clock import system_clock
+from cutroom.platform.data_keys import ErasedKeyError
 from cutroom.platform.db import enter_library
 from cutroom.platform.ids import new_id
+from cutroom.platform.payload_codec import payloads_of
 from cutroom.platform.storage.objects import Storage
+from cutroom.platform.temporal import data_converter
 from cutroom.retention.erasure.caches import sweep
 from cutroom.retention.erasure.log import is_valid_certificate
 from cutroom.web.limits import RateLimit
@@ -78,6 +83,29 @@ async def test_everything_of_the_library_goes_and_nothing_else(
     assert certificate["objects"] == {"versions": 2, "bytes": 12, "unfinishedUploads": 0}
     assert {"videos": 1, "folders": 1, "webhook_endpoints": 1, "users": 1}.items() <= certificate["rows"].items()
     assert await eraser.log.library_ids() == {erased.library_id}
+
+
+async def test_erasing_the_data_key_erases_payloads_that_are_left(
+    api: httpx.AsyncClient, key: Keyring, person: Person, eraser: Eraser, runtime: Runtime
+) -> None:
+    def new_process() -> PayloadCodec:
+        codec = data_converter(runtime.settings, database=runtime.database).payload_codec
+        assert codec is not None
+        return codec
+
+    plain = Payload(metadata={"encoding": b"json/plain"}, data=b'"canary"')
+    with payloads_of(person.library_id):
+        kept = await new_process().encode([plain])  # such as in a backup of Temporal
+    assert await new_process().decode(kept) == [plain]
+    request = request_of(await request_erasure(api, person.library_id, key.headers), user_ids=[person.user_id])
+    assert (await eraser.erase(request))["certificate"]["rows"]["data_keys"] == 1
+    with pytest.raises(ErasedKeyError):
+        await new_process().decode(kept)
+    with payloads_of(person.library_id):
+        [later] = await new_process().encode([plain])  # of an activity that did not notice
+    assert later.metadata["library"] == b"system"
+    with pytest.raises(ErasedKeyError):
+        await new_process().decode(kept)
 
 
 async def test_steps_can_be_repeated(
