@@ -11,7 +11,7 @@ from cutroom.library.playback import PURPOSE
 from cutroom.platform import key_ring
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
-from cutroom.platform.key_ring import ACTIVATION_DELAY, GRACE_PERIOD, KeyInfo
+from cutroom.platform.key_ring import ACTIVATION_DELAY, GRACE_PERIOD, RingKeyInfo
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.webhooks.service import ROTATE_ACTION, SECRET_GRACE_PERIOD, RotatedSecret, rotate_secret
@@ -32,7 +32,7 @@ def rotate(
 ) -> None:
     """Add a key to the ring, without restarts: it signs and encrypts from its activation on."""
 
-    async def work(connection: Connection, settings: Settings) -> KeyInfo:
+    async def work(connection: Connection, settings: Settings) -> RingKeyInfo:
         return await key_ring.rotate(
             connection,
             SecretBox(settings.secret_key.get_secret_value()),
@@ -48,7 +48,7 @@ def rotate(
 def list_keys() -> None:
     """List the keys of the ring, the latest first; there are none before the first rotation."""
 
-    async def work(connection: Connection, _settings: Settings) -> list[KeyInfo]:
+    async def work(connection: Connection, _settings: Settings) -> list[RingKeyInfo]:
         return await key_ring.list_keys(connection)
 
     show(keys=[_shown(each) for each in run(work)])
@@ -93,7 +93,7 @@ def rotate_webhook(
     show(endpointId=endpoint_id, secret=rotated.secret, previousSecretUntil=rotated.previous_until.isoformat())
 
 
-def _shown(key: KeyInfo) -> dict[str, Any]:
+def _shown(key: RingKeyInfo) -> dict[str, Any]:
     names = {"id": "id", "created_at": "createdAt", "active_from": "activeFrom", "verifies_until": "verifiesUntil"}
     return {
         names[name]: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(key).items()

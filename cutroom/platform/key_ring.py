@@ -37,7 +37,7 @@ class KeyRingRow(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyInfo:
+class RingKeyInfo:
     """What operators see of a key."""
 
     id: int
@@ -88,7 +88,7 @@ async def rotate(
     now: datetime,
     activation_delay: timedelta = ACTIVATION_DELAY,
     grace_period: timedelta = GRACE_PERIOD,
-) -> KeyInfo:
+) -> RingKeyInfo:
     """Adds a key that becomes active after the delay; the one before it verifies for the grace period after that."""
     await connection.execute("LOCK TABLE key_ring IN SHARE ROW EXCLUSIVE MODE")
     await load_key_ring(connection, secret_box)  # refuses to add to a ring of another root secret
@@ -101,7 +101,7 @@ async def rotate(
     assert latest is not None
     if latest["active_from"] is not None and latest["active_from"] > now:
         raise CutroomError(Code.CONFLICT, message="The key of the last rotation is not active yet.")
-    new = KeyInfo(latest["id"] + 1, now, now + activation_delay, None)
+    new = RingKeyInfo(latest["id"] + 1, now, now + activation_delay, None)
     await connection.execute(
         "UPDATE key_ring SET verifies_until = $1 WHERE verifies_until IS NULL", now + activation_delay + grace_period
     )
@@ -115,7 +115,7 @@ async def rotate(
     return new
 
 
-async def list_keys(connection: Connection) -> list[KeyInfo]:
+async def list_keys(connection: Connection) -> list[RingKeyInfo]:
     """The keys of the ring, the latest first; none before the first rotation."""
     rows = await connection.fetch("SELECT id, created_at, active_from, verifies_until FROM key_ring ORDER BY id DESC")
-    return [KeyInfo(**dict(row)) for row in rows]
+    return [RingKeyInfo(**dict(row)) for row in rows]

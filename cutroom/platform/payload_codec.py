@@ -44,7 +44,7 @@ def payloads_of(library_id: str) -> Iterator[None]:
 
 
 class WorkflowLibraries:
-    """The libraries of workflows, as the payloads that they were started with tell."""
+    """The libraries of workflows, read from the payloads that they were started with."""
 
     def __init__(self) -> None:
         self._libraries: OrderedDict[str, str] = OrderedDict()

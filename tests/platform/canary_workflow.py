@@ -25,21 +25,21 @@ class CanaryWorkflow:
     """Waits for a signal, runs activities, and continues as new before it fails."""
 
     def __init__(self) -> None:
-        self._signaled = ""
+        self._text = ""
 
     @workflow.signal
-    def tell(self, canary: str) -> None:
-        self._signaled = canary
+    def set_text(self, canary: str) -> None:
+        self._text = canary
 
     @workflow.query
-    def told(self) -> str:
-        return self._signaled
+    def text(self) -> str:
+        return self._text
 
     @workflow.run
     async def run(self, canary: str, first: bool) -> None:  # noqa: FBT001 (positional, as Temporal passes it)
         if not first:
             raise ApplicationError(f"at last: {canary}")
-        await workflow.wait_condition(lambda: bool(self._signaled))
+        await workflow.wait_condition(lambda: bool(self._text))
         echoed = await workflow.execute_activity(echo, canary, start_to_close_timeout=timedelta(seconds=60))
         cause: BaseException | None = None
         try:

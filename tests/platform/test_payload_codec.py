@@ -111,8 +111,8 @@ async def test_temporal_stores_no_plain_text(client: Client, settings: Settings,
             CanaryWorkflow.run, args=[CANARY, True], id=workflow_id, task_queue="canary"
         )
         assert handle.first_execution_run_id is not None
-        await handle.signal(CanaryWorkflow.tell, CANARY)
-    assert await handle.query(CanaryWorkflow.told) in {"", CANARY}  # of the first or of the second run
+        await handle.signal(CanaryWorkflow.set_text, CANARY)
+    assert await handle.query(CanaryWorkflow.text) in {"", CANARY}  # of the first or of the second run
     with pytest.raises(WorkflowFailureError) as failed:
         await handle.result()
     assert isinstance(failed.value.cause, ApplicationError)
