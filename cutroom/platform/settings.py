@@ -140,7 +140,6 @@ class Settings(BaseSettings):
     # Console.
     sign_up: Literal["off", "open"] = "off"  # `open` lets anyone create an account
     new_library_plan: Literal["free", "creator", "pro", "business"] = "free"  # plan of libraries created in the console
-
     workspaces_per_account: int = Field(default=20, ge=1)  # that an account can create in the console and own
 
     # Decodes Temporal's payloads for operators at /operator/codec/decode; disabled without a token.
