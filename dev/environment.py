@@ -42,6 +42,9 @@ class Port(IntEnum):
 class Secrets:
     app_password: str
     owner_password: str
+    api_password: str
+    worker_password: str
+    relay_password: str
     redis_password: str
     s3_access_key: str
     s3_secret_key: str
@@ -64,8 +67,12 @@ class Settings:
         """The environment variables of Cutroom's processes."""
         postgres, secret = self.address(Port.POSTGRES), self.secrets
         return {
+            # Tests and tools in one process use a role with the rights of all three; the processes use their own.
             "CUTROOM_DATABASE_URL": f"postgresql://cutroom_app:{secret.app_password}@{postgres}/cutroom",
             "CUTROOM_OWNER_DATABASE_URL": f"postgresql://cutroom_owner:{secret.owner_password}@{postgres}/cutroom",
+            "CUTROOM_API_DATABASE_URL": f"postgresql://cutroom_api:{secret.api_password}@{postgres}/cutroom",
+            "CUTROOM_WORKER_DATABASE_URL": f"postgresql://cutroom_worker:{secret.worker_password}@{postgres}/cutroom",
+            "CUTROOM_RELAY_DATABASE_URL": f"postgresql://cutroom_relay:{secret.relay_password}@{postgres}/cutroom",
             "CUTROOM_REDIS_URL": f"redis://:{secret.redis_password}@{self.address(Port.REDIS)}/0",
             "CUTROOM_TEMPORAL_ADDRESS": self.address(Port.TEMPORAL),
             "CUTROOM_TEMPORAL_NAMESPACE": "default",
@@ -141,6 +148,9 @@ def _secrets(variables: Mapping[str, str]) -> Secrets:
     return Secrets(
         app_password=_password(variables, "CUTROOM_DATABASE_URL"),
         owner_password=_password(variables, "CUTROOM_OWNER_DATABASE_URL"),
+        api_password=_password(variables, "CUTROOM_API_DATABASE_URL"),
+        worker_password=_password(variables, "CUTROOM_WORKER_DATABASE_URL"),
+        relay_password=_password(variables, "CUTROOM_RELAY_DATABASE_URL"),
         redis_password=_password(variables, "CUTROOM_REDIS_URL"),
         s3_access_key=variables.get("CUTROOM_S3_ACCESS_KEY") or secrets.token_hex(10),
         s3_secret_key=variables.get("CUTROOM_S3_SECRET_KEY") or secrets.token_hex(20),

@@ -48,7 +48,7 @@ async def scratch(name: str) -> Settings:
         await connection.execute(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
     finally:
         await connection.close()
-    for variable in ("CUTROOM_DATABASE_URL", "CUTROOM_OWNER_DATABASE_URL"):
+    for variable in (each for each in variables if each.endswith("DATABASE_URL")):
         variables[variable] = _with_path(variables[variable], database)
     number = 1 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:2]) % REDIS_DATABASES
     variables["CUTROOM_REDIS_URL"] = _with_path(variables["CUTROOM_REDIS_URL"], str(number))

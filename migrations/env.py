@@ -1,4 +1,4 @@
-"""Runs migrations as the owner of the schema (CUTROOM_OWNER_DATABASE_URL)."""
+"""Runs migrations as the owner of the schema (CUTROOM_OWNER_DATABASE_URL), and grants the other roles their rights."""
 
 import asyncio
 import os
@@ -8,6 +8,7 @@ from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from cutroom.entrypoints.schema import METADATA
+from migrations import privileges
 
 # Two deployments that migrate at once must not interleave.
 MIGRATION_LOCK = 6_118_720_141
@@ -18,6 +19,9 @@ def _migrate(connection: Connection) -> None:
     with context.begin_transaction():
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
         context.run_migrations()
+        if context.get_context().get_current_heads() == context.get_head_revisions():
+            for statement in privileges.statements():
+                connection.exec_driver_sql(statement)
 
 
 async def _run() -> None:

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from cutroom.entrypoints.api import build_app
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog
 from cutroom.web.outer_middleware import RequestMiddleware
@@ -81,9 +82,25 @@ async def service(settings: Settings, session_clock: MovableClock) -> AsyncItera
 
 @pytest.fixture(scope="session")
 async def runtime(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Runtime]:
-    """The runtime of an API process."""
-    async with open_runtime(settings, session_clock) as opened:
+    """The runtime of an API process, whose database role also has the rights of a worker and of the relay."""
+    async with open_runtime(settings.model_copy(update={"api_database_url": None}), session_clock) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+async def api_database(settings: Settings) -> AsyncIterator[Database]:
+    """Connections with the rights of the API only."""
+    opened = await Database.connect(settings.api_database, 5, application="cutroom-tests")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(scope="session")
+async def worker_database(settings: Settings) -> AsyncIterator[Database]:
+    """Connections with the rights of a worker only."""
+    opened = await Database.connect(settings.worker_database, 5, application="cutroom-tests")
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture

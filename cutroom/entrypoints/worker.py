@@ -73,6 +73,7 @@ PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
     for workflow in product.all_workflows
 }
 SERVICE = "cutroom-worker"
+RELAY_CONNECTIONS = 3  # to listen, to relay and to measure
 SHUTDOWN_GRACE = timedelta(seconds=30)
 # By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work. It is
 # also how long an activity may run after its job was canceled, which it learns from the response to a heartbeat.
@@ -175,16 +176,17 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     asyncio.get_running_loop().set_default_executor(MeasuringThreadPool(niceness=settings.batch_niceness))
     tracing = configure_tracing(settings, SERVICE)
     database = await Database.connect(
-        settings.database_url.get_secret_value(), settings.database_pool_size, application="cutroom-worker"
+        settings.worker_database, settings.database_pool_size, application="cutroom-worker"
     )
     secret_box = SecretBox(settings.secret_key.get_secret_value())
     client = await connect(settings, database=database, secret_box=secret_box)
+    relay_database = await Database.connect(settings.relay_database, RELAY_CONNECTIONS, application="cutroom-relay")
     guarded = egress or Egress(denied=settings.egress_denied_networks)
     context = WorkerContext.of(settings, client, database, egress=guarded, secret_box=secret_box)
     await ensure_schedules(client, RECURRING)
     create_translation_series(metric_meter(settings), settings.translators)
     relay = Relay(
-        database,
+        relay_database,
         client,
         running_jobs_per_library=settings.running_jobs_per_library,
         meter=metric_meter(settings),
@@ -193,6 +195,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         if tracing is not None:
             stack.callback(tracing.shutdown)
         stack.push_async_callback(database.close)
+        stack.push_async_callback(relay_database.close)
         stack.push_async_callback(context.multipart.close)
         await stack.enter_async_context(followed_key_ring(database, secret_box))
         translators = partial(asyncio.to_thread, context.engines.translators)

@@ -22,7 +22,7 @@ from cutroom.jobs.progress import start_measuring
 from cutroom.jobs.service import job_start
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
-from cutroom.platform.outbox import enqueue
+from cutroom.platform.outbox import discard_job_start, enqueue
 
 STALE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(hours=24)  # a running workflow that has not reported progress for this long
@@ -119,7 +119,7 @@ class JobActivities:
         """Fail a job whose workflow Temporal refuses to start."""
         _log.error("job could not be started", extra={"job_id": ref.job_id})
         async with self._transition(ref) as (connection, now):
-            await connection.execute("SELECT discard_outbox_row($1, $2)", ref.library_id, ref.job_id)
+            await discard_job_start(connection, ref.library_id, ref.job_id)
             failure = Failure(Code.INTERNAL, "The job could not be started.")
             return await lifecycle.fail(connection, ref, failure=failure, now=now)
 

@@ -74,6 +74,21 @@ async def enqueue(connection: Connection, start: WorkflowStart) -> None:
     await connection.execute(f"NOTIFY {CHANNEL}")
 
 
+async def discard_job_start(connection: Connection, library_id: str, job_id: str) -> None:
+    """Forgets the start of a job that was set aside."""
+    await connection.execute(
+        """DELETE FROM outbox WHERE library_id = $1 AND is_job AND argument ->> 'job_id' = $2
+           AND set_aside_at IS NOT NULL""",
+        library_id,
+        job_id,
+    )
+
+
+async def discard_library_starts(connection: Connection, library_id: str) -> None:
+    """Forgets every start that is not relayed yet, for an erasure: nothing writes to the library any more."""
+    await connection.execute("DELETE FROM outbox WHERE library_id = $1", library_id)
+
+
 async def started_workflows(connection: Connection, library_id: str) -> list[str]:
     """Ids of every workflow that was started for a library."""
     rows = await connection.fetch(

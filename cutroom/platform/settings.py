@@ -41,7 +41,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore")
 
     # Services.
-    database_url: SecretStr
+    database_url: SecretStr  # of the process's own role
+    # Where processes share an environment: for each its own role, in place of `database_url`.
+    api_database_url: SecretStr | None = None
+    worker_database_url: SecretStr | None = None
+    relay_database_url: SecretStr | None = None  # of the outbox relay, which runs in the worker
     owner_database_url: SecretStr | None = None  # migrations and the operator command line only
     redis_url: SecretStr
     temporal_address: str = "127.0.0.1:7233"
@@ -170,6 +174,22 @@ class Settings(BaseSettings):
     # Telemetry.
     log_level: str = "INFO"
     otlp_endpoint: str | None = None
+
+    @property
+    def api_database(self) -> str:
+        """The database URL of the API's role."""
+        return (self.api_database_url or self.database_url).get_secret_value()
+
+    @property
+    def worker_database(self) -> str:
+        """The database URL of the worker's role."""
+        return (self.worker_database_url or self.database_url).get_secret_value()
+
+    @property
+    def relay_database(self) -> str:
+        """The database URL of the relay's role."""
+        url = self.relay_database_url
+        return self.worker_database if url is None else url.get_secret_value()
 
     @property
     def base_url(self) -> str:

@@ -211,9 +211,16 @@ class Delivery:
         return f"deliver_{self.event_id}_{self.endpoint_id}"
 
 
-async def delete_video_events(connection: Connection, video_id: str) -> None:
-    """Delete the events of a video of the transaction's library and of its jobs, with their delivery attempts."""
-    await connection.execute("SELECT delete_video_events($1)", video_id)
+async def delete_video_events(connection: Connection, library_id: str, video_id: str) -> None:
+    """Delete the events of a video and of its jobs, with their delivery attempts."""
+    await connection.execute(
+        """WITH gone AS (
+               DELETE FROM events WHERE library_id = $1 AND $2 IN (payload ->> 'videoId', payload ->> 'id') RETURNING id
+           )
+           DELETE FROM delivery_attempts a USING gone WHERE a.library_id = $1 AND a.event_id = gone.id""",
+        library_id,
+        video_id,
+    )
 
 
 async def publish_event(

@@ -142,6 +142,9 @@ def create_roles(cluster: Cluster, settings: Settings) -> None:
     variables = {
         "PGPASSWORD": cluster.password_file.read_text(),
         "CUTROOM_OWNER_PASSWORD": settings.secrets.owner_password,
+        "CUTROOM_API_PASSWORD": settings.secrets.api_password,
+        "CUTROOM_WORKER_PASSWORD": settings.secrets.worker_password,
+        "CUTROOM_RELAY_PASSWORD": settings.secrets.relay_password,
         "CUTROOM_APP_PASSWORD": settings.secrets.app_password,
     }
     connection = (*("--host", HOST), *("--port", str(cluster.port)), *("--username", SERVER_USER))

@@ -69,13 +69,3 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     )
     SELECT count(*)::integer FROM gone
 $$;
-
--- Deletes the events of a video of the current library and of its jobs, with their delivery attempts.
-CREATE FUNCTION delete_video_events(of_video text) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    WITH gone AS (
-        DELETE FROM events WHERE library_id = current_setting('cutroom.library_id', true)
-           AND of_video IN (payload ->> 'videoId', payload ->> 'id') RETURNING library_id, id
-    )
-    DELETE FROM delivery_attempts a USING gone WHERE a.library_id = gone.library_id AND a.event_id = gone.id
-$$;

@@ -132,13 +132,6 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
      WHERE id = ANY (ids)
 $$;
 
--- Forgets the start of a job that was set aside.
-CREATE FUNCTION discard_outbox_row(of_library text, of_job text) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    DELETE FROM outbox WHERE is_job AND library_id = of_library AND argument ->> 'job_id' = of_job
-       AND set_aside_at IS NOT NULL
-$$;
-
 -- Jobs with unmet dependencies use a longer threshold, so that they do not crowd out the others.
 CREATE FUNCTION stale_jobs(since timestamptz, waiting_since timestamptz, at_most integer)
 RETURNS TABLE (library_id text, id text, type text, status text, attempt smallint, depends_on text[],

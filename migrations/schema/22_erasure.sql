@@ -79,14 +79,6 @@ BEGIN
     RETURN NEXT;
 END $$;
 
--- Workflow starts that are not relayed yet; none begins after this, because nothing writes to the library any more.
-CREATE FUNCTION drop_library_starts(of_library text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-BEGIN
-    PERFORM require_erasure(of_library);
-    DELETE FROM outbox WHERE library_id = of_library;
-END $$;
-
 -- What is left of a user outside their personal library. Ids in the audit logs of workspaces stay.
 CREATE FUNCTION erase_user_rows(of_user text) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -20,9 +20,9 @@ from proofs.access.callers import Headers, Stage, bearer, cases_of, open_stage
 from proofs.access.document import OPEN_PATH, Operation, read_operations
 from proofs.access.responses import Expected, Tally, fault_in, refusal
 from proofs.access.row_level_security import RowLevelSecurity, fingerprint, prove_pool_resets_library
-from proofs.access.tables import fill_empty_tables
 from proofs.stage.access_fixtures import LibraryFixture
 from proofs.stage.report import Report, prove
+from tests.support.relations import fill_empty_tables
 
 FAILURES_PER_MINUTE = 1_000_000  # the proof sends mostly invalid credentials
 REVOCATION_GOAL_MS = 1_000
@@ -194,14 +194,15 @@ async def _prove_row_level_security(stage: Stage, settings: Settings, tally: Tal
     for library in (stage.owner, stage.outsiders["a foreign user"]):
         await fill_empty_tables(schema_owner, library.library_id)
     before = await fingerprint(schema_owner, [stage.owner.library_id])
-    application = await asyncpg.connect(settings.database_url.get_secret_value())
-    try:
-        other = stage.outsiders["a foreign user"]
-        foreign_rows = await RowLevelSecurity(tally, schema_owner, application, stage.owner, other).prove()
-    finally:
-        await application.close()
+    other, foreign_rows = stage.outsiders["a foreign user"], 0
+    for url in (settings.api_database, settings.worker_database, settings.relay_database):
+        application = await asyncpg.connect(url)
+        try:
+            foreign_rows += await RowLevelSecurity(tally, schema_owner, application, stage.owner, other).prove()
+        finally:
+            await application.close()
     after = await fingerprint(schema_owner, [stage.owner.library_id])
-    tally.check("the owner's rows", None if before == after else "changed by the application's role")
+    tally.check("the owner's rows", None if before == after else "changed by a role of the application")
     await prove_pool_resets_library(tally, settings, stage.owner)
     return foreign_rows
 

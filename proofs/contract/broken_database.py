@@ -20,7 +20,7 @@ _TABLES = """SELECT table_name, array_agg(privilege_type::text) AS granted FROM 
 async def broken_database(stage: Stage) -> AsyncIterator[None]:
     """Revoke access to all other tables for the duration of the context."""
     connection = stage.accounts.connection
-    role = urlsplit(stage.accounts.settings.database_url.get_secret_value()).username
+    role = urlsplit(stage.accounts.settings.api_database).username
     tables = await connection.fetch(_TABLES, role, list(KEPT))
     columns = await connection.fetch(_COLUMNS, role, list(KEPT))
     for table in tables:

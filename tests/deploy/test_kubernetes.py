@@ -76,9 +76,11 @@ class TestPod:
         for volume in PODS[name]["volumes"]:
             assert "sizeLimit" in volume.get("emptyDir", {"sizeLimit": ""})
 
-    def test_only_migrations_use_the_owner_credentials(self, name: str) -> None:
-        sources = [each["secretRef"]["name"] for each in _sources(name) if "secretRef" in each]
+    def test_has_only_the_database_role_of_its_process(self, name: str) -> None:
+        sources = {each["secretRef"]["name"] for each in _sources(name) if "secretRef" in each}
         assert ("cutroom-owner" in sources) is (name == "migrate")
+        assert ("cutroom-api" in sources) is (name == "api")
+        assert ("cutroom-worker" in sources) is name.startswith("worker-")
 
     def test_only_media_workers_use_the_wider_seccomp_profile(self, name: str) -> None:
         profile = PODS[name]["securityContext"]["seccompProfile"]

@@ -176,6 +176,16 @@ async def test_schema_that_was_never_migrated_is_behind(settings: Settings) -> N
     assert components["schema"].fix == "just migrate"
 
 
+async def test_role_that_bypasses_row_level_security_is_unhealthy(settings: Settings) -> None:
+    components = by_name(await check_services(settings, repairs=CHECKOUT))
+    assert components["database roles"].where == "cutroom_api, cutroom_relay, cutroom_worker"
+    assert components["database roles"].health is ComponentHealth.OK
+    owned = changed(settings, worker_database_url=settings.owner_database_url)
+    components = by_name(await check_services(owned, repairs=CHECKOUT))
+    assert components["database roles"].health is ComponentHealth.UNHEALTHY
+    assert components["database roles"].fix.startswith("set CUTROOM_WORKER_DATABASE_URL")
+
+
 async def test_temporal_without_the_namespace_is_unhealthy(settings: Settings) -> None:
     components = by_name(await check_services(changed(settings, temporal_namespace="nowhere"), repairs=CHECKOUT))
     assert components["Temporal"].health is ComponentHealth.UNHEALTHY

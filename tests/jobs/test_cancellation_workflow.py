@@ -136,11 +136,16 @@ class Stage:
 
 @pytest.fixture
 async def stage(
-    settings: Settings, runtime: Runtime, accounts: Accounts, job_context: JobContext, tmp_path: Path
+    settings: Settings,
+    runtime: Runtime,
+    worker_database: Database,
+    accounts: Accounts,
+    job_context: JobContext,
+    tmp_path: Path,
 ) -> AsyncIterator[Stage]:
     await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"cache_dir": tmp_path / "cache"})
-    context = WorkerContext.of(changed, await connect(changed), runtime.database, egress=Egress())
+    context = WorkerContext.of(changed, await connect(changed), worker_database, egress=Egress())
     output = tmp_path / "output"
     output.mkdir()
     encoder = LongEncoder(runtime.database, media_sandbox(settings), output)

@@ -17,6 +17,7 @@ from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.service import NewJob
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.relay import MAX_REFUSALS, Relay
 from cutroom.platform.settings import Settings
@@ -119,6 +120,24 @@ async def test_outage_counts_as_no_refusal(runtime: Runtime, job_context: JobCon
     with pytest.raises(RPCError):
         await relay.relay_once()
     assert await accounts.connection.fetchval("SELECT max(refusals) FROM outbox") == 0
+
+
+@pytest.mark.usefixtures("_empty_outbox")
+async def test_relay_needs_no_rights_but_its_own(
+    settings: Settings, runtime: Runtime, job_context: JobContext, client: Client, accounts: Accounts
+) -> None:
+    good, refused = await request_shorts(runtime, job_context, 2)
+    await accounts.connection.execute(
+        "UPDATE outbox SET workflow_id = repeat('x', 2000) WHERE argument ->> 'job_id' = $1", refused
+    )
+    database = await Database.connect(settings.relay_database, 2, application="cutroom-tests")
+    try:
+        assert await Relay(database, client, running_jobs_per_library=100).relay_once() == 1
+        async with database.connection() as connection:
+            assert await connection.fetchval("SELECT waiting FROM outbox_backlog(100)") == 1
+    finally:
+        await database.close()
+    await client.get_workflow_handle(good).describe()
 
 
 @pytest.mark.usefixtures("_empty_outbox")

@@ -38,6 +38,19 @@ def test_environment_overrides_defaults(environment: pytest.MonkeyPatch) -> None
     assert settings.base_url == "http://127.0.0.1:9000"
 
 
+def test_each_process_has_its_own_database_url_if_one_is_set(environment: pytest.MonkeyPatch) -> None:
+    fallback = Settings()
+    shared = COMPLETE["CUTROOM_DATABASE_URL"]
+    assert (fallback.api_database, fallback.worker_database, fallback.relay_database) == (shared,) * 3
+    for name in ("api", "worker"):
+        environment.setenv(f"CUTROOM_{name.upper()}_DATABASE_URL", f"postgresql://{name}@db/cutroom")
+    settings = Settings()
+    assert settings.api_database == "postgresql://api@db/cutroom"
+    assert settings.worker_database == settings.relay_database == "postgresql://worker@db/cutroom"
+    environment.setenv("CUTROOM_RELAY_DATABASE_URL", "postgresql://relay@db/cutroom")
+    assert Settings().relay_database == "postgresql://relay@db/cutroom"
+
+
 def test_public_url_replaces_host_and_port(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("CUTROOM_PUBLIC_URL", "https://api.example.com")
     assert Settings().base_url == "https://api.example.com"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cutroom.jobs.worker import WorkerContext
+from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.settings import Settings
 from cutroom.platform.temporal import connect
@@ -26,8 +27,8 @@ async def harness(runtime: Runtime, accounts: Accounts, job_context: JobContext)
 
 
 @pytest.fixture
-async def context(settings: Settings, runtime: Runtime, tmp_path: Path) -> AsyncIterator[WorkerContext]:
+async def context(settings: Settings, worker_database: Database, tmp_path: Path) -> AsyncIterator[WorkerContext]:
     changed = settings.model_copy(update={"cache_dir": tmp_path / "cache"})
-    opened = WorkerContext.of(changed, await connect(changed), runtime.database, egress=Egress())
+    opened = WorkerContext.of(changed, await connect(changed), worker_database, egress=Egress())
     yield opened
     await opened.multipart.close()

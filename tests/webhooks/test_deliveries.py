@@ -14,6 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
 from cutroom.platform.egress.client import PostResponse, UnreachableError
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
@@ -266,7 +267,7 @@ async def test_expired_events_are_purged_with_attempts(customer: Customer) -> No
 
 @pytest.mark.parametrize("table", ["events", "delivery_attempts"])
 @pytest.mark.parametrize("change", ["UPDATE {} SET library_id = library_id", "DELETE FROM {}"])
-async def test_attempts_are_immutable(runtime: Runtime, table: str, change: str) -> None:
-    async with runtime.database.connection() as connection:
+async def test_attempts_are_immutable(api_database: Database, table: str, change: str) -> None:
+    async with api_database.connection() as connection:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(change.format(table))

@@ -14,7 +14,7 @@ from cutroom.platform.settings import Settings
 
 # Values for the settings that every installation must choose.
 EXAMPLES: Mapping[str, str] = {
-    "database_url": "postgresql://cutroom_app:PASSWORD@HOST:5432/cutroom",
+    "database_url": "postgresql://cutroom_api:PASSWORD@HOST:5432/cutroom",
     "redis_url": "redis://:PASSWORD@HOST:6379/0",
     "secret_key": "$(openssl rand -hex 32)",
 }

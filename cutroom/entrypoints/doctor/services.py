@@ -21,6 +21,10 @@ from cutroom.platform.tables import SCHEMA_REVISION
 from cutroom.platform.temporal import connect_lazily
 
 PROBE_SECONDS = 15.0
+_BYPASSES_RLS = """
+SELECT rolsuper OR rolbypassrls OR EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND tableowner = rolname)
+FROM pg_roles WHERE rolname = current_user
+"""
 _SERVER_INFO = Script("return redis.call('INFO', 'server')")
 
 
@@ -53,7 +57,26 @@ async def check_database(settings: Settings, *, repairs: Repairs) -> list[Compon
             Component("PostgreSQL", ComponentHealth.STOPPED, where=where, fix=fix),
             Component("schema", ComponentHealth.STOPPED, where=where, fix=fix),
         ]
-    return [Component("PostgreSQL", ComponentHealth.OK, version, where=where), schema]
+    return [Component("PostgreSQL", ComponentHealth.OK, version, where=where), schema, await check_roles(settings)]
+
+
+async def check_roles(settings: Settings) -> Component:
+    """Whether each process can connect, with a role that row-level security applies to."""
+    urls = {"api": settings.api_database, "worker": settings.worker_database, "relay": settings.relay_database}
+    for process, url in urls.items():
+        where, fix = _address(url), f"set CUTROOM_{process.upper()}_DATABASE_URL to a URL of cutroom_{process}"
+        try:
+            connection = await asyncpg.connect(url, timeout=PROBE_SECONDS)
+            try:
+                bypasses = await connection.fetchval(_BYPASSES_RLS)
+            finally:
+                await connection.close()
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            return Component("database roles", ComponentHealth.STOPPED, where=where, fix=fix)
+        if bypasses:
+            return Component("database roles", ComponentHealth.UNHEALTHY, where=where, fix=fix)
+    names = sorted({urlsplit(url).username or "" for url in urls.values()})
+    return Component("database roles", ComponentHealth.OK, f"{len(names)} roles", where=", ".join(names))
 
 
 async def _check_schema(connection: Connection, *, repairs: Repairs) -> Component:

@@ -15,7 +15,7 @@ from cutroom.accounts.service import rate_limit_subjects
 from cutroom.credits.ledger import get_totals
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
-from cutroom.platform.outbox import started_workflows
+from cutroom.platform.outbox import discard_library_starts, started_workflows
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.versions import ObjectVersions
@@ -51,7 +51,7 @@ class ErasureActivities:
     async def stop_library_work(self, request: ErasureRequest) -> None:
         """Terminate every workflow of the library; their activities are canceled when they next heartbeat."""
         async with self.database.transaction(request.library_id) as connection:
-            await connection.execute("SELECT drop_library_starts($1)", request.library_id)
+            await discard_library_starts(connection, request.library_id)
         await self._for_each_workflow(request, self._terminate)
 
     @activity.defn(name="survey_library")

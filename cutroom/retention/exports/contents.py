@@ -164,11 +164,12 @@ async def _rows(connection: Connection, library_id: str, table: str) -> AsyncIte
         condition = "t.purged_at IS NULL"
     elif "video_id" in names and table not in KEPT_OF_PURGED_VIDEOS:
         condition = _NOT_PURGED
-    # Tables are named in EXPORTED_TABLES, and key columns by the catalog: nothing comes from a caller.
-    sql = f"""SELECT (to_jsonb(t) - $2::text[])::text AS row FROM {table} t
-              WHERE t.library_id = $1 AND {condition} ORDER BY {order}"""  # noqa: S608
-    left_out = list(LEFT_OUT_COLUMNS.get(table, {}))
-    async for row in connection.cursor(sql, library_id, left_out, prefetch=PAGE_ROWS):
+    # Tables are named in EXPORTED_TABLES, and columns by the catalog: nothing comes from a caller.
+    exported = ", ".join(f"t.{name}" for name in sorted(names - LEFT_OUT_COLUMNS.get(table, {}).keys()))
+    sql = f"""SELECT to_jsonb(r)::text AS row FROM (
+                  SELECT {exported} FROM {table} t WHERE t.library_id = $1 AND {condition}
+              ) r ORDER BY {order}"""  # noqa: S608
+    async for row in connection.cursor(sql, library_id, prefetch=PAGE_ROWS):
         yield row["row"]
 
 

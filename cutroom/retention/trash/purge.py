@@ -32,7 +32,7 @@ async def delete_video_rows(connection: Connection, library_id: str, video_id: s
             library_id,
             video_id,
         )
-    await delete_video_events(connection, video_id)
+    await delete_video_events(connection, library_id, video_id)
     await strip_jobs(connection, library_id, video_id)
     if await delete_purged_row(connection, library_id, video_id):
         await add_usage(connection, library_id, Usage(source_bytes=-(source_bytes or 0)))

@@ -16,6 +16,7 @@ from cutroom.entrypoints.worker import MAX_HEARTBEAT_INTERVAL, build_workers
 from cutroom.jobs.service import release_dependents
 from cutroom.jobs.worker import WorkerContext
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
@@ -33,12 +34,16 @@ SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 
 @pytest.fixture(scope="module")
 async def _worker(
-    settings: Settings, runtime: Runtime, accounts: Accounts, tmp_path_factory: pytest.TempPathFactory
+    settings: Settings,
+    runtime: Runtime,
+    worker_database: Database,
+    accounts: Accounts,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[None]:
     """An in-process worker and relay that ignore imports of other tests."""
     await accounts.connection.execute("DELETE FROM outbox")
     changed = settings.model_copy(update={"cache_dir": tmp_path_factory.mktemp("work")})
-    parts = WorkerContext.of(changed, await connect(changed), runtime.database, egress=Egress())
+    parts = WorkerContext.of(changed, await connect(changed), worker_database, egress=Egress())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.multipart.close)
         for worker in build_workers(parts):

@@ -9,13 +9,13 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.platform.clock import system_clock
+from cutroom.platform.db import Database
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.versions import ObjectVersions
 from cutroom.platform.temporal import connect
 from cutroom.retention.erasure.activities import ErasureActivities
 from cutroom.retention.erasure.log import ErasureLog
 from cutroom.retention.erasure.rules import ErasureRequest
-from cutroom.web.runtime import Runtime
 from tests.jobs.conftest import job_context
 
 __all__ = ["job_context"]
@@ -48,13 +48,13 @@ class Eraser:
 
 
 @pytest.fixture
-async def eraser(settings: Settings, runtime: Runtime, tmp_path: Path) -> AsyncIterator[Eraser]:
+async def eraser(settings: Settings, worker_database: Database, tmp_path: Path) -> AsyncIterator[Eraser]:
     own = settings.model_copy(update={"erasure_log": str(tmp_path / "erasures")})
     versions = ObjectVersions.connect(own)
     yield Eraser(
         ErasureActivities(
             settings=own,
-            database=runtime.database,
+            database=worker_database,
             client=await connect(own),
             versions=versions,
             clock=system_clock,

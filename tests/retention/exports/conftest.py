@@ -17,7 +17,7 @@ from cutroom.credits import ledger
 from cutroom.library.rules import character_path, video_path
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import insert
+from cutroom.platform.db import Database, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
@@ -215,15 +215,20 @@ class Exporter:
 
 @pytest.fixture
 async def exporter(
-    settings: Settings, runtime: Runtime, accounts: Accounts, clock: MovableClock, tmp_path: Path
+    settings: Settings,
+    runtime: Runtime,
+    worker_database: Database,
+    accounts: Accounts,
+    clock: MovableClock,
+    tmp_path: Path,
 ) -> AsyncIterator[Exporter]:
     multipart = Multipart.connect(settings)
     activities = ExportActivities(
-        database=runtime.database,
+        database=worker_database,
         client=await connect(settings),
         storage=runtime.storage,
         media_cache=LocalMediaCache(runtime.storage, tmp_path / "cache", max_bytes=2**30),
-        writer=ArchiveWriter(runtime.database, runtime.storage, multipart, part_bytes=SMALLEST_PART_BYTES),
+        writer=ArchiveWriter(worker_database, runtime.storage, multipart, part_bytes=SMALLEST_PART_BYTES),
         clock=clock,
     )
     yield Exporter(activities, runtime, accounts)

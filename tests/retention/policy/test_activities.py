@@ -11,7 +11,7 @@ from temporalio.worker import Worker
 from cutroom.jobs.worker import Activity
 from cutroom.library.rules import source_path, video_path
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import insert
+from cutroom.platform.db import Database, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
@@ -38,9 +38,11 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-async def retention(settings: Settings, runtime: Runtime) -> AsyncIterator[RetentionActivities]:
+async def retention(
+    settings: Settings, runtime: Runtime, worker_database: Database
+) -> AsyncIterator[RetentionActivities]:
     multipart = Multipart.connect(settings)
-    yield RetentionActivities(runtime.database, runtime.storage, multipart, system_clock)
+    yield RetentionActivities(worker_database, runtime.storage, multipart, system_clock)
     await multipart.close()
 
 

@@ -6,12 +6,11 @@ import asyncpg
 
 from cutroom.platform.db import Connection
 
-ROLE = "cutroom_app"
 _RELATIONS = """
 SELECT format('%I', c.relname) AS name, c.relkind::text AS kind, c.relispartition AS is_partition,
        c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS has_policy,
-       pg_get_userbyid(c.relowner) = $1 AS is_owned,
-       has_table_privilege($1, c.oid, 'SELECT') AS readable,
+       pg_get_userbyid(c.relowner) = $1::name AS is_owned,
+       has_any_column_privilege($1, c.oid, 'SELECT') AS readable,
        has_table_privilege($1, c.oid, 'TRUNCATE') AS can_truncate,
        array_agg(format('%I', a.attname) ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -38,20 +37,20 @@ class Relation:
     name: str
     is_table: bool
     has_library: bool
-    readable: bool  # by the application's role
+    readable: bool  # by the role
     columns: tuple[str, ...]  # that can be inserted
     fault: str | None
 
 
-async def read_relations(connection: Connection) -> list[Relation]:
-    return [_relation(row) for row in await connection.fetch(_RELATIONS, ROLE)]
+async def read_relations(connection: Connection, *, role: str) -> list[Relation]:
+    return [_relation(row) for row in await connection.fetch(_RELATIONS, role)]
 
 
 def _relation(row: asyncpg.Record) -> Relation:
     is_table, has_library = row["kind"] in {"r", "p"}, "library_id" in row["columns"]
     fault = None
     if row["is_owned"] or row["can_truncate"]:
-        fault = "the application's role owns it or may truncate it, which bypasses its policy"
+        fault = "the role owns it or may truncate it, which bypasses its policy"
     elif is_table and has_library and not row["has_policy"] and (row["readable"] or not row["is_partition"]):
         fault = "it has a library_id, but no row-level security with a policy"
     return Relation(
@@ -69,7 +68,7 @@ async def fill_empty_tables(connection: Connection, library_id: str) -> None:
 
     The rows are arbitrary, so constraints are dropped first; only for a scratch database.
     """
-    for relation in await read_relations(connection):
+    for relation in await read_relations(connection, role="public"):
         if relation.is_table and relation.has_library:
             sql = f"SELECT EXISTS (SELECT FROM {relation.name} WHERE library_id = $1)"  # noqa: S608
             if not await connection.fetchval(sql, library_id):
