@@ -1,4 +1,4 @@
-"""Tables of users, libraries, members, API keys, sessions, invitations and OAuth."""
+"""Tables of users, libraries, members, API keys, sessions, invitations, OAuth and account security."""
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -173,6 +173,8 @@ class SessionRow(Table):
     created_at: Mapped[Instant]
     seen_at: Mapped[Instant]
     expires_at: Mapped[Instant]
+    client_address: Mapped[str | None] = mapped_column(Text)  # where it was started
+    user_agent: Mapped[str | None] = mapped_column(Text)
 
 
 class Invitation(Table):
@@ -190,3 +192,62 @@ class Invitation(Table):
     created_at: Mapped[Instant]
     expires_at: Mapped[Instant]
     ended_at: Mapped[Instant | None]  # accepted or revoked
+
+
+class AccountSecurity(Table):
+    """How an account is protected, stored with its personal library."""
+
+    __tablename__ = "account_security"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    must_verify_email: Mapped[bool] = mapped_column(server_default=text("false"))
+    email_verified_at: Mapped[Instant | None]
+    totp_secret: Mapped[bytes | None] = mapped_column(LargeBinary)  # sealed; pending until a code of it was entered
+    totp_enabled_at: Mapped[Instant | None]
+    totp_last_step: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))  # of the last accepted code
+    failed_codes: Mapped[int] = mapped_column(server_default=text("0"))  # in a row
+    codes_blocked_until: Mapped[Instant | None]
+
+
+class RecoveryCode(Table):
+    """A code that replaces the second factor once, stored as a keyed hash."""
+
+    __tablename__ = "recovery_codes"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    used_at: Mapped[Instant | None]
+
+
+class AccountMail(Table):
+    """A mail to the owner of an account. The secret of its link is kept as a hash, and sealed until it is sent."""
+
+    __tablename__ = "account_mails"
+    __table_args__ = (CheckConstraint("outcome IN ('sent', 'refused')", name="outcome"),)
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(Text)
+    recipient: Mapped[str] = mapped_column(Text)
+    hash: Mapped[bytes | None] = mapped_column(LargeBinary, unique=True)
+    sealed_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    outcome: Mapped[str | None] = mapped_column(Text)
+    used_at: Mapped[Instant | None]  # by opening its link, or by a newer one
+
+
+class Passkey(Table):
+    """A public key that a device of the account's owner signs in with."""
+
+    __tablename__ = "passkeys"
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    name: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[Instant]
+    last_used_at: Mapped[Instant | None]
+    last_challenge_at: Mapped[Instant]  # when the last signed challenge was issued: each works once

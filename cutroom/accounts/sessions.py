@@ -20,8 +20,11 @@ IDLE_LIFETIME = timedelta(days=7)
 MAX_NAME = 120
 MAX_EMAIL = 254
 MAX_LIBRARIES = 200  # that are listed for a user
+MAX_USER_AGENT = 300
 SESSION_PURPOSE = "console-session"
+FINGERPRINT_PURPOSE = "password-fingerprint"
 _SECRET_BYTES = 32
+_NOT_IN_ADDRESSES = frozenset(' ,;:<>()[]"\\')
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,25 @@ class ActiveSession:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionClient:
+    """Where a session was started."""
+
+    address: str | None = None
+    user_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session as its user sees it."""
+
+    id: str
+    is_current: bool
+    created_at: datetime
+    seen_at: datetime
+    client: SessionClient
+
+
+@dataclass(frozen=True, slots=True)
 class SessionService:
     """Authenticates users and manages their sessions."""
 
@@ -74,17 +96,27 @@ class SessionService:
             return None
         return AuthenticatedUser(row["user_id"], row["library_id"])
 
-    async def create(self, connection: Connection, user: AuthenticatedUser, *, now: datetime) -> str:
+    async def password_fingerprint(self, database: Database, email: str) -> str:
+        """Changes with the password; for a sign-in that has several steps."""
+        async with database.connection() as connection:
+            row = await connection.fetchrow("SELECT hash FROM find_password($1)", normalize_email(email))
+        return self.secret_box.keyed_hash(FINGERPRINT_PURPOSE, row["hash"] if row else "").hex()
+
+    async def create(
+        self, connection: Connection, user: AuthenticatedUser, *, now: datetime, client: SessionClient | None = None
+    ) -> str:
         """Create a session and return its token, of which only a keyed hash is stored."""
-        token = secrets.token_urlsafe(_SECRET_BYTES)
+        token, client = secrets.token_urlsafe(_SECRET_BYTES), client or SessionClient()
         await connection.execute(
-            "SELECT create_session($1, $2, $3, $4, $5, $6)",
+            "SELECT create_session($1, $2, $3, $4, $5, $6, $7, $8)",
             new_id(),
             user.user_id,
             self._hash(token),
             user.library_id,
             now,
             now + SESSION_LIFETIME,
+            client.address,
+            client.user_agent[:MAX_USER_AGENT] if client.user_agent else None,
         )
         return token
 
@@ -113,6 +145,25 @@ class SessionService:
 
     async def end(self, connection: Connection, token: str) -> None:
         await connection.execute("SELECT end_session($1)", self._hash(token))
+
+    async def list_sessions(self, connection: Connection, token: str, *, now: datetime) -> list[SessionInfo]:
+        """List the live sessions of the token's user: this one first, then the others by their last use."""
+        rows = await connection.fetch("SELECT * FROM list_sessions($1, $2, $3)", self._hash(token), now, IDLE_LIFETIME)
+        return [
+            SessionInfo(
+                id=row["session_id"],
+                is_current=row["is_current"],
+                created_at=row["created_at"],
+                seen_at=row["seen_at"],
+                client=SessionClient(row["client_address"], row["user_agent"]),
+            )
+            for row in rows
+        ]
+
+    async def end_others(self, connection: Connection, token: str, *, only: str | None = None) -> list[str]:
+        """End one other session of the token's user, or all others; return the ids of those that ended."""
+        rows = await connection.fetch("SELECT session_id FROM end_other_sessions($1, $2)", self._hash(token), only)
+        return sorted(row["session_id"] for row in rows)
 
     async def switch_library(self, connection: Connection, token: str, library_id: str) -> bool:
         """Select another library; return False if the user is not a member."""
@@ -149,7 +200,7 @@ class CheckedSignUp:
 async def check_sign_up(email: str, *, name: str, password: str) -> CheckedSignUp:
     """Validate a sign-up and hash its password, before a connection is acquired."""
     address = normalize_email(email)
-    if "@" not in address.strip("@") or len(address) > MAX_EMAIL or any(character.isspace() for character in address):
+    if not is_email(address):
         raise invalid_field("email", "This is not a valid e-mail address.")
     display_name = normalize_name(name) if name.strip() else address
     return CheckedSignUp(address, display_name, await hash_new_password(password))
@@ -186,8 +237,23 @@ async def hash_new_password(password: str) -> str:
 
 
 async def store_password(connection: Connection, user_id: str, hashed: str, *, now: datetime) -> None:
-    """Store the hash of a new password and end all sessions of the user."""
+    """Store the hash of a new password, and end all sessions and reset links of the user.
+
+    The transaction is in the user's personal library, or the schema owner's.
+    """
     await connection.execute("SELECT set_password($1, $2, $3)", user_id, hashed, now)
+    await connection.execute(
+        """UPDATE account_mails SET used_at = $2, sealed_secret = NULL
+           WHERE kind = 'reset_password' AND used_at IS NULL
+             AND library_id IN (SELECT m.library_id FROM members m WHERE m.user_id = $1)""",
+        user_id,
+        now,
+    )
+
+
+async def end_all_sessions(connection: Connection, user_id: str) -> None:
+    """End all sessions of a user; for commands, which run as the schema owner."""
+    await connection.execute("DELETE FROM sessions WHERE user_id = $1", user_id)
 
 
 async def create_workspace(
@@ -206,6 +272,13 @@ async def create_workspace(
         "SELECT create_workspace($1, $2, $3, $4, $5)", library_id, normalize_name(name), owner_id, plan.value, now
     )
     return library_id
+
+
+def is_email(address: str) -> bool:
+    """Whether mail can be sent to it: one address, without the characters that separate or quote addresses."""
+    is_one = address.count("@") == 1 and not address.startswith("@") and not address.endswith("@")
+    is_plain = all(character.isprintable() and character not in _NOT_IN_ADDRESSES for character in address)
+    return is_one and is_plain and len(address) <= MAX_EMAIL
 
 
 def normalize_email(email: str) -> str:

@@ -30,6 +30,7 @@ from cutroom.console.pages import (
     webhooks,
     workspaces,
 )
+from cutroom.console.pages.accounts import account, passkeys, password_reset, second_factor, sessions
 from cutroom.console.pages.oauth import apps, consent, tokens
 
 
@@ -66,6 +67,11 @@ def console_routes() -> list[BaseRoute]:
         *characters.ROUTES,
         *brand_voices.ROUTES,
         *sign_in.ROUTES,
+        *password_reset.ROUTES,
+        *account.ROUTES,
+        *sessions.ROUTES,
+        *second_factor.ROUTES,
+        *passkeys.ROUTES,
         *consent.ROUTES,
         *tokens.ROUTES,
         *apps.ROUTES,

@@ -10,6 +10,7 @@ from cutroom.accounts.plans import PlanName, load_plans
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
 from cutroom.accounts.sessions import change_password
+from cutroom.entrypoints.admin_accounts import app as account
 from cutroom.entrypoints.admin_audit import app as audit
 from cutroom.entrypoints.admin_clients import app as clients
 from cutroom.entrypoints.admin_credits import app as credit
@@ -33,6 +34,7 @@ libraries = typer.Typer(no_args_is_help=True, help="Plans, quotas and suspension
 keys = typer.Typer(no_args_is_help=True, help="API keys, each bound to one library.")
 GROUPS = {
     "user": users,
+    "account": account,
     "workspace": workspaces,
     "member": members,
     "library": libraries,

@@ -12,6 +12,8 @@ from functools import partial
 from temporalio.worker import Worker
 from temporalio.workflow import _Definition  # the SDK has no public way to read the name of a workflow
 
+from cutroom.accounts.mails.activities import MailActivities
+from cutroom.accounts.mails.workflow import SendAccountMailWorkflow
 from cutroom.capabilities.publisher import publish_capabilities
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
@@ -27,6 +29,7 @@ from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.key_ring import followed_key_ring
+from cutroom.platform.mail import MailServer
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
@@ -64,7 +67,8 @@ WORKFLOWS: Mapping[TaskQueue, Sequence[type]] = {
         *retention.WORKFLOWS,
         *(each for product in PRODUCTS for each in product.all_workflows),
     ],
-    TaskQueue.EGRESS: [DeliverWebhookWorkflow],  # one per event and endpoint: kept off the control queue
+    # Deliveries are one per event and endpoint: kept off the control queue.
+    TaskQueue.EGRESS: [DeliverWebhookWorkflow, SendAccountMailWorkflow],
 }
 # The workflow of a job is named after its type, so this also says which product a job belongs to.
 PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
@@ -88,6 +92,13 @@ def core_activities(context: WorkerContext) -> Activities:
     credit = CreditActivities(database=context.database, clock=context.clock)
     deliveries = DeliveryActivities(
         database=context.database, sender=context.egress, secret_box=context.secret_box, clock=context.clock
+    )
+    mails = MailActivities(
+        database=context.database,
+        secret_box=context.secret_box,
+        server=MailServer.of(context.settings),
+        base_url=context.settings.base_url,
+        clock=context.clock,
     )
     jobs = JobActivities(
         database=context.database,
@@ -125,7 +136,7 @@ def core_activities(context: WorkerContext) -> Activities:
             jobs.fail_job,
             jobs.sweep_jobs,
         ],
-        TaskQueue.EGRESS: [deliveries.attempt_delivery],
+        TaskQueue.EGRESS: [deliveries.attempt_delivery, mails.send_account_mail],
     }
 
 

@@ -150,6 +150,14 @@ class Settings(BaseSettings):
     codec_token: SecretStr | None = Field(default=None, min_length=32)
     codec_origin: str | None = None  # of Temporal's web UI, for CORS
 
+    # Mail to people with accounts, disabled without a server and a sender.
+    smtp_host: str | None = None
+    smtp_port: int = Field(default=587, ge=1, le=65535)
+    smtp_security: Literal["starttls", "tls", "off"] = "starttls"
+    smtp_user: str | None = None
+    smtp_password: SecretStr = SecretStr("")
+    mail_from: str | None = None  # an address, or `Name <address>`
+
     # Limits independent of the plan.
     failed_credentials_per_minute: int = Field(default=120, ge=1)
     account_requests_per_minute: int = Field(default=6_000, ge=1)  # in all libraries together
@@ -194,6 +202,10 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         return self.public_url or f"http://{self.api_host}:{self.api_port}"
+
+    @property
+    def sends_mail(self) -> bool:
+        return self.smtp_host is not None and self.mail_from is not None
 
     @property
     def is_secure(self) -> bool:

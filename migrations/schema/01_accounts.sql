@@ -79,7 +79,9 @@ CREATE TABLE sessions (
     chosen_library text COLLATE "C" NOT NULL CONSTRAINT sessions_chosen_library_fkey REFERENCES libraries (id),
     created_at timestamptz NOT NULL,
     seen_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL
+    expires_at timestamptz NOT NULL,
+    client_address text,
+    user_agent text
 );
 
 CREATE INDEX sessions_user_id_idx ON sessions (user_id);
@@ -226,13 +228,37 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     INSERT INTO members (library_id, user_id, role, created_at) VALUES (new_library, owner_id, 'owner', at)
 $$;
 
+-- A user has at most 50 sessions: those that were used last, and the new one.
 CREATE FUNCTION create_session(
-    new_id text, of_user text, session_hash bytea, in_library text, at timestamptz, until timestamptz
+    new_id text, of_user text, session_hash bytea, in_library text, at timestamptz, until timestamptz,
+    from_address text, from_agent text
 ) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     DELETE FROM sessions WHERE user_id = of_user AND expires_at <= at;
-    INSERT INTO sessions (id, user_id, hash, chosen_library, created_at, seen_at, expires_at)
-        VALUES (new_id, of_user, session_hash, in_library, at, at, until)
+    DELETE FROM sessions WHERE id IN (
+        SELECT s.id FROM sessions s WHERE s.user_id = of_user ORDER BY s.seen_at DESC, s.id DESC OFFSET 49);
+    INSERT INTO sessions (id, user_id, hash, chosen_library, created_at, seen_at, expires_at, client_address, user_agent)
+        VALUES (new_id, of_user, session_hash, in_library, at, at, until, from_address, from_agent)
+$$;
+
+-- The live sessions of the user who holds this one, which is the proof that they may see them.
+CREATE FUNCTION list_sessions(session_hash bytea, at timestamptz, idle interval)
+RETURNS TABLE (session_id text, is_current boolean, created_at timestamptz, seen_at timestamptz, client_address text,
+               user_agent text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT s.id, s.hash = session_hash, s.created_at, s.seen_at, s.client_address, s.user_agent
+      FROM sessions s JOIN sessions own ON own.user_id = s.user_id AND own.hash = session_hash
+     WHERE s.expires_at > at AND s.seen_at > at - idle
+     ORDER BY s.hash = session_hash DESC, s.seen_at DESC, s.id DESC LIMIT 50
+$$;
+
+-- Ends one other session of the user who holds this one, or all others if none is named.
+CREATE FUNCTION end_other_sessions(session_hash bytea, only_session text) RETURNS TABLE (session_id text)
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DELETE FROM sessions s USING sessions own
+     WHERE own.hash = session_hash AND s.user_id = own.user_id AND s.hash <> session_hash
+       AND (only_session IS NULL OR s.id = only_session)
+    RETURNING s.id
 $$;
 
 -- A member removed from the session's workspace falls back to their personal library.

@@ -7,7 +7,8 @@ CREATE FUNCTION erasure_tables() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
         'shorts_outputs', 'dubs', 'captions', 'transcripts', 'sources', 'character_images', 'characters',
         'brand_voices', 'videos', 'folders', 'library_usage', 'idempotency_records', 'escrow_lines', 'ledger_entries',
         'ledger_transactions', 'ledger_balances', 'jobs', 'outbox', 'started_workflows', 'data_keys', 'audit_entries',
-        'audit_heads', 'invitations', 'oauth_refresh_tokens', 'oauth_grants', 'oauth_tokens', 'api_keys', 'members'
+        'audit_heads', 'account_mails', 'passkeys', 'recovery_codes', 'account_security', 'invitations',
+        'oauth_refresh_tokens', 'oauth_grants', 'oauth_tokens', 'api_keys', 'members'
     ]
 $$;
 
@@ -47,6 +48,8 @@ BEGIN
     ELSE
         DELETE FROM sessions WHERE user_id = of_user OR chosen_library = of_library;
         DELETE FROM user_passwords WHERE user_id = of_user;
+        DELETE FROM account_mails WHERE library_id = of_library;
+        DELETE FROM passkeys WHERE library_id = of_library;
         DELETE FROM members WHERE user_id = of_user AND library_id <> of_library;
     END IF;
     RETURN true;

@@ -36,6 +36,8 @@ PHONE_PATHS = (
     "/storage",
     "/workspace/new",
     "/account",
+    "/account/sessions",
+    "/account/second-factor",
 )
 
 

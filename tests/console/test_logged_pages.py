@@ -10,8 +10,9 @@ from starlette.routing import Route
 
 from cutroom.console.app import console_routes
 
-LOGGING = {"call_operation", "record", "append_event", "change_labels"}  # the last one is shared by two pages
-UNLOGGED = {"/switch"}  # selects a library for the session, and changes nothing in it
+LOGGING = {"call_operation", "record", "append_event", "change_labels", "finish_sign_in"}  # shared by two pages
+# Selects a library for the session, and issues challenges of passkeys; changes nothing.
+UNLOGGED = {"/switch", "/sign-in/passkey/options", "/account/passkeys/options"}
 CHANGING = [
     route for route in console_routes() if isinstance(route, Route) and route.methods and "POST" in route.methods
 ]

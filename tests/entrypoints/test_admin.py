@@ -285,3 +285,44 @@ async def test_library_is_suspended_and_resumed(run: Admin, accounts: Accounts, 
     await run("library", "resume", workspace_id)
     assert not await accounts.connection.fetchval(suspended, workspace_id)
     assert "NOT_FOUND" in await run("library", "suspend", new_id(), fails=1)
+
+
+async def test_second_factor_is_reset(run: Admin, email: str, accounts: Accounts) -> None:
+    assert await run("account", "reset-second-factor", email) == {
+        "email": email,
+        "wasEnabled": False,
+        "deletedPasskeys": 0,
+    }
+    library_id = await accounts.connection.fetchval(
+        "SELECT m.library_id FROM members m JOIN users u ON u.id = m.user_id WHERE u.email = $1", email
+    )
+    await accounts.connection.execute(
+        "INSERT INTO account_security (library_id, totp_secret, totp_enabled_at) VALUES ($1, '', now())", library_id
+    )
+    await accounts.connection.execute("INSERT INTO recovery_codes (library_id, hash) VALUES ($1, 'a')", library_id)
+    await accounts.connection.execute(
+        """INSERT INTO sessions (id, user_id, hash, chosen_library, created_at, seen_at, expires_at)
+           SELECT $1, m.user_id, $1::text::bytea, m.library_id, now(), now(), now()
+           FROM members m WHERE m.library_id = $2""",
+        new_id(),
+        library_id,
+    )
+    await accounts.connection.execute(
+        """INSERT INTO passkeys
+               (library_id, id, credential_id, public_key, sign_count, name, created_at, last_challenge_at)
+           VALUES ($1, $2, $2::text::bytea, '', 0, 'x', now(), now())""",
+        library_id,
+        new_id(),
+    )
+    done = await run("account", "reset-second-factor", email, "--passkeys")
+    assert done == {"email": email, "wasEnabled": True, "deletedPasskeys": 1}
+    left = await accounts.connection.fetchrow(
+        """SELECT (SELECT totp_secret FROM account_security WHERE library_id = $1) AS secret,
+                  (SELECT count(*) FROM recovery_codes WHERE library_id = $1) AS codes,
+                  (SELECT count(*) FROM sessions WHERE chosen_library = $1) AS sessions,
+                  (SELECT action FROM audit_entries WHERE library_id = $1 ORDER BY sequence DESC LIMIT 1) AS action""",
+        library_id,
+    )
+    assert left is not None
+    assert tuple(left) == (None, 0, 0, "secondFactor.reset")
+    assert "NOT_FOUND" in await run("account", "reset-second-factor", "nobody@example.com", fails=1)

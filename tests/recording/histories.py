@@ -18,6 +18,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
 from temporalio.converter import PayloadCodec
 
+from cutroom.accounts.mails.service import SEND_WORKFLOW, MailRef
 from cutroom.credits.ledger import grant
 from cutroom.credits.pricing import load_prices
 from cutroom.engines.registry import Engines
@@ -95,6 +96,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await record_exports(stage, client)
     await record_copies(stage, client)
     await record_speech(stage, client, video)
+    await record_mail(stage, client)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
         await save(client, found.id, "preflight")
     handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
@@ -104,6 +106,14 @@ async def record(stage: Stage, folder: Path) -> None:
         handle = await client.start_workflow(name, id=f"{name}_{new_id()}", task_queue="control")
         await asyncio.wait_for(handle.result(), timeout=60)
         await save(client, handle.id, name)
+
+
+async def record_mail(stage: Stage, client: Client) -> None:
+    """A mail that was erased before it was sent: every mail is one activity."""
+    ref = MailRef(stage.person.library_id, new_id())
+    handle = await client.start_workflow(SEND_WORKFLOW, ref, id=ref.workflow_id, task_queue="egress")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, SEND_WORKFLOW)
 
 
 async def record_exports(stage: Stage, client: Client) -> None:

@@ -2,7 +2,8 @@
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -14,8 +15,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cutroom.accounts.passkeys.rules import PasskeySite
 from cutroom.accounts.principals import PrincipalKind
-from cutroom.accounts.sessions import ActiveSession, AuthenticatedUser, LibraryChoice, SessionService
+from cutroom.accounts.sessions import (
+    ActiveSession,
+    AuthenticatedUser,
+    LibraryChoice,
+    SessionClient,
+    SessionService,
+)
 from cutroom.audit import service as audit
 from cutroom.audit.rules import target_ids
 from cutroom.audit.service import AuditActor, AuditEvent
@@ -34,7 +42,7 @@ from cutroom.console.framework.security import (
     set_cookie,
 )
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, enter_library
 from cutroom.retention.revocations.log import log_revocations
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall, origin_of
@@ -70,6 +78,25 @@ class PageContext:
     def me(self) -> ActiveSession:
         assert self.signed_in is not None  # guaranteed on pages that are not public
         return self.signed_in
+
+    @property
+    def personal_library_id(self) -> str:
+        """Where the sessions and credentials of a user are logged: they belong to no workspace."""
+        return next(each.id for each in self.libraries if not each.is_workspace)
+
+    @asynccontextmanager
+    async def personal_library(self) -> AsyncIterator[Connection]:
+        """The page's connection, confined to the user's personal library within the block."""
+        connection = self.call.connection
+        async with connection.transaction():
+            await enter_library(connection, self.personal_library_id)
+            yield connection
+            await enter_library(connection, self.me.principal.library_id)  # the page's transaction may go on
+
+    @property
+    def session_client(self) -> SessionClient:
+        """Where the request comes from, for the user's list of sessions."""
+        return SessionClient(origin_of(self.request).client_address, self.request.headers.get("user-agent"))
 
     @property
     def call(self) -> RequestCall:
@@ -167,6 +194,8 @@ class PageContext:
             "path": self.request.url.path,
             "notice": self.request.query_params.get("notice", ""),
             "sign_up_open": self.runtime.settings.sign_up == "open",
+            "sends_mail": self.runtime.settings.sends_mail,
+            "has_passkeys": PasskeySite.of(self.runtime.settings.base_url) is not None,
             "error": None,
             "now": self.runtime.clock(),
             **values,

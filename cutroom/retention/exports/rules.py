@@ -51,6 +51,8 @@ EXPORTED_TABLES = (
     "webhook_endpoints",
 )
 LEFT_OUT_TABLES = {
+    "account_mails": "mails that were sent, with hashes of their links",
+    "account_security": "credentials of the owner's account",
     "audit_entries": "exported as audit-log.jsonl",
     "audit_heads": "the same as the last line of audit-log.jsonl",
     "data_keys": "wrapped keys of workflow histories",
@@ -63,8 +65,10 @@ LEFT_OUT_TABLES = {
     "oauth_refresh_tokens": "hashes of tokens",
     "oauth_tokens": "hashes of tokens",
     "outbox": "workflows about to start",
+    "passkeys": "public keys and counters of the owner's devices",
     "playback_tracks": "derived: playback is packaged from the exported files",
     "playbacks": "derived: playback is packaged from the exported files",
+    "recovery_codes": "hashes of the owner's recovery codes",
     "retention_deletions": "reports of the retention runs",
     "started_workflows": "machine state: ids of workflows",
     "storage_scans": "figures that are measured again every day",

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from cutroom.console.pages.sign_in import HOME, safe_next
+from cutroom.console.framework.signing_in import HOME, safe_next
 from cutroom.platform.ids import new_id
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
