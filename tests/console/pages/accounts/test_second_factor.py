@@ -197,7 +197,7 @@ async def test_password_change_ends_a_half_finished_sign_in(
 async def test_guesses_are_blocked_but_recovery_codes_still_work(
     app: Authenticator, person: Person, new_browser: NewBrowser, clock: MovableClock
 ) -> None:
-    guesses = ATTEMPTS_PER_ACCOUNT_AND_ADDRESS.per_minute // 2
+    guesses = ATTEMPTS_PER_ACCOUNT_AND_ADDRESS.requests // 2
     for _ in range(MAX_FAILURES // guesses):  # each address has few tries
         browser = new_browser()
         pending = await begin(browser, person)
