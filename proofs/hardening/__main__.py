@@ -18,9 +18,11 @@ from proofs.hardening.hosts import AttackHost, Canary
 from proofs.hardening.jobs import attack_jobs
 from proofs.hardening.links import attack_links
 from proofs.hardening.offboarding import attack_after_removal, poster_url
+from proofs.hardening.payloads import attack_payloads
 from proofs.hardening.requests import attack_requests
 from proofs.hardening.responses import attack_responses
 from proofs.hardening.revocation import attack_suspended_library, attack_with_revoked_key
+from proofs.hardening.rotation import rotated_keys
 from proofs.hardening.sign_ins import attack_sign_ins
 from proofs.hardening.sources import attack_with_sources
 from proofs.hardening.system_calls import MIN_CALLS, attack_sandbox
@@ -62,6 +64,9 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         measured=f"{allowed} of {tried}",
         holds=allowed == 0 and tried >= MIN_CALLS,
     )
+    plain, errors = log.plaintext_payloads, len(log.rotation_errors)
+    report.claim("payloads that Temporal stores in plain text", expected="0", measured=plain, holds=plain == 0)
+    report.claim("requests that fail while keys are rotated", expected="0", measured=errors, holds=errors == 0)
     report.claim("another tenant's reads that fail meanwhile", expected="0", measured=failures, holds=failures == 0)
     report.claim_time(
         "p95 of another tenant's reads during a load, relative to before",
@@ -85,6 +90,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         offboarding_leaks=leaks,
         syscalls_allowed=allowed,
         syscalls_tried=tried,
+        plaintext_payloads=plain,
+        rotation_errors=errors,
     )
 
 
@@ -137,13 +144,16 @@ async def run_attacks(report: Report, scene: Scene) -> None:
     with report.timed("uploads"):
         await attack_uploads(scene)
     with report.timed("sources, revocation, requests and jobs"):
-        if scene.short:
-            waiting = (attack_with_sources, attack_suspended_library, attack_after_removal)
-            await asyncio.gather(*(attack(scene) for attack in waiting), _attack_in_turn(scene, poster))
-        else:
-            await attack_with_sources(scene)
-            await asyncio.gather(attack_suspended_library(scene), attack_after_removal(scene))
-            await _attack_in_turn(scene, poster)
+        async with rotated_keys(scene):
+            if scene.short:
+                waiting = (attack_with_sources, attack_suspended_library, attack_after_removal)
+                await asyncio.gather(*(attack(scene) for attack in waiting), _attack_in_turn(scene, poster))
+            else:
+                await attack_with_sources(scene)
+                await asyncio.gather(attack_suspended_library(scene), attack_after_removal(scene))
+                await _attack_in_turn(scene, poster)
+    with report.timed("payloads"):
+        await attack_payloads(scene)
 
 
 async def _attack_in_turn(scene: Scene, poster: str) -> None:

@@ -39,6 +39,8 @@ class AttackLog:
     ratios: dict[str, float] = field(default_factory=dict)  # of the victim's latency, by load
     syscalls_tried: int = 0
     syscalls_allowed: list[str] = field(default_factory=list)
+    plaintext_payloads: int = 0
+    rotation_errors: list[str] = field(default_factory=list)
 
     @property
     def succeeded(self) -> list[Attack]:
