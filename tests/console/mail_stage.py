@@ -14,6 +14,7 @@ from cutroom.accounts.mails.activities import MailActivities
 from cutroom.accounts.mails.workflow import SendAccountMailWorkflow
 from cutroom.entrypoints.api import build_app
 from cutroom.platform.clock import Clock
+from cutroom.platform.db import Database
 from cutroom.platform.mail import MailServer
 from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
@@ -39,6 +40,8 @@ class MailStage:
     smtp: SmtpServer
     client: Client
     accounts: Accounts
+    worker_database: Database
+    relay_database: Database
     opened: list[httpx.AsyncClient] = field(default_factory=list)
 
     def browser(self) -> Browser:
@@ -50,9 +53,9 @@ class MailStage:
 
     async def deliver(self) -> None:
         """Sends every mail that was written: relay, workflow and activity as in a worker process."""
-        relay = Relay(self.runtime.database, self.client, running_jobs_per_library=8)
+        relay = Relay(self.relay_database, self.client, running_jobs_per_library=8)
         mails = MailActivities(
-            database=self.runtime.database,
+            database=self.worker_database,
             secret_box=self.runtime.secret_box,
             server=MailServer.of(self.settings),
             base_url=self.settings.base_url,
@@ -93,7 +96,11 @@ async def open_mail_stage(settings: Settings, accounts: Accounts, clock: Clock) 
         app = build_app(lambda: open_runtime(changed, clock))
         async with open_runtime(changed, clock) as runtime, app.router.lifespan_context(app):
             service = RequestMiddleware(app, registry=CollectorRegistry(), tracer=None, access_log=AccessLog("WARNING"))
-            stage = MailStage(changed, service, runtime, smtp, await connect(changed), accounts)
+            worker = await Database.connect(changed.worker_database, 2, application="cutroom-tests")
+            relay = await Database.connect(changed.relay_database, 2, application="cutroom-tests")
+            stage = MailStage(changed, service, runtime, smtp, await connect(changed), accounts, worker, relay)
             yield stage
             for client in stage.opened:
                 await client.aclose()
+            await worker.close()
+            await relay.close()
