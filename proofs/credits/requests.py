@@ -148,7 +148,12 @@ class CreditRequests:
         """Request several jobs in one transaction, as for several languages."""
         results, now = [], on.clock
         async with self.transaction(on) as connection:
-            requested = await request_jobs(connection, on.tenant.principal, new_jobs, prices=self.prices, now=now)
+            try:
+                requested = await request_jobs(connection, on.tenant.principal, new_jobs, prices=self.prices, now=now)
+            except CutroomError as error:
+                if error.details.get("limit") == "concurrency":  # others held the quotas for too long
+                    raise TimeoutError from error
+                raise
             for one, (_, begun) in zip(new_jobs, requested, strict=True):
                 attempt = await connection.fetchval(
                     "SELECT attempt FROM jobs WHERE library_id = $1 AND id = $2", on.library_id, one.key.id
