@@ -6,19 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-
-from cutroom.platform.clock import system_clock
 from cutroom.platform.egress.addresses import Address, Resolver
 from cutroom.platform.egress.client import Egress
 from dev.server import free_port
+from proofs.stage.certificates import self_signed
 
 DOMAIN = "attack.example.com"  # resolved only by the worker of this proof
 # Names of a hostile name server. The product's own checks apply to their addresses.
@@ -100,7 +94,7 @@ class AttackHost:
     _open: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        certificate, key = _certificate()
+        certificate, key = self_signed(f"*.{DOMAIN}")
         self.certificate = self.folder / "certificate.pem"
         self.certificate.write_bytes(certificate)
         (self.folder / "key.pem").write_bytes(key)
@@ -177,22 +171,3 @@ class AttackHost:
                 writer.write(bytes(size))
         finally:
             self.downloading[name] -= 1
-
-
-def _certificate() -> tuple[bytes, bytes]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, DOMAIN)]), system_clock()
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(f"*.{DOMAIN}")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return certificate.public_bytes(pem), plain

@@ -8,20 +8,15 @@ import struct
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from cutroom.platform.clock import system_clock
 from cutroom.platform.egress.addresses import Address, AddressDeniedError, Resolver
 from cutroom.platform.egress.client import Egress
 from dev.server import free_port
+from proofs.stage.certificates import self_signed
 
 NAME = "receiver.example.com"  # resolved only by the sender below
 FLOOD_BYTES = 10 * 1000**3
@@ -76,7 +71,7 @@ class Receiver:
     _open: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        certificate, key = _certificate()
+        certificate, key = self_signed(NAME)
         (self.folder / "certificate.pem").write_bytes(certificate)
         (self.folder / "key.pem").write_bytes(key)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -168,22 +163,3 @@ def _is_verified(secret: str, body: bytes, headers: dict[str, str]) -> bool:
     except (WebhookVerificationError, json.JSONDecodeError, ValueError):
         return False
     return set(event) == {"type", "timestamp", "data"}
-
-
-def _certificate() -> tuple[bytes, bytes]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)]), system_clock()
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return certificate.public_bytes(pem), plain
