@@ -1,5 +1,6 @@
 """The API process: HTTP API and console."""
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -30,6 +31,7 @@ from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
+SWITCH_SECONDS = 0.0005  # a request waits this long for a thread that computes, at each of its steps; 5 ms otherwise
 ROUTERS = (
     library,
     files,
@@ -91,6 +93,7 @@ def build_service(settings: Settings) -> ASGIApp:
 def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
+    sys.setswitchinterval(SWITCH_SECONDS)
     uvicorn.run(
         build_service(settings),
         host=settings.api_host,

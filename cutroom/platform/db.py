@@ -20,6 +20,13 @@ ACQUIRE_TIMEOUT_SECONDS = 10
 CONNECT_TIMEOUT_SECONDS = 10
 
 
+class _PooledConnection(asyncpg.Connection):  # type: ignore[type-arg] (generic in its stubs only)
+    """Resets settings only: nothing here listens, or keeps cursors or advisory locks after a transaction."""
+
+    def get_reset_query(self) -> str:
+        return "RESET ALL"
+
+
 class Database:
     """The connection pool, with and without a library context."""
 
@@ -32,6 +39,7 @@ class Database:
             url,
             min_size=1,
             max_size=size,
+            connection_class=_PooledConnection,
             init=register_json_codec,
             timeout=CONNECT_TIMEOUT_SECONDS,
             server_settings={

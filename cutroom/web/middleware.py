@@ -214,7 +214,7 @@ class OperationPipeline:
             return await self._run_form(principal)
         is_idempotent = self.request.method == "POST" and not self.operation.speech
         key = idempotency_key(self.request) if is_idempotent else None
-        body = await read_body(self.request)
+        body = await read_body(self.request, library_id=principal.library_id, hashed=key is not None)
         if key is None:
             async with self.runtime.database.transaction(principal.library_id) as connection:
                 return await self._run_json(principal, connection, body)

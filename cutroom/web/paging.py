@@ -22,7 +22,7 @@ class PageTokens:
     def after(self, last_id: str, *, listing: str, library_id: str) -> str:
         """Return the token of the page after this item."""
         signature = self.secret_box.sign(_PURPOSE, f"{listing} {library_id} {last_id}".encode())
-        return base64.urlsafe_b64encode(last_id.encode() + signature).decode().rstrip("=")
+        return _encode(last_id.encode() + signature)
 
     def read(self, token: str, *, listing: str, library_id: str) -> str:
         """Return the last item id of the previous page; raise INVALID_ARGUMENT for a token of another list."""
@@ -33,6 +33,12 @@ class PageTokens:
         except (binascii.Error, UnicodeError, ValueError) as error:
             raise invalid from error
         signed = f"{listing} {library_id} {last_id}".encode()
+        if _encode(payload) != token:  # the last character has bits that do not count
+            raise invalid
         if not is_id(last_id) or not self.secret_box.is_signed(_PURPOSE, signed, payload[26:]):
             raise invalid
         return last_id
+
+
+def _encode(payload: bytes) -> str:
+    return base64.urlsafe_b64encode(payload).decode().rstrip("=")

@@ -37,6 +37,7 @@ class AttackLog:
     attacks: list[Attack] = field(default_factory=list)
     offboarding_leaks: list[str] = field(default_factory=list)
     ratios: dict[str, float] = field(default_factory=dict)  # of the victim's latency, by load
+    load_requests: dict[str, int] = field(default_factory=dict)  # that were answered, by load
     syscalls_tried: int = 0
     syscalls_allowed: list[str] = field(default_factory=list)
     plaintext_payloads: int = 0

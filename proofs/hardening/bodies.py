@@ -49,16 +49,18 @@ async def attack_with_bodies(scene: Scene) -> None:
     keyed = await client.post(PATH, content=BODIES["250,000 fractions"], headers=headers)
     log.expect(FAMILY, "250,000 fractions under an idempotency key", keyed, 400)
     async with scene.reads.during("bodies", log.ratios):
-        await asyncio.gather(*(_flood(scene, number) for number in range(SENDERS)))
+        sent = await asyncio.gather(*(_flood(scene, number) for number in range(SENDERS)))
+    log.load_requests["bodies"] = sum(sent)
 
 
-async def _flood(scene: Scene, first: int) -> None:
-    """Send one body after another."""
+async def _flood(scene: Scene, first: int) -> int:
+    """Send one body after another; return how many."""
     bodies, ends = list(BODIES.values())[:-1], time.monotonic() + scene.load_seconds
-    number = first
+    number, sent = first, 0
     while time.monotonic() < ends:
         await scene.attacker.client.post(PATH, content=bodies[number % len(bodies)], headers=JSON)
-        number += SENDERS
+        number, sent = number + SENDERS, sent + 1
+    return sent
 
 
 async def _declared(scene: Scene, size: int) -> WireResponse:

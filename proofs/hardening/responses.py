@@ -100,7 +100,8 @@ async def _attack_forms(scene: Scene) -> None:
         found = await exchange(port, request_bytes("POST", path, headers, b"--x"), address="127.0.7.2")
         scene.log.add(FORMS, tried, found, succeeded=found.first not in {400, 403})
     async with scene.reads.during("forms", scene.log.ratios):
-        await asyncio.gather(*(_flood(scene, f"127.0.7.{number + 3}") for number in range(4)))
+        sent = await asyncio.gather(*(_flood(scene, f"127.0.7.{number + 3}") for number in range(4)))
+    scene.log.load_requests["forms"] = sum(sent)
 
 
 async def _chunked(client: httpx.AsyncClient) -> httpx.Response:
@@ -114,11 +115,13 @@ async def _chunked(client: httpx.AsyncClient) -> httpx.Response:
         return httpx.Response(400, text="the connection was closed before the form ended")
 
 
-async def _flood(scene: Scene, address: str) -> None:
+async def _flood(scene: Scene, address: str) -> int:
     fields = b"&".join(b"f%d=1" % number for number in range(20_000))
-    ends = time.monotonic() + scene.load_seconds
+    ends, sent = time.monotonic() + scene.load_seconds, 0
     async with client_at(scene.stage.api.url, address) as client:
         while time.monotonic() < ends:
             found = await client.post("/sign-in", content=fields, headers=URLENCODED)
             if found.status_code < 400:
                 raise RuntimeError(f"a form of 20,000 fields was accepted: {summary(found)}")
+            sent += 1
+    return sent

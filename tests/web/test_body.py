@@ -8,7 +8,15 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from cutroom.errors import CutroomError
-from cutroom.web.body import MAX_BODY_BYTES, MAX_DEPTH, MAX_VALUES, Body, read_body
+from cutroom.web.body import (
+    MAX_BODY_BYTES,
+    MAX_DEPTH,
+    MAX_VALUES,
+    PARSED_BYTES_PER_SECOND,
+    Body,
+    ParsingPace,
+    read_body,
+)
 
 
 async def read(content: bytes, content_type: str = "application/json") -> Body:
@@ -16,7 +24,9 @@ async def read(content: bytes, content_type: str = "application/json") -> Body:
         return {"type": "http.request", "body": content, "more_body": False}
 
     headers = [(b"content-type", content_type.encode())]
-    return await read_body(Request({"type": "http", "method": "POST", "headers": headers}, receive))
+    return await read_body(
+        Request({"type": "http", "method": "POST", "headers": headers}, receive), library_id="", hashed=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,3 +120,11 @@ async def test_other_media_types_are_rejected(content_type: str) -> None:
     error = (await read(b"{}", content_type)).error
     assert error is not None
     assert error.details["fields"][0]["path"] == "Content-Type"
+
+
+def test_large_bodies_of_a_library_are_spaced_and_others_do_not_wait() -> None:
+    pace, size = ParsingPace(), PARSED_BYTES_PER_SECOND // 10
+    assert [pace.delay("a", size, 5.0) for _ in range(3)] == pytest.approx([0.0, 0.1, 0.2])
+    assert pace.delay("b", size, 5.0) == 0.0
+    assert pace.delay("a", size, 5.25) == pytest.approx(0.05)
+    assert pace.delay("a", size, 9.0) == 0.0

@@ -264,6 +264,8 @@ class PagePipeline:
         token = self.request.cookies.get(cookie_name(self.runtime.settings, "session"), "")
         if any("\x00" in value for value in self.request.path_params.values()):
             raise not_found()
+        if not token and self.is_public and self.request.method == "POST":
+            return await self._write(self._anonymous())  # without a database connection
         async with self.runtime.database.connection() as connection:
             context = await self._identify(connection, token)
             if context.signed_in is None and not self.is_public:
@@ -273,15 +275,17 @@ class PagePipeline:
         return await self._write(context)
 
     async def _identify(self, connection: Connection, token: str) -> PageContext:
-        settings = self.runtime.settings
         context = PageContext(self.request, self.runtime, cookie=token)
         signed_in = await context.session_service.load(connection, token, now=self.runtime.clock()) if token else None
         if signed_in is None:
-            known = self.request.cookies.get(cookie_name(settings, "browser"), "")
-            return replace(context, cookie=known or new_browser_id())
+            return self._anonymous()
         self.request.scope["cutroom.principal"] = signed_in.principal
         libraries = await context.session_service.list_libraries(connection, signed_in.user_id)
         return replace(context, signed_in=signed_in, libraries=tuple(libraries))
+
+    def _anonymous(self) -> PageContext:
+        known = self.request.cookies.get(cookie_name(self.runtime.settings, "browser"), "")
+        return PageContext(self.request, self.runtime, cookie=known or new_browser_id())
 
     async def _write(self, context: PageContext) -> Response:
         check_origin(self.request, self.runtime.settings)
