@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-# The pool resets session settings when a connection is returned, including the current library:
-# code that does not enter a library sees no rows, instead of another library's.
+# A connection keeps the library of its last use in its session. It is reset when a connection is acquired, so that
+# code that does not enter a library sees no rows; a caller's credential or a transaction replaces it without a reset.
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 STATEMENT_TIMEOUT_MS = 15_000
@@ -21,10 +21,10 @@ CONNECT_TIMEOUT_SECONDS = 10
 
 
 class _PooledConnection(asyncpg.Connection):  # type: ignore[type-arg] (generic in its stubs only)
-    """Resets settings only: nothing here listens, or keeps cursors or advisory locks after a transaction."""
+    """Sends no reset when it is returned: nothing listens, or keeps cursors or advisory locks after a transaction."""
 
     def get_reset_query(self) -> str:
-        return "RESET ALL"
+        return ""
 
 
 class Database:
@@ -55,15 +55,22 @@ class Database:
     async def close(self) -> None:
         await self.pool.close()
 
-    def connection(self) -> AbstractAsyncContextManager[Connection]:
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
         """Acquires a connection with no library context, which sees no library's rows."""
+        async with self.unauthenticated() as connection:
+            await connection.execute("RESET ALL")
+            yield connection
+
+    def unauthenticated(self) -> AbstractAsyncContextManager[Connection]:
+        """Acquires a connection that may have any library's context: its first statement must authenticate a caller."""
         # asyncpg spawns a task for a timeout, so one is set only if no connection is idle.
         return self.pool.acquire(timeout=None if self.pool.get_idle_size() else ACQUIRE_TIMEOUT_SECONDS)
 
     @asynccontextmanager
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:
         """Opens a transaction in one library's context; commits unless the block raises."""
-        async with self.connection() as connection, connection.transaction():
+        async with self.unauthenticated() as connection, connection.transaction():
             await enter_library(connection, library_id)
             yield connection
 

@@ -170,7 +170,7 @@ class OperationPipeline:
 
     async def handle(self) -> Response:
         credential = credential_of(self.request.headers, speech=self.operation.speech)
-        async with self.runtime.database.connection() as connection:
+        async with self.runtime.database.unauthenticated() as connection:
             principal = await self._authenticate(connection, credential)
             if self.request.method == "GET":
                 return await self._rate_limited(principal, lambda: self._read(principal, connection))

@@ -139,6 +139,7 @@ CREATE TABLE oauth_refresh_tokens (
     CONSTRAINT oauth_refresh_tokens_pkey PRIMARY KEY (library_id, id)
 );
 
+-- Without a role, also because a credential is unknown, a connection enters no library.
 CREATE FUNCTION set_library_context(entered text, member_role text) RETURNS void
 LANGUAGE sql AS $$
     SELECT set_config('cutroom.library_id', CASE WHEN member_role IS NULL THEN '' ELSE entered END, false)
@@ -157,8 +158,8 @@ BEGIN
       JOIN libraries l ON l.id = k.library_id
       LEFT JOIN members m ON m.library_id = k.library_id AND m.user_id = k.user_id
      WHERE k.hash = credential_hash AND k.revoked_at IS NULL;
-    IF FOUND THEN
-        PERFORM set_library_context(library_id, role);
+    PERFORM set_library_context(library_id, role);
+    IF credential_id IS NOT NULL THEN
         RETURN NEXT;
     END IF;
 END $$;
@@ -176,8 +177,8 @@ BEGIN
       JOIN libraries l ON l.id = t.library_id
       LEFT JOIN members m ON m.library_id = t.library_id AND m.user_id = t.user_id
      WHERE t.hash = credential_hash AND t.revoked_at IS NULL AND t.expires_at > at;
-    IF FOUND THEN
-        PERFORM set_library_context(library_id, role);
+    PERFORM set_library_context(library_id, role);
+    IF credential_id IS NOT NULL THEN
         RETURN NEXT;
     END IF;
 END $$;

@@ -8,6 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from cutroom.accounts.keys import KEY_PREFIX, generate_credential
+from cutroom.accounts.principals import UnknownCredentialError
 from cutroom.platform import db as module
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, Database, insert
@@ -51,7 +53,7 @@ async def test_connection_without_library_sees_no_rows(database: Database, accou
         assert await connection.fetchval("SELECT count(*) FROM users") == 0
 
 
-async def test_library_is_reset_when_connection_is_released(
+async def test_library_is_reset_when_connection_is_acquired(
     single: Database, runtime: Runtime, accounts: Accounts, person: Person, key: Keyring
 ) -> None:
     await insert(accounts.connection, "folders", folder(person.library_id))
@@ -64,6 +66,18 @@ async def test_library_is_reset_when_connection_is_released(
         assert connection.get_server_pid() == server_process
         assert not await connection.fetchval(LIBRARY)
         assert await folders(connection) == 0
+
+
+async def test_unknown_credential_leaves_the_library_of_the_last_caller(
+    single: Database, runtime: Runtime, key: Keyring
+) -> None:
+    async with single.unauthenticated() as connection:
+        await runtime.authenticator.authenticate(connection, key.secret, now=system_clock(), speech=False)
+    async with single.unauthenticated() as connection:
+        unknown = generate_credential(KEY_PREFIX)
+        with pytest.raises(UnknownCredentialError):
+            await runtime.authenticator.authenticate(connection, unknown, now=system_clock(), speech=False)
+        assert not await connection.fetchval(LIBRARY)
 
 
 async def test_library_is_reset_after_an_error(single: Database, runtime: Runtime, key: Keyring) -> None:
