@@ -45,7 +45,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         report.note(escape(fault))
     missing = len(tally.wrong)
     report.claim(
-        "every changing operation and console action leaves exactly one entry, with actor, action and target",
+        "every changing operation, console action and command leaves exactly one entry, with actor, action and target",
         expected="0 missing",
         measured=f"{missing} of {len(tally.actions)}",
         holds=bool(tally.actions) and not missing,
