@@ -16,6 +16,7 @@ from cutroom.platform.secret_box import SecretBox
 
 INVITATION_LIFETIME = timedelta(days=7)
 INVITATION_PURPOSE = "invitation"
+SECRET_PREFIX = "inv_"  # which logs redact  # noqa: S105
 MAX_INVITATIONS = 100
 MAX_MEMBERS = 500
 _SECRET_BYTES = 24
@@ -136,7 +137,7 @@ async def invite(
         raise CutroomError(
             Code.CONFLICT, message=f"A workspace can have at most {MAX_INVITATIONS} pending invitations."
         )
-    invitation_id, secret = new_id(), secrets.token_urlsafe(_SECRET_BYTES)
+    invitation_id, secret = new_id(), SECRET_PREFIX + secrets.token_hex(_SECRET_BYTES)
     row = {
         "library_id": principal.library_id,
         "id": invitation_id,

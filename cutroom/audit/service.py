@@ -22,6 +22,7 @@ from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
 
 HASH_PURPOSE = "audit-chain"
+INSTALLATION = "installation"  # whose log has what concerns no library; ids of libraries are longer
 PAGE_ENTRIES = 500  # read at once by exports and verification
 _COLUMNS = """library_id, sequence, at, action, actor_kind, actor_id, user_id, targets, client_address, request_id,
               details, hash"""

@@ -6,13 +6,42 @@ from typing import Annotated, Any
 import typer
 
 from cutroom.audit import service
-from cutroom.audit.rules import ChainHead, parse_head
+from cutroom.audit.rules import AuditEntry, ChainHead, parse_head
+from cutroom.audit.service import AuditFilter
 from cutroom.entrypoints.operator import run, show
 from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Audit logs.")
+
+
+@app.command("show")
+def show_entries(
+    *,
+    library: Annotated[
+        str, typer.Option(help="The library; by default, the log of what concerns no library.")
+    ] = service.INSTALLATION,
+    limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50,
+) -> None:
+    """Show the newest entries of a log."""
+
+    async def work(connection: Connection, _settings: Settings) -> list[dict[str, Any]]:
+        entries, _ = await service.list_entries(connection, library, AuditFilter(), before=None, limit=limit)
+        return [_shown(each.entry) for each in entries]
+
+    show(entries=run(work))
+
+
+def _shown(entry: AuditEntry) -> dict[str, Any]:
+    return {
+        "sequence": entry.sequence,
+        "at": entry.at.isoformat(),
+        "action": entry.action,
+        "actor": {"kind": entry.actor_kind, "id": entry.actor_id, "userId": entry.user_id},
+        "targets": entry.targets,
+        **entry.details,
+    }
 
 
 @app.command("verify")

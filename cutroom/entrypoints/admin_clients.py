@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from cutroom.accounts.oauth import OAuthClientInfo, register_client, revoke_client
-from cutroom.entrypoints.operator import run, show
+from cutroom.audit.service import INSTALLATION
+from cutroom.entrypoints.operator import record, run, show
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection
 from cutroom.platform.settings import Settings
@@ -21,8 +22,10 @@ def create(
 ) -> None:
     """Register a public client, which uses PKCE instead of a secret."""
 
-    async def work(connection: Connection, _settings: Settings) -> OAuthClientInfo:
-        return await register_client(connection, title, redirect, owner_id=None, now=system_clock())
+    async def work(connection: Connection, settings: Settings) -> OAuthClientInfo:
+        new = await register_client(connection, title, redirect, owner_id=None, now=system_clock())
+        await record(connection, settings, INSTALLATION, "oauth.client.create", targets={"clientId": new.id})
+        return new
 
     made = run(work)
     show(clientId=made.id, name=made.name, redirectUris=list(made.redirect_uris))
@@ -32,8 +35,9 @@ def create(
 def revoke(client_id: str) -> None:
     """Revoke a client registered here; its tokens stop working immediately."""
 
-    async def work(connection: Connection, _settings: Settings) -> None:
+    async def work(connection: Connection, settings: Settings) -> None:
         await revoke_client(connection, client_id, owner_id=None, now=system_clock())
+        await record(connection, settings, INSTALLATION, "oauth.client.revoke", targets={"clientId": client_id})
 
     run(work)
     show(clientId=client_id, revoked=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cutroom.audit.service import INSTALLATION
 from cutroom.entrypoints.operator import record, run, show
 from cutroom.library.playback import PURPOSE
 from cutroom.platform import key_ring
@@ -33,13 +34,16 @@ def rotate(
     """Add a key to the ring, without restarts: it signs and encrypts from its activation on."""
 
     async def work(connection: Connection, settings: Settings) -> RingKeyInfo:
-        return await key_ring.rotate(
+        new = await key_ring.rotate(
             connection,
             SecretBox(settings.secret_key.get_secret_value()),
             now=system_clock(),
             activation_delay=timedelta(seconds=activation_seconds),
             grace_period=timedelta(hours=grace_hours),
         )
+        after = {"activationSeconds": activation_seconds, "graceHours": grace_hours}
+        await record(connection, settings, INSTALLATION, "keyRing.rotate", targets={"ringKeyId": new.id}, after=after)
+        return new
 
     show(**_shown(run(work)))
 

@@ -71,7 +71,7 @@ def _parse(body: bytes) -> Payloads:
     try:
         payloads = Parse(body, Payloads(), ignore_unknown_fields=True)
     except (ParseError, UnicodeDecodeError, RecursionError) as error:
-        raise invalid_field("body", "The body is not a list of Temporal payloads.") from error
+        raise invalid_field("body", "The body is not a list of payloads.") from error
     if len(payloads.payloads) > MAX_PAYLOADS:
         raise invalid_field("payloads", f"At most {MAX_PAYLOADS} payloads are decoded at once.")
     return payloads

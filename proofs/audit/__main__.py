@@ -9,7 +9,8 @@ from cutroom.platform.secret_box import SecretBox
 from cutroom.web.runtime import open_runtime
 from dev.scratch import Accounts, environment_of, scratch
 from dev.server import Server
-from proofs.audit.commands import prove_command
+from proofs.audit.account_actions import prove_account_actions
+from proofs.audit.commands import prove_admin_actions, prove_command
 from proofs.audit.console_actions import prove_console_actions
 from proofs.audit.operations import prove_operations
 from proofs.audit.tally import AuditTally
@@ -32,6 +33,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             factory = LibraryFactory(accounts)
             await prove_operations(client, factory, tally)
             await prove_console_actions(runtime, server.url, accounts, tally)
+            await prove_account_actions(settings, accounts, tally)
+            await prove_admin_actions(accounts, settings, tally)
             tampered = await prove_tampering(client, accounts, secret_box, entries=12 if short else 60)
             commands = await prove_command(client, accounts, settings)
         entries = int(await accounts.connection.fetchval("SELECT count(*) FROM audit_entries"))
@@ -42,7 +45,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         report.note(escape(fault))
     missing = len(tally.wrong)
     report.claim(
-        "every changing operation and console action leaves exactly one entry, with actor, action and target",
+        "every changing operation, console action and command leaves exactly one entry, with actor, action and target",
         expected="0 missing",
         measured=f"{missing} of {len(tally.actions)}",
         holds=bool(tally.actions) and not missing,

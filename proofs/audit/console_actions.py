@@ -29,11 +29,13 @@ class ConsoleUser:
     api: httpx.AsyncClient
     headers: Mapping[str, str]
     tally: AuditTally
+    page: str = ""  # the response to the last form
 
     async def act(self, action: str, path: str, fields: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Submits a form, checks the entry that it left, and returns the entry."""
         _, last = await new_entries(self.api, self.headers, 0)
         response = await self.user.client.post(path, data={"csrf": await self.user.csrf(), **(fields or {})})
+        self.page = response.text
         if response.status_code >= 400:
             self.tally.skipped.add(f"{action}: {response.status_code}")
             return {}

@@ -93,7 +93,9 @@ async def _restored_access(factory: LibraryFactory, library: LibraryFixture) -> 
 def untargeted(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of the library and sessions of the user have no target of their own."""
     owners = {"library.change", "updateRetention", "setDestination", "deleteDestination"}
-    owners |= {"session.end", "password.change", "workspace.create"}
+    owners |= {"session.create", "session.end", "password.change", "password.requestReset", "password.reset"}
+    owners |= {"email.requestVerification", "email.verify", "recoveryCodes.create", "recoveryCode.use"}
+    owners |= {"secondFactor.setUp", "secondFactor.enable", "secondFactor.disable", "workspace.create"}
     return {"targets": {"library": "own"}} if entry["action"] in owners and not entry["targets"] else {}
 
 

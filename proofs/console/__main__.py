@@ -10,13 +10,15 @@ from rich.markup import escape
 
 from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
-from proofs.console import editing_steps, library_steps, page_steps, product_steps, steps, trash_steps
+from dev.server import free_port
+from proofs.console import account_steps, editing_steps, library_steps, page_steps, product_steps, steps, trash_steps
 from proofs.console.browser import Findings, Steps, open_browser
 from proofs.console.stage import ConsoleStage, connect_oauth_app, make_speech_video
 from proofs.stage.loopback_worker import CERTIFICATE
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 from proofs.stage.webhook_receiver import Receiver
+from tests.support.servers.smtp_server import HOST, SmtpServer, smtp_server
 from tests.support.stage import Stage, open_stage, wait_for_voices
 
 # The smallest engines: other proofs measure what they make.
@@ -31,16 +33,26 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         receiver = Receiver(folder)
         await receiver.start()
         try:
-            async with open_stage(
-                "proof_console",
-                folder,
-                environment={**ENGINES, CERTIFICATE: str(folder / "certificate.pem")},
-                worker_module="proofs.stage.loopback_worker",
-                new_library_plan="creator",
-                sign_up="open",
-                playback="on",
-            ) as stage:
-                taken, findings = await _walk(stage, receiver, folder, screenshots=screenshots, short=short)
+            port = free_port()
+            async with (
+                smtp_server() as smtp,
+                open_stage(
+                    "proof_console",
+                    folder,
+                    environment={**ENGINES, CERTIFICATE: str(folder / "certificate.pem")},
+                    worker_module="proofs.stage.loopback_worker",
+                    port=port,
+                    public_url=f"http://localhost:{port}",  # where browsers allow passkeys without TLS
+                    new_library_plan="creator",
+                    sign_up="open",
+                    playback="on",
+                    smtp_host=HOST,
+                    smtp_port=smtp.port,
+                    smtp_security="off",
+                    mail_from="Cutroom <cutroom@example.com>",
+                ) as stage,
+            ):
+                taken, findings = await _walk(stage, receiver, smtp, folder, screenshots=screenshots, short=short)
         finally:
             await receiver.stop()
             receiver.sender.close()
@@ -48,13 +60,13 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
 
 
 async def _walk(
-    stage: Stage, receiver: Receiver, folder: Path, *, screenshots: Path, short: bool
+    stage: Stage, receiver: Receiver, smtp: SmtpServer, folder: Path, *, screenshots: Path, short: bool
 ) -> tuple[Steps, Findings]:
     await wait_for_voices(stage)
     video_file = make_speech_video(folder / "video.mp4")
     speech = ensure_clips(clips_folder()) / "two_cities.wav"
-    async with open_browser(stage.api.url, screenshots, short=short, microphone=speech) as browser:
-        console, taken = ConsoleStage(stage, browser, receiver, video_file), Steps()
+    async with open_browser(stage.settings.base_url, screenshots, short=short, microphone=speech) as browser:
+        console, taken = ConsoleStage(stage, browser, receiver, video_file, smtp), Steps()
         for name, step in STEPS:
             async with taken.step(name, browser):
                 await step(console)
@@ -134,6 +146,10 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("export the library and download the archive", page_steps.export_library),
     ("visit the remaining pages", page_steps.visit_remaining_pages),
     ("every page on a phone, with markup shown as text", page_steps.visit_on_a_phone),
+    ("forget the password, and set a new one with the mailed link", account_steps.reset_password),
+    ("turn two-step sign-in on, use a code, and turn it off", account_steps.use_two_steps),
+    ("add a passkey, sign in with it, and delete it", account_steps.use_passkey),
+    ("see another session, and sign it out", account_steps.end_sessions),
 )
 
 

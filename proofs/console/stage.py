@@ -17,6 +17,7 @@ from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from proofs.console.browser import BrowserSession
 from proofs.stage.oauth_client import AuthorizationRequest
 from proofs.stage.webhook_receiver import Receiver
+from tests.support.servers.smtp_server import SmtpServer
 from tests.support.stage import Stage
 
 EMAIL = "ada@example.com"
@@ -36,6 +37,7 @@ class ConsoleStage:
     browser: BrowserSession
     receiver: Receiver
     video_file: Path
+    smtp: SmtpServer
     ids: dict[str, str] = field(default_factory=dict)
 
 

@@ -8,12 +8,13 @@ from playwright.async_api import Route
 
 from cutroom.credits import ledger
 from cutroom.platform.clock import system_clock
+from proofs.console.account_steps import mailed_link, sign_out
 from proofs.console.stage import CHUNK_DELAY_MS, EMAIL, JOB_SECONDS, MARKUP, PASSWORD, SPOKEN, VIDEO_NAME, ConsoleStage
 from tests.support.dub_stage import MILLICREDITS
 
 
 async def sign_up(console: ConsoleStage) -> None:
-    """Create an account, and sign out."""
+    """Create an account, confirm its address with the mailed link, and sign out."""
     page = console.browser.page
     await console.browser.go("/sign-up")
     await console.browser.capture("sign-up", views=("laptop", "phone"))
@@ -21,10 +22,13 @@ async def sign_up(console: ConsoleStage) -> None:
     await page.fill("[name=email]", EMAIL)
     await page.fill("[name=password]", PASSWORD)
     await page.click("button.main")
+    await console.browser.wait_for("h1", has_text="Check your mail")
+    await console.browser.check_html(await console.browser.go(await mailed_link(console, "Confirm")))
+    await console.browser.capture("verify-email", views=("laptop", "phone"))
+    await page.fill("[name=password]", PASSWORD)
+    await page.click("button.main")
     await console.browser.wait_for("h1", has_text="Library")
-    await page.click(".who summary")
-    await page.click("text=Sign out")
-    await page.wait_for_url("**/sign-in*")
+    await sign_out(console)
 
 
 async def sign_in(console: ConsoleStage) -> None:

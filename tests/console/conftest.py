@@ -1,14 +1,16 @@
 """Fixtures for console tests: HTTP clients that keep cookies and submit forms with CSRF tokens."""
 
 import re
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 import pytest
 
 from cutroom.accounts.passwords import hash_password
 from cutroom.accounts.sessions import AuthenticatedUser, SessionService
+from cutroom.console.framework import sign_in_throttle
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
@@ -22,6 +24,7 @@ class Browser:
     """One browser, signed in or not."""
 
     client: httpx.AsyncClient
+    address: str | None = None
 
     async def get(self, path: str, **options: object) -> httpx.Response:
         return await self.client.get(path, **options)  # type: ignore[arg-type]  # passed to httpx
@@ -46,6 +49,11 @@ class Browser:
         return await self.post("/sign-in", {"email": person.email, "password": password, "next": "/account"})
 
 
+def new_address() -> str:
+    """A client address that no other test uses: attempts to sign in are counted per address."""
+    return f"2001:db8:{secrets.token_hex(2)}:{secrets.token_hex(2)}::1"
+
+
 NewBrowser = Callable[[], Browser]
 SignIn = Callable[[Person], Awaitable[Browser]]
 
@@ -55,14 +63,23 @@ async def new_browser(service: RequestMiddleware) -> AsyncIterator[NewBrowser]:
     opened: list[httpx.AsyncClient] = []
 
     def make() -> Browser:
-        transport = httpx.ASGITransport(app=service, client=(f"10.0.0.{len(opened) + 1}", 4000))
+        address = new_address()
+        transport = httpx.ASGITransport(app=service, client=(address, 4000))
         client = httpx.AsyncClient(transport=transport, base_url="http://cutroom.test")
         opened.append(client)
-        return Browser(client)
+        return Browser(client, address)
 
     yield make
     for client in opened:
         await client.aclose()
+
+
+@pytest.fixture
+def slow_refill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No attempt is added to a limit while a test runs, however slow the machine is."""
+    for name in ("ATTEMPTS_PER_ADDRESS", "ATTEMPTS_PER_ACCOUNT_AND_ADDRESS", "ATTEMPTS_PER_ACCOUNT"):
+        limit = getattr(sign_in_throttle, name)
+        monkeypatch.setattr(sign_in_throttle, name, replace(limit, seconds=24 * 3600))
 
 
 @pytest.fixture

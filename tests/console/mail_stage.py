@@ -24,7 +24,7 @@ from cutroom.platform.temporal import connect
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from dev.scratch import Accounts
-from tests.console.conftest import Browser
+from tests.console.conftest import Browser, new_address
 from tests.support.servers.smtp_server import HOST, SmtpServer, smtp_server
 
 PUBLIC_URL = "http://cutroom.localhost"  # where browsers allow passkeys without TLS
@@ -46,7 +46,7 @@ class MailStage:
 
     def browser(self) -> Browser:
         """A browser without a session, at an address of its own."""
-        transport = httpx.ASGITransport(app=self.service, client=(f"10.1.0.{len(self.opened) + 1}", 4000))
+        transport = httpx.ASGITransport(app=self.service, client=(new_address(), 4000))
         client = httpx.AsyncClient(transport=transport, base_url=PUBLIC_URL)
         self.opened.append(client)
         return Browser(client)

@@ -1,10 +1,8 @@
 """Tests that floods of sign-ins lock no one out."""
 
 import asyncio
-import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -22,8 +20,9 @@ from cutroom.web.limits import RateLimit, client_network
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
 from dev.scratch import Person
-from tests.console.conftest import PASSWORD, Browser, SignIn
+from tests.console.conftest import PASSWORD, Browser, SignIn, new_address
 
+pytestmark = pytest.mark.usefixtures("slow_refill")
 At = Callable[[str], Browser]
 
 
@@ -36,18 +35,6 @@ def at(service: RequestMiddleware) -> At:
         return Browser(httpx.AsyncClient(transport=transport, base_url="http://cutroom.test"))
 
     return make
-
-
-def new_address() -> str:
-    return f"2001:db8:{secrets.token_hex(2)}:{secrets.token_hex(2)}::1"
-
-
-@pytest.fixture(autouse=True)
-def _slow_refill(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No attempt is added to a limit while a test runs, however slow the machine is."""
-    for name in ("ATTEMPTS_PER_ADDRESS", "ATTEMPTS_PER_ACCOUNT_AND_ADDRESS", "ATTEMPTS_PER_ACCOUNT"):
-        limit = getattr(sign_in_throttle, name)
-        monkeypatch.setattr(sign_in_throttle, name, replace(limit, seconds=24 * 3600))
 
 
 @pytest.fixture

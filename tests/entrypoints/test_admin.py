@@ -205,7 +205,10 @@ async def test_failed_command_rolls_back(run: Admin, accounts: Accounts, email: 
     assert await accounts.connection.fetchval("SELECT count(*) FROM libraries") == before
 
 
-async def test_owner_database_url_is_required(environment: dict[str, str], run: Admin) -> None:
+async def test_owner_database_url_is_required(
+    environment: dict[str, str], run: Admin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUTROOM_OWNER_DATABASE_URL", raising=False)
     del environment["CUTROOM_OWNER_DATABASE_URL"]
     assert "CUTROOM_OWNER_DATABASE_URL" in await run("user", "create", f"{new_id()}@example.com", fails=2)
 

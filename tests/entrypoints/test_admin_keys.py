@@ -29,8 +29,8 @@ Admin = Callable[..., Awaitable[Any]]
 async def run(environment: dict[str, str], accounts: Accounts) -> AsyncIterator[Admin]:
     """Runs a command; returns its JSON output, or stderr if it is expected to fail."""
 
-    async def run(*arguments: str, fails: int = 0) -> Any:  # noqa: ANN401 (JSON)
-        result = await asyncio.to_thread(CliRunner().invoke, app, ("keys", *arguments), env=environment)
+    async def run(*arguments: str, group: str = "keys", fails: int = 0) -> Any:  # noqa: ANN401 (JSON)
+        result = await asyncio.to_thread(CliRunner().invoke, app, (group, *arguments), env=environment)
         assert result.exit_code == fails, result.output
         return result.stderr if fails else json.loads(result.stdout)
 
@@ -48,6 +48,29 @@ async def test_rotation_is_listed(run: Admin) -> None:
     assert datetime.fromisoformat(initial["verifiesUntil"]) == active_from + timedelta(hours=1)
     assert active_from == datetime.fromisoformat(new["createdAt"]) + timedelta(minutes=10)
     assert "not active yet" in await run("rotate", fails=1)
+
+
+async def test_rotation_is_logged(run: Admin) -> None:
+    before = (await run("show", "--limit", "1", group="audit"))["entries"]
+    new = await run("rotate", "--grace-hours", "1", "--activation-seconds", "600")
+    assert "not active yet" in await run("rotate", fails=1)
+    [entry] = (await run("show", "--limit", "1", group="audit"))["entries"]
+    assert entry["sequence"] == (before[0]["sequence"] + 1 if before else 1)
+    assert (entry["action"], entry["targets"]) == ("keyRing.rotate", {"ringKeyId": new["id"]})
+    assert entry["actor"] == {"kind": "system", "id": "admin", "userId": None}
+    assert entry["after"] == {"activationSeconds": 600, "graceHours": 1}
+    verified = await run("verify", "--library", "installation", group="audit")
+    assert verified["ok"]
+    assert verified["libraries"][0]["head"].startswith(f"{entry['sequence']}:")
+
+
+async def test_clients_of_the_operator_are_logged(run: Admin) -> None:
+    arguments = ("create", "Reader", "--redirect", "https://reader.example.com/callback")
+    client_id = (await run(*arguments, group="client"))["clientId"]
+    await run("revoke", client_id, group="client")
+    revoked, created = (await run("show", "--limit", "2", group="audit"))["entries"]
+    assert (created["action"], revoked["action"]) == ("oauth.client.create", "oauth.client.revoke")
+    assert created["targets"] == revoked["targets"] == {"clientId": client_id}
 
 
 async def test_playback_keys_of_a_cdn_include_the_next_one(run: Admin, settings: Settings) -> None:

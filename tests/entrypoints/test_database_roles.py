@@ -17,7 +17,7 @@ from dev.services import control
 from migrations.privileges import API, FUNCTIONS, RELAY, ROLES, TABLES, VIEWS, WORKER
 from tests.support.relations import Relation, fill_empty_tables, read_relations
 
-SHARED = frozenset({"alembic_version", "stock_voices", "translation_routes"})
+SHARED = frozenset({"alembic_version", "key_ring", "stock_voices", "translation_routes"})
 OWN_ROWS = {"libraries": "id = $1", "users": "id IN (SELECT user_id FROM members WHERE library_id = $1)"}
 SCHEMA_CHANGES = (
     "CREATE TABLE mine (id text)",

@@ -28,12 +28,16 @@ WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/9aBcDeF0="
 FILE_TOKEN = f"fl_6f0c1d2e{'4f5e6d7c' * 4}"
 PLAYBACK_TOKEN = f"pb_6f0c1d2e{'4f5e6d7c' * 4}"
 SIGNED = "X-Goog-Signature=4f5e6d7c"
+MAIL_LINK_SECRET = f"ml_{'4f5e6d7c' * 8}"
+INVITATION_SECRET = f"inv_{'4f5e6d7c' * 6}"
 SECRETS = {
     "key": KEY,
     "token": TOKEN,
     "webhook secret": WEBHOOK_SECRET,
     "file token": FILE_TOKEN,
     "playback token": PLAYBACK_TOKEN,
+    "secret of a mailed link": MAIL_LINK_SECRET,
+    "secret of an invitation": INVITATION_SECRET,
 }
 AROUND = {
     "alone": "{}",

@@ -17,7 +17,7 @@ import httpx
 from cutroom.platform.settings import Settings
 from dev.child_process import end_child, start_child
 from dev.scratch import Accounts, Keyring, Person, environment_of, scratch
-from dev.server import Server
+from dev.server import Server, free_port
 
 TERMINAL = {"ready", "failed"}
 WORKER_MODULE = "cutroom.entrypoints.worker"
@@ -77,6 +77,7 @@ async def open_stage(
     *,
     environment: Mapping[str, str] | None = None,
     worker_module: str = WORKER_MODULE,
+    port: int | None = None,
     **changes: Any,  # noqa: ANN401 (settings)
 ) -> AsyncIterator[Stage]:
     """Start an API and a worker on a fresh database; `changes` override settings."""
@@ -84,7 +85,7 @@ async def open_stage(
     accounts = await Accounts.open(settings)
     person = await accounts.person()
     variables = {**environment_of(settings), **(environment or {})}
-    api, worker = Server(variables), WorkerProcess(variables, module=worker_module)
+    api, worker = Server(variables, port=port or free_port()), WorkerProcess(variables, module=worker_module)
     try:
         api.start()
         worker.start()

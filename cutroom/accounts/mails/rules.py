@@ -80,10 +80,11 @@ You have one already. Sign in, or choose "Forgot your password?" there:
 {home}/sign-in
 """,
     MailKind.PASSWORD_CHANGED: "The password of your account was changed, and all sessions have ended.\n" + _IF_NOT_YOU,
-    MailKind.SECOND_FACTOR_ON: "Your account now asks for a code of your authenticator app.\n" + _IF_NOT_YOU,
-    MailKind.SECOND_FACTOR_OFF: "Your account no longer asks for a code of your authenticator app.\n" + _IF_NOT_YOU,
+    MailKind.SECOND_FACTOR_ON: "Your account now asks for a code from your authenticator app.\n" + _IF_NOT_YOU,
+    MailKind.SECOND_FACTOR_OFF: "Your account no longer asks for a code from your authenticator app.\n" + _IF_NOT_YOU,
     MailKind.PASSKEY_ADDED: "A passkey was added to your account; it signs in without the password.\n" + _IF_NOT_YOU,
-    MailKind.RECOVERY_CODE_USED: "Someone has signed in to your account with a recovery code.\n" + _IF_NOT_YOU,
+    MailKind.RECOVERY_CODE_USED: "A recovery code of your account was used instead of a code from your app.\n"
+    + _IF_NOT_YOU,
 }
 
 

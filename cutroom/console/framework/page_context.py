@@ -345,8 +345,18 @@ def parse(model: type[Model], document: Mapping[str, Any]) -> Model:
         raise invalid_fields(fields) from error
 
 
+_TOO_MANY = "Too many attempts. Wait a minute, then try again."
+_LIMITS = {
+    "unfinished_jobs": "Too many jobs are unfinished. Try again when some of them are ready.",
+    "failed_jobs": "Too many jobs have failed today. Try again tomorrow.",
+    "free_work": "Too much free work was started today. Try again tomorrow.",
+}
+
+
 def error_text(error: CutroomError) -> str:
-    """The message shown to the user: the field messages if there are any."""
+    """The message shown to the user: the field messages if there are any. That of a limit speaks of API keys."""
+    if error.code is Code.RATE_LIMITED:
+        return _LIMITS.get(error.details.get("limit", ""), _TOO_MANY)
     fields = error.details.get("fields", []) if error.code is Code.INVALID_ARGUMENT else []
     return " ".join(dict.fromkeys(field["message"] for field in fields)) or error.message
 

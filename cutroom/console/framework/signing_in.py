@@ -16,7 +16,6 @@ from cutroom.platform.db import Connection
 
 MAX_NEXT = 2_000
 HOME = "/library"
-TOO_MANY = "Too many attempts. Wait a minute, then try again."
 VERIFY_FIRST = (
     "Confirm your email address first: we have sent you a link. If you cannot find it, look for it in your spam folder."
 )

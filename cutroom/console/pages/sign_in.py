@@ -12,7 +12,6 @@ from cutroom.console.framework.security import delete_cookie
 from cutroom.console.framework.sign_in_throttle import throttle
 from cutroom.console.framework.signing_in import (
     HOME,
-    TOO_MANY,
     check_password_of,
     finish_sign_in,
     queue_account_mail,
@@ -43,7 +42,7 @@ async def do_sign_in(context: PageContext) -> Response:
     except CutroomError as error:
         if error.code is not Code.RATE_LIMITED:
             raise
-        message, status, headers = TOO_MANY, error.status, dict(error.headers)
+        message, status, headers = error_text(error), error.status, dict(error.headers)
     response = context.page("sign_in.html", status=status, next=target, email=email, error=message)
     response.headers.update(headers)
     return response

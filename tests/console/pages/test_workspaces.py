@@ -6,7 +6,7 @@ from cutroom.accounts.principals import Role
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
 
-_LINK = re.compile(r'<code id="link">http://[^/]+(/invitations/[\w-]+)</code>')
+LINK = re.compile(r'<code id="link">http://[^/]+(/invitations/[\w-]+)</code>')
 
 
 async def role_of(accounts: Accounts, workspace_id: str, person: Person) -> str | None:
@@ -30,7 +30,7 @@ async def test_invitation_link_works_once_for_the_invited_address(
     assert "Team &amp; Co" in page
     guest, other = await accounts.person(), await accounts.person()
     invited = await browser.post("/workspace/invitations", {"email": guest.email.upper(), "role": "viewer"})
-    link = _LINK.search(invited.text)
+    link = LINK.search(invited.text)
     assert link is not None
     wrong = await sign_in(other)
     assert "another email address" in (await wrong.get(link[1])).text
@@ -50,7 +50,7 @@ async def test_revoked_invitation_cannot_be_used(
     await found(browser, accounts, person)
     guest = await accounts.person()
     invited = await browser.post("/workspace/invitations", {"email": guest.email, "role": "editor"})
-    link = _LINK.search(invited.text)
+    link = LINK.search(invited.text)
     assert link is not None
     ends = re.findall(r'action="(/workspace/invitations/\w+/end)"', invited.text)
     assert (await browser.post(ends[0])).status_code == 303

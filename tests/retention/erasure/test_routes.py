@@ -1,5 +1,6 @@
 """DELETE /v1/library: who may erase what, what ends at once, and where the certificate is read."""
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from cutroom.jobs import service as jobs
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.service import NewJob
 from cutroom.platform.clock import system_clock
+from cutroom.platform.secret_box import RingKey, SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.retention.erasure.links import CertificateLinks
 from cutroom.retention.erasure.log import ErasureLog
@@ -131,6 +133,18 @@ async def test_certificate_url_shows_the_state_without_a_key(
     assert shown["status"] == "erased"
     assert shown["certificate"]["libraryId"] == person.library_id
     assert (await anonymous.post(url)).status_code == 405
+
+
+def test_certificate_url_outlives_key_rotations() -> None:
+    """The certificate is for the owner of an erased library, who can request no other URL."""
+    secret_box, now = SecretBox("a secret for this test, long enough"), system_clock()
+    links, erasure_id = CertificateLinks(secret_box, ""), "01j9z3k4m5n6p7q8r9s0t1v2w3"
+    token = links.token(erasure_id)
+    first = RingKey(0, secret_box.unwrap(0, None), verifies_until=now - timedelta(hours=1))
+    secret_box.install([first, RingKey(1, b"1" * 32, active_from=now - timedelta(hours=49))])
+    assert secret_box.signing_key_id == 1
+    assert links.token(erasure_id) == token
+    assert links.erasure_id(token) == erasure_id
 
 
 async def test_forged_certificate_url_is_not_found(anonymous: httpx.AsyncClient, runtime: Runtime) -> None:

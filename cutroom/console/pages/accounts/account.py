@@ -5,6 +5,8 @@ from starlette.responses import Response
 from cutroom.accounts.email_verification import load_verification, mark_verified
 from cutroom.accounts.mails.rules import MailKind
 from cutroom.accounts.mails.service import use_link
+from cutroom.accounts.passkeys.service import list_passkeys
+from cutroom.accounts.second_factor.service import load_second_factor
 from cutroom.accounts.sessions import AuthenticatedUser, hash_new_password, store_password
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.console.framework.security import SESSION_SECONDS, set_cookie
@@ -26,8 +28,15 @@ _ENOUGH = "We have sent several links already. Wait an hour, then try again."
 async def _page(
     context: PageContext, connection: Connection, *, error: str | None = None, status: int = 200
 ) -> Response:
-    verification = await load_verification(connection, context.personal_library_id)
-    return context.page("account.html", status=status, error=error, is_verified=verification.verified_at is not None)
+    personal = context.personal_library_id
+    return context.page(
+        "account.html",
+        status=status,
+        error=error,
+        is_verified=(await load_verification(connection, personal)).verified_at is not None,
+        second_factor=await load_second_factor(connection, personal),
+        passkeys=len(await list_passkeys(connection, personal)),
+    )
 
 
 async def show_account(context: PageContext) -> Response:

@@ -10,7 +10,6 @@ from cutroom.accounts.sessions import AuthenticatedUser
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.console.framework.sign_in_throttle import throttle
 from cutroom.console.framework.signing_in import (
-    TOO_MANY,
     check_password_of,
     queue_account_mail,
     safe_next,
@@ -50,7 +49,9 @@ async def do_sign_in(context: PageContext) -> Response:
     except CutroomError as error:
         if error.code is not Code.RATE_LIMITED:
             raise
-        response: Response = context.page("sign_in.html", status=error.status, next=target, email="", error=TOO_MANY)
+        response: Response = context.page(
+            "sign_in.html", status=error.status, next=target, email="", error=error_text(error)
+        )
         response.headers.update(error.headers)
         return response
     is_verified = False

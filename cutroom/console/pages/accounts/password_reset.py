@@ -11,7 +11,7 @@ from cutroom.accounts.sessions import AuthenticatedUser, hash_new_password, norm
 from cutroom.console.framework.page_context import PageContext, error_text, page, redirect
 from cutroom.console.framework.security import delete_cookie
 from cutroom.console.framework.sign_in_throttle import throttle
-from cutroom.console.framework.signing_in import TOO_MANY, check_mail, opened_link, queue_account_mail
+from cutroom.console.framework.signing_in import check_mail, opened_link, queue_account_mail
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 
@@ -36,7 +36,9 @@ async def request_reset(context: PageContext) -> Response:
     except CutroomError as error:
         if error.code is not Code.RATE_LIMITED:
             raise
-        response: Response = context.page("forgot_password.html", status=error.status, email=email, error=TOO_MANY)
+        response: Response = context.page(
+            "forgot_password.html", status=error.status, email=email, error=error_text(error)
+        )
         response.headers.update(error.headers)
         return response
     async with context.runtime.database.connection() as connection:

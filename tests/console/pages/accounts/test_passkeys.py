@@ -233,6 +233,7 @@ async def test_deleted_passkey_no_longer_signs_in(
     assert await enter(stage.browser(), device) == 401
 
 
+@pytest.mark.usefixtures("slow_refill")
 async def test_attempts_are_throttled(stage: MailStage) -> None:
     browser, device = stage.browser(), SoftwareAuthenticator(PUBLIC_URL)
     statuses = [await enter(browser, device) for _ in range(11)]
