@@ -94,7 +94,7 @@ async def _use_keys(rotation: Rotation, is_over: asyncio.Event) -> None:
 
 
 async def _use_after(scene: Scene, rotation: Rotation, session: str) -> None:
-    """An upload that was begun with the earlier key, and an import whose URL is sealed with the new one."""
+    """An upload that was started with the earlier key, and an import whose URL is sealed with the new one."""
     client = rotation.tenant.client
     status = await client.put(session, headers={**NO_KEY, "Content-Range": "bytes */*"})
     rotation.check("upload session", status.status_code, 200, 201, 308)
