@@ -20,7 +20,7 @@ from proofs.audit.console_actions import PASSWORD, ConsoleUser
 from proofs.audit.operations import new_entries, untargeted
 from proofs.audit.tally import AuditTally
 from proofs.stage.oauth_client import BrowserUser
-from tests.support.software_authenticator import SoftwareAuthenticator
+from tests.support.devices.software_authenticator import SoftwareAuthenticator
 
 _CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
 _SESSION = re.compile(r'action="(/account/sessions/\w+/end)"')

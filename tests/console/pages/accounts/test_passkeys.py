@@ -15,7 +15,7 @@ from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 from tests.console.conftest import PASSWORD, Browser
 from tests.console.mail_stage import PUBLIC_URL, MailStage, open_mail_stage
-from tests.support.software_authenticator import USER_PRESENT, SoftwareAuthenticator, decode, encode
+from tests.support.devices.software_authenticator import USER_PRESENT, SoftwareAuthenticator, decode, encode
 
 SESSION = "cutroom-session"
 
