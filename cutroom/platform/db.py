@@ -20,7 +20,7 @@ ACQUIRE_TIMEOUT_SECONDS = 10
 CONNECT_TIMEOUT_SECONDS = 10
 
 
-class _PooledConnection(asyncpg.Connection):  # type: ignore[type-arg] (generic in its stubs only)
+class _PooledConnection(asyncpg.Connection):
     """Sends no reset when it is returned: nothing listens, or keeps cursors or advisory locks after a transaction."""
 
     def get_reset_query(self) -> str:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 
@@ -105,7 +106,8 @@ async def open_scene(folder: Path, *, short: bool) -> AsyncIterator[Scene]:
     canary = Canary()
     host = AttackHost(folder, file.read_bytes(), canary)
     # Transcripts start and stay unfinished here, so they must not count against the jobs of a library.
-    settings = {**uploads.SETTINGS, **sources.SETTINGS, "worker_queues": QUEUES, "running_jobs_per_library": 100}
+    settings: dict[str, Any] = {**uploads.SETTINGS, **sources.SETTINGS, "worker_queues": QUEUES}
+    settings["running_jobs_per_library"] = 100
     environment = {CERTIFICATE: str(host.certificate)}
     await canary.start()
     await host.start()
