@@ -55,6 +55,7 @@ async def check_redaction(capsys: pytest.CaptureFixture[str], browser: Browser, 
     lines = [line for line in requests(printed) if line["path"].startswith(logged_as.rpartition("/")[0] + "/")]
     assert {line["method"] for line in lines} == {"GET", "POST"}
     assert {line["path"] for line in lines} == {logged_as}
+    assert {line["route"] for line in lines if line["method"] == "POST"} <= LINKS
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])

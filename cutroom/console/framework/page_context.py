@@ -222,6 +222,7 @@ def page(
 
     async def endpoint(request: Request) -> Response:
         runtime: Runtime = request.app.state.runtime
+        request.scope["route"] = route  # for the access log and the metrics
         try:
             pipeline = PagePipeline(
                 request,
@@ -237,7 +238,8 @@ def page(
         harden(response, runtime.settings)
         return response
 
-    return Route(path, endpoint, methods=[method], name=f"{handler.__module__}.{handler.__qualname__}")
+    route = Route(path, endpoint, methods=[method], name=f"{handler.__module__}.{handler.__qualname__}")
+    return route
 
 
 class PagePipeline:
