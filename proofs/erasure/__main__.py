@@ -28,9 +28,11 @@ from proofs.erasure.compaction import compact_postgres, compact_seaweedfs, compa
 from proofs.erasure.exporting import count_wrong_files
 from proofs.erasure.planting import PlantedLibrary, plant
 from proofs.erasure.searching import (
+    ENCRYPTED_STORE,
     STORES,
     Findings,
     Needles,
+    count_files_with,
     search_files,
     search_objects,
     search_redis,
@@ -86,6 +88,16 @@ async def _erase_one_of_two(report: Report, stage: Stage, folder: Path) -> tuple
         expected=", ".join(STORES),
         measured=", ".join(sorted(stores)),
         holds=stores == set(STORES),
+    )
+    named = await asyncio.to_thread(
+        count_files_with, environment.data_dir() / ENCRYPTED_STORE, erased.library_id.encode()
+    )
+    plain = sum(ENCRYPTED_STORE in place for place in before.hits)
+    report.claim(
+        "Temporal's store names the library, and holds nothing of it in plain text",
+        expected="found, 0",
+        measured=f"in {named} files, {plain}",
+        holds=named > 0 and plain == 0,
     )
     report.figures(planted=before.count, kinds=len(erased.kinds))
     rows, objects = await _keys(stage.accounts.connection, kept.library_id), await _objects(stage.settings, kept)

@@ -18,7 +18,8 @@ from proofs.erasure.planting import PlantedLibrary
 _KIND = re.compile(rb"x([a-z]+)x")
 _MAX_KIND = 40
 # Parts of the names of places: each store, so that a search that cannot find anything in one is noticed.
-STORES = ("table", "objects", "redis", "postgres", "seaweedfs", "temporal", "worker-")
+STORES = ("table", "objects", "redis", "postgres", "seaweedfs", "worker-")
+ENCRYPTED_STORE = "temporal"  # its payloads are encrypted: before the erasure too, only ids are found in it
 _BARE = "word"  # the word of the fixtures' rows, without a kind
 _BINARY = "bytes"
 
@@ -104,6 +105,11 @@ def search_files(needles: Needles, folders: Iterable[Path], findings: Findings) 
                     for kind in needles.find_in(content):
                         findings.add(str(path.relative_to(folder.parent)), kind)
     return searched
+
+
+def count_files_with(folder: Path, text: bytes) -> int:
+    """The files that contain this text."""
+    return sum(text in path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 async def search_tables(needles: Needles, connection: Connection, findings: Findings) -> None:
