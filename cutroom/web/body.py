@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from starlette.requests import Request
 
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.platform.secret_box import content_hash
+from cutroom.web.pace import Pace
 
 MAX_BODY_BYTES = 1024 * 1024
 # Oversized bodies are drained up to this size: closing early would reset the connection before the error arrives.
@@ -24,9 +24,10 @@ MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
 MAX_VALUES = 10_000  # parsing and canonicalizing take about 3 microseconds each
 INLINE_BYTES = 32 * 1024  # larger bodies are parsed in a thread, so that they do not delay other requests
-PARSED_BYTES_PER_SECOND = 32 * 1024 * 1024  # of the larger bodies of one library
+PARSED_BYTES_PER_SECOND = 8 * 1024 * 1024  # of the larger bodies of one library
 # One thread: two would compete for the interpreter's lock with each other and with the event loop.
 _parser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="body-parser")
+_pace = Pace(PARSED_BYTES_PER_SECOND)
 BODY = "body"
 
 MAX_FORM_BYTES = 64 * 1024 * 1024
@@ -44,25 +45,6 @@ class Body:
     document: Any
     hash: bytes  # empty unless asked for
     error: CutroomError | None
-
-
-class ParsingPace:
-    """Spaces the large bodies of a library, so that parsing them leaves time for other libraries' requests."""
-
-    def __init__(self) -> None:
-        self._starts: OrderedDict[str, float] = OrderedDict()  # of the next body, by library
-
-    def delay(self, library_id: str, size: int, now: float) -> float:
-        """How long to wait with a body of this size."""
-        while self._starts and next(iter(self._starts.values())) <= now:
-            self._starts.popitem(last=False)
-        start = max(now, self._starts.get(library_id, now))
-        self._starts[library_id] = start + size / PARSED_BYTES_PER_SECOND
-        self._starts.move_to_end(library_id)
-        return start - now
-
-
-_pace = ParsingPace()
 
 
 async def read_body(request: Request, *, library_id: str, hashed: bool) -> Body:

@@ -12,9 +12,7 @@ from cutroom.web.body import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
     MAX_VALUES,
-    PARSED_BYTES_PER_SECOND,
     Body,
-    ParsingPace,
     read_body,
 )
 
@@ -120,11 +118,3 @@ async def test_other_media_types_are_rejected(content_type: str) -> None:
     error = (await read(b"{}", content_type)).error
     assert error is not None
     assert error.details["fields"][0]["path"] == "Content-Type"
-
-
-def test_large_bodies_of_a_library_are_spaced_and_others_do_not_wait() -> None:
-    pace, size = ParsingPace(), PARSED_BYTES_PER_SECOND // 10
-    assert [pace.delay("a", size, 5.0) for _ in range(3)] == pytest.approx([0.0, 0.1, 0.2])
-    assert pace.delay("b", size, 5.0) == 0.0
-    assert pace.delay("a", size, 5.25) == pytest.approx(0.05)
-    assert pace.delay("a", size, 9.0) == 0.0

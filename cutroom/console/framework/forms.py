@@ -1,5 +1,8 @@
 """Parses submitted forms, with and without files."""
 
+import asyncio
+import math
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,11 +11,14 @@ from urllib.parse import parse_qsl
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
-from cutroom.errors import invalid_fields
+from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.web import body
+from cutroom.web.pace import Pace
 
 MAX_FORM_BYTES = 256 * 1024
 MAX_FIELDS = 500
+MAX_WAIT_SECONDS = 2.0
+_anonymous = Pace(20, burst=40)  # forms per second and client address
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,16 @@ class Form:
     def uploads(self, name: str) -> list[UploadFile]:
         """The files of a field. Browsers send an empty file without a name when none was selected."""
         return [file for key, file in self.files if key == name and file.filename]
+
+
+async def wait_for_turn(request: Request) -> None:
+    """Spaces the forms of an address that is not signed in; raises RATE_LIMITED if it sends far too many."""
+    address = request.client.host if request.client else ""
+    delay = _anonymous.delay(address, 1, time.monotonic(), longest=MAX_WAIT_SECONDS)
+    if delay > MAX_WAIT_SECONDS:
+        headers = {"Retry-After": str(math.ceil(delay))}
+        raise CutroomError(Code.RATE_LIMITED, details={"limit": "rate"}, headers=headers)
+    await asyncio.sleep(delay)
 
 
 @asynccontextmanager

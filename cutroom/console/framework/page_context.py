@@ -27,7 +27,7 @@ from cutroom.accounts.sessions import (
 from cutroom.audit import service as audit
 from cutroom.audit.rules import target_ids
 from cutroom.audit.service import AuditActor, AuditEvent
-from cutroom.console.framework.forms import Form, read_form
+from cutroom.console.framework.forms import Form, read_form, wait_for_turn
 from cutroom.console.framework.rendering import render
 from cutroom.console.framework.security import (
     BROWSER_ID_SECONDS,
@@ -291,6 +291,8 @@ class PagePipeline:
 
     async def _write(self, context: PageContext) -> Response:
         check_origin(self.request, self.runtime.settings)
+        if context.signed_in is None:
+            await wait_for_turn(self.request)
         async with read_form(self.request, accepts_files=self.accepts_files) as form:
             given = self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD)
             check_csrf(self.runtime.secret_box, context.cookie, given)
