@@ -1,5 +1,6 @@
 """Tests the exports on the storage page: access, starting, the polled list, downloading and deleting."""
 
+import itertools
 import re
 from datetime import timedelta
 from typing import Any
@@ -24,8 +25,12 @@ READY = {"progress": 100, "archive_bytes": 1_234_000_000, "sha256": "0" * 64}
 FAILURE = {"error_code": "FAILED_PRECONDITION", "error_message": f"The library is too large. {MARKUP}"}
 
 
+_milliseconds = itertools.count()
+
+
 async def add_export(accounts: Accounts, library_id: str, status: str, **columns: Any) -> str:  # noqa: ANN401 (columns)
-    export_id, now = new_id(), system_clock()
+    now = system_clock()
+    export_id = new_id(now.timestamp() + next(_milliseconds) / 1000)  # ids sort by millisecond
     row = {"library_id": library_id, "id": export_id, "status": status, "created_at": now}
     row["finished_at"] = now if status in {"ready", "failed"} else None
     await insert(accounts.connection, "exports", {**row, "expires_at": now + timedelta(days=7), **columns})
