@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from cutroom.errors import CutroomError, invalid_field
 from cutroom.platform.secret_box import content_hash
-from cutroom.web.pace import Pace
+from cutroom.web.pacer import Pacer
 
 MAX_BODY_BYTES = 1024 * 1024
 # Oversized bodies are drained up to this size: closing early would reset the connection before the error arrives.
@@ -27,7 +27,7 @@ INLINE_BYTES = 32 * 1024  # larger bodies are parsed in a thread, so that they d
 PARSED_BYTES_PER_SECOND = 8 * 1024 * 1024  # of the larger bodies of one library
 # One thread: two would compete for the interpreter's lock with each other and with the event loop.
 _parser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="body-parser")
-_pace = Pace(PARSED_BYTES_PER_SECOND)
+_pacer = Pacer(PARSED_BYTES_PER_SECOND)
 BODY = "body"
 
 MAX_FORM_BYTES = 64 * 1024 * 1024
@@ -53,7 +53,7 @@ async def read_body(request: Request, *, library_id: str, hashed: bool) -> Body:
     content_type = request.headers.get("content-type", "")
     if len(raw) > INLINE_BYTES:
         loop = asyncio.get_running_loop()
-        await asyncio.sleep(_pace.delay(library_id, len(raw), loop.time()))
+        await asyncio.sleep(_pacer.delay(library_id, len(raw), loop.time()))
         return await loop.run_in_executor(_parser, _to_body, raw, content_type, hashed)
     return _to_body(raw, content_type, hashed)
 

@@ -13,12 +13,12 @@ from starlette.requests import Request
 
 from cutroom.errors import Code, CutroomError, invalid_fields
 from cutroom.web import body
-from cutroom.web.pace import Pace
+from cutroom.web.pacer import Pacer
 
 MAX_FORM_BYTES = 256 * 1024
 MAX_FIELDS = 500
 MAX_WAIT_SECONDS = 2.0
-_anonymous = Pace(20, burst=40)  # forms per second and client address
+_anonymous = Pacer(20, burst=40)  # forms per second and client address
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import math
 from collections import OrderedDict
 
 
-class Pace:
+class Pacer:
     """A rate for each subject in this process; `burst` units may come at once."""
 
     def __init__(self, per_second: float, *, burst: float = 0.0) -> None:
