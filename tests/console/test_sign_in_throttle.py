@@ -9,7 +9,7 @@ import pytest
 
 from cutroom.accounts import passwords
 from cutroom.accounts.passwords import HashQueue
-from cutroom.console.framework import sign_in_throttle
+from cutroom.console.framework import forms, sign_in_throttle
 from cutroom.console.framework.sign_in_throttle import (
     ATTEMPTS_PER_ACCOUNT,
     ATTEMPTS_PER_ACCOUNT_AND_ADDRESS,
@@ -18,9 +18,10 @@ from cutroom.console.framework.sign_in_throttle import (
 from cutroom.platform.ids import new_id
 from cutroom.web.limits import RateLimit, client_network
 from cutroom.web.outer_middleware import RequestMiddleware
+from cutroom.web.pacer import Pacer
 from cutroom.web.runtime import Runtime
 from dev.scratch import Person
-from tests.console.conftest import PASSWORD, Browser, SignIn, new_address
+from tests.console.conftest import PASSWORD, Browser, NewBrowser, SignIn, new_address
 
 pytestmark = pytest.mark.usefixtures("slow_refill")
 At = Callable[[str], Browser]
@@ -209,3 +210,15 @@ async def test_rates_can_be_exceeded_without_an_error(runtime: Runtime) -> None:
     subject = f"test:{new_id()}"
     assert await runtime.limits.is_within(subject, RateLimit(1))
     assert not await runtime.limits.is_within(subject, RateLimit(1))
+
+
+async def test_forms_of_an_address_that_sends_too_many_are_refused(
+    new_browser: NewBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "_anonymous", Pacer(0.001))
+    monkeypatch.setattr(forms, "MAX_WAIT_SECONDS", 0.0)
+    flooding, other = new_browser(), new_browser()
+    first, second = [await flooding.client.post("/sign-in", data={"email": "a"}) for _ in range(2)]
+    assert (first.status_code, second.status_code) == (403, 429)  # without a CSRF token
+    assert int(second.headers["retry-after"]) > 2
+    assert (await other.client.post("/sign-in", data={"email": "a"})).status_code == 403
