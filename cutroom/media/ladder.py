@@ -11,13 +11,13 @@ from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, MediaError, Reason
 from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg
-from cutroom.media.video import PREROLL_SECONDS, RATE_DENOMINATOR, UNKNOWN_RATE, fit_size, timescale
+from cutroom.media.video import PREROLL_SECONDS, bounded_frame_rate, fit_size, timescale
 
 VERSION = 1  # bump to re-encode every ladder
 KEY_FRAME_SECONDS = 2
 SEGMENT_SECONDS = 2 * KEY_FRAME_SECONDS
 CHUNK_SECONDS = 32.0
-MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours, for the same reason as those of the proxy
+MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours; the history of a workflow has room for a few thousand
 # Up to this pixel rate, a 32 s chunk takes less than a minute on two cores.
 PIXELS_PER_SECOND = 1920 * 1080 * 30
 MIN_RATE, MAX_RATE = 15, 60
@@ -57,12 +57,7 @@ def _rendition(info: MediaInfo, side: int, max_kbps: int, *, wide: bool) -> Rend
 
 def ladder_frame_rate(info: MediaInfo) -> Fraction:
     """The source frame rate, halved or doubled into the range 15 to 60."""
-    rate = (info.frame_rate or UNKNOWN_RATE).limit_denominator(RATE_DENOMINATOR) or UNKNOWN_RATE
-    while rate > MAX_RATE:
-        rate /= 2
-    while rate < MIN_RATE:
-        rate *= 2
-    return rate
+    return bounded_frame_rate(info, at_least=MIN_RATE, at_most=MAX_RATE)
 
 
 def segment_frames(rate: Fraction) -> int:
@@ -92,7 +87,10 @@ async def encode_ladder_chunk(
     """Encodes exactly the frames of this chunk in every rendition, decoding once."""
     preroll = 0.0 if info.container in SEEKS_TO_KEY_FRAMES else PREROLL_SECONDS
     progress = FfmpegProgress(chunk.seconds, length_frames=chunk.count)
-    # As for the proxy: seek to the preceding key frame, or decode from the start if the file cannot be seeked.
+    # Seek to the preceding key frame, or decode from the start if the file cannot be seeked. -noaccurate_seek also
+    # decodes from that key frame, whose frame may still be visible at the start; -copyts -start_at_zero keep timestamps
+    # relative to the file start, so that `fps` can select frames. A resolution change must not reinitialize the
+    # filters, which count frames; `scale` accepts any size.
     for start_seconds in dict.fromkeys((max(0.0, chunk.start_seconds - preroll), 0.0)):
         seek = ["-copyts", "-start_at_zero", "-noaccurate_seek", "-ss", f"{start_seconds:.6f}", "-reinit_filter", "0"]
         arguments = [*seek, *input_options(info.container), "-filter_complex", _graph(chunk, renditions)]
