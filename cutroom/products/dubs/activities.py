@@ -137,27 +137,28 @@ class DubActivities:
         A line that fails ends a batch of which others are finished: attempts are counted for each line.
         """
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
-        shares = {each: progress.line_share(script, script.lines[each]) for each in batch.numbers}
-        total, done = sum(shares.values()), 0.0
-        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=total) as report_progress:
-            for number in batch.numbers:
-                line = script.lines[number]
+        lines = [script.lines[number] for number in batch.numbers]
+        lines = [line for line in lines if not await self._is_synthesized(dub, line, voices[line.speaker])]
+        total, done = sum(progress.line_share(script, line) for line in lines), 0.0
+        step = self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=total, is_partial=True)
+        async with step as report_progress:
+            for line in lines:
+                await self.pause_for_voice()
                 try:
-                    await self._synthesize_line(dub, line, voices[line.speaker])
+                    await synthesis.synthesize_line(
+                        self.artifacts, self.engines, dub=dub, line=line, voice=voices[line.speaker]
+                    )
                 except Exception as error:
-                    if number == batch.first:
+                    if line.number == batch.first:
                         raise
-                    _log.warning("dub batch cut short", extra={"line": number, "error": repr(error)})
-                    return number
-                done += shares[number]
-                report_progress(done / max(total, done))
+                    _log.warning("dub batch cut short", extra={"line": line.number, "error": repr(error)})
+                    return line.number
+                done += progress.line_share(script, line)
+                report_progress(done / total if total else 1.0)
         return batch.end
 
-    async def _synthesize_line(self, dub: DubRef, line: DubLine, voice: AssignedVoice) -> None:
-        if await self.artifacts.exists(dub.line_result_path(synthesis.line_key(dub, line, voice))):
-            return
-        await self.pause_for_voice()
-        await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
+    async def _is_synthesized(self, dub: DubRef, line: DubLine, voice: AssignedVoice) -> bool:
+        return await self.artifacts.exists(dub.line_result_path(synthesis.line_key(dub, line, voice)))
 
     @activity.defn(name="schedule_lines")
     async def schedule_lines(self, job: JobRef, dub: DubRef, line_count: int, schedule: str) -> None:
@@ -305,9 +306,9 @@ class DubActivities:
             )
 
     def _step(
-        self, job: JobRef, stage: str, *, progress: float, share: float | None = None
+        self, job: JobRef, stage: str, *, progress: float, share: float | None = None, is_partial: bool = False
     ) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, job, stage, progress=progress, share=share)
+        return job_step(self.database, self.clock, job, stage, progress=progress, share=share, is_partial=is_partial)
 
 
 def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:
