@@ -9,7 +9,7 @@ HEAP_FILL, INDEX_FILL = 0.9, 0.7  # usual share of a page that is used
 _TABLES = """SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"""
 _INDEXES = """SELECT indrelid::regclass::text AS name, pg_get_expr(indpred, indrelid) AS predicate,
-        array(SELECT pg_get_indexdef(indexrelid, number, true) FROM generate_series(1, indnkeyatts) AS number) AS keys
+        array(SELECT pg_get_indexdef(indexrelid, n, true) FROM generate_series(1, indnkeyatts::int) AS n) AS keys
     FROM pg_index JOIN pg_class c ON c.oid = indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"""
 

@@ -4,6 +4,7 @@ import wave
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from dev.fixtures.generated_audio import RATE, write_stereo
@@ -29,7 +30,7 @@ def make_talk_video(folder: Path, synthesizer: SpeechSynthesizer, *, minutes: fl
     return render_video(folder, audio, seconds=min(length, spoken) // (RATE // FPS) / FPS).path
 
 
-def _read(path: Path) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+def _read(path: Path) -> NDArray[np.float32]:
     with wave.open(str(path)) as file:
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
     return samples.reshape(-1, 2)

@@ -20,7 +20,7 @@ from cutroom.library.videos import set_playback_languages
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
 from cutroom.media.chunks import MediaChunk
-from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
+from cutroom.media.ladder import CHUNK_SECONDS, SEGMENT_SECONDS, Rendition
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import PackagedTrack, package_audio, package_text, package_video
 from cutroom.media.probe import MediaInfo, probe_header
@@ -62,14 +62,14 @@ class PlaybackPlan:
     chunk_count: int
     tracks: list[TrackSource]
     obsolete: list[ObsoleteTrack] = field(default_factory=list)  # of deleted dubs and captions
-    max_chunk_seconds: float = ladder.CHUNK_SECONDS  # in plans of version 0.1
+    max_chunk_seconds: float = CHUNK_SECONDS  # in plans of version 0.1
 
     def chunks(self) -> list[MediaChunk]:
         return ladder.plan_ladder_chunks(INFO.validate_python(self.info), max_seconds=self.max_chunk_seconds)
 
     def chunk_path(self, name: str) -> str:
         """Chunks of another length are in another folder, so that a later run does not take them for its own."""
-        folder = "" if self.max_chunk_seconds == ladder.CHUNK_SECONDS else f"{self.max_chunk_seconds:.0f}/"
+        folder = "" if self.max_chunk_seconds == CHUNK_SECONDS else f"{self.max_chunk_seconds:.0f}/"
         return f"chunks/{self.ladder}/{folder}{name}"
 
 
