@@ -28,7 +28,7 @@ from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
 VIDEO = ("-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=3", "-f", "lavfi", "-i", "sine=440:d=3", "-c:v", "libx264")
-LONG = ("-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.3:d=3600", "-ac", "2", "-compression_level", "0")  # six chunks
+LONG = ("-f", "lavfi", "-i", "anullsrc=r=48000:cl=stereo", "-t", "3600")  # six chunks
 SONG = ("-f", "lavfi", "-i", "sine=440:d=3", "-c:a", "libmp3lame", "-f", "mp3")
 
 
