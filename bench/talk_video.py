@@ -32,5 +32,5 @@ def make_talk_video(folder: Path, synthesizer: SpeechSynthesizer, *, minutes: fl
 
 def _read(path: Path) -> NDArray[np.float32]:
     with wave.open(str(path)) as file:
-        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
-    return samples.reshape(-1, 2)
+        frames = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    return frames.reshape(-1, 2).astype(np.float32) / np.float32(32768)

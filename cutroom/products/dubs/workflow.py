@@ -77,13 +77,14 @@ async def _finish_chunks(job: JobRef, dub: DubRef, plan: DubPlan) -> tuple[list[
     """Mix and transcribe every chunk; returns the storage paths of both."""
     batches = _chunk_batches(range(plan.chunk_count))
     if not workflow.patched(LARGER_BATCHES):
-        run = partial(speech.run, DubActivities.mix_dub_chunks, job, dub, schedule=FULL_SCHEDULE)
-        mixed = await _run_all([partial(run, batch=each) for each in batches])
-        run = partial(speech.run, DubActivities.transcribe_dub_chunks, job, dub, schedule=FULL_SCHEDULE)
-        transcribed = await _run_all([partial(run, batch=each) for each in batches])
+        mix, transcribe = DubActivities.mix_dub_chunks, DubActivities.transcribe_dub_chunks
+        mixed = await _run_all([partial(speech.run, mix, job, dub, each, FULL_SCHEDULE) for each in batches])
+        transcribed = await _run_all(
+            [partial(speech.run, transcribe, job, dub, each, FULL_SCHEDULE) for each in batches]
+        )
         return list(chain.from_iterable(mixed)), list(chain.from_iterable(transcribed))
-    finish = partial(speech.run, DubActivities.finish_dub_chunks, job, dub, schedule=FULL_SCHEDULE)
-    finished = await _run_all([partial(finish, batch=each) for each in batches])
+    finish = DubActivities.finish_dub_chunks
+    finished = await _run_all([partial(speech.run, finish, job, dub, each, FULL_SCHEDULE) for each in batches])
     return [path for each in finished for path in each.mixed], [path for each in finished for path in each.transcribed]
 
 
