@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import obstore
 import psutil
 
+from bench.row_sizes import row_bytes
 from cutroom.entrypoints.worker import RECURRING
 from cutroom.platform.clock import system_clock
 from cutroom.platform.storage.objects import Storage
@@ -72,8 +73,7 @@ class UsageMeter:
         cpu = {name: cpu_seconds(psutil.Process(pid)) for name, pid in processes.items()}
         prefix = f"libraries/{self.stage.person.library_id}/"
         stored = sum([each["size"] async for batch in obstore.list(self.storage.store, prefix) for each in batch])
-        rows = await self.stage.accounts.connection.fetchval("SELECT pg_database_size(current_database())")
-        return cpu, stored, int(rows)
+        return cpu, stored, await row_bytes(self.stage.accounts.connection)
 
     async def _steps(self) -> dict[str, tuple[int, int]]:
         """State transitions and history bytes by workflow run; the namespace belongs to this stage."""

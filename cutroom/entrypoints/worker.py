@@ -80,8 +80,9 @@ SERVICE = "cutroom-worker"
 RELAY_CONNECTIONS = 3  # to listen, to relay and to measure
 SHUTDOWN_GRACE = timedelta(seconds=30)
 # By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work. It is
-# also how long an activity may run after its job was canceled, which it learns from the response to a heartbeat.
-MAX_HEARTBEAT_INTERVAL = timedelta(seconds=3)
+# also how long an activity may run after its job was canceled, which it learns from the response to a heartbeat. Each
+# heartbeat is a state transition of its workflow in Temporal.
+MAX_HEARTBEAT_INTERVAL = timedelta(seconds=6)
 
 _log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ class Job(ApiModel):
                     "status": "processing",
                     "videoId": "01j9z3k4m5n6p7q8r9s0t1v2w3",
                     "progress": 40,
-                    "stage": "encoding video",
+                    "stage": "encoding audio",
                     "estimatedReadyAt": "2026-05-04T12:03:25Z",
                 }
             ]

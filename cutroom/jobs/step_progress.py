@@ -54,6 +54,11 @@ class StepPace:
         if fraction > self._reported[0]:
             self._reported = (min(fraction, 1.0), self._clock())
 
+    @property
+    def reported(self) -> float:
+        """The fraction that the step itself has reported."""
+        return self._reported[0]
+
     def fraction(self) -> float:
         """The fraction to show now; called by one thread only."""
         now = self._clock()
@@ -114,8 +119,9 @@ class StepProgress:
             stopped.set()  # instead of cancelling: a write is not interrupted
             await task
 
-    async def finish(self) -> None:
-        await self._write(self._points)
+    async def finish(self, *, fraction: float = 1.0) -> None:
+        """Report the end of the step, or of as much of it as was done."""
+        await self._write(self._points * fraction)
 
     async def _report_until(self, stopped: asyncio.Event) -> None:
         while True:

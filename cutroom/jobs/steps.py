@@ -28,13 +28,20 @@ MAX_ATTEMPTS = 4  # for errors that may pass; those of unavailable infrastructur
 
 @asynccontextmanager
 async def job_step(
-    database: Database, clock: Clock, ref: JobRef, stage: str, *, progress: float, share: float | None = None
+    database: Database,
+    clock: Clock,
+    ref: JobRef,
+    stage: str,
+    *,
+    progress: float,
+    share: float | None = None,
+    is_partial: bool = False,
 ) -> AsyncIterator[ReportProgress]:
     """Report the stage, heartbeat and report progress while the body runs, and report `progress` when it completes.
 
     Yields a function to report the completed fraction of this step; between such reports, the fraction is estimated.
-    Of several concurrent steps, each adds its `share` in percent of the job, up to `progress`. Media and engine errors
-    are translated to job failures.
+    Of several concurrent steps, each adds its `share` in percent of the job, up to `progress`. A step that may be
+    partial adds what it has reported when it ends. Media and engine errors are translated to job failures.
     """
     step = StepProgress(database, clock, ref, stage, until=progress, share=share)
     await step.start()
@@ -43,7 +50,7 @@ async def job_step(
             yield step.pace.report
         finally:
             step.pace.end()
-    await step.finish()
+    await step.finish(fraction=step.pace.reported if is_partial else 1.0)
 
 
 @asynccontextmanager

@@ -1,15 +1,15 @@
-"""Extracts a video's audio in three formats, in chunks that join without gaps.
+"""Extracts a video's audio in two formats, in chunks that join without gaps.
 
 `speech` is 16 kHz mono FLAC for speech recognition, which suffers from lossy codecs more than listeners do.
 `mix` is 48 kHz stereo FLAC in Matroska, the source for dubs: lossless, because it is encoded again later.
-`proxy` is AAC, the audio of the proxy video. Loudness is unchanged. All three cover the whole timeline from 0, with
-silence where there is no audio, so that they stay in sync with the video.
+Loudness is unchanged. Both cover the whole timeline from 0, with silence where there is no audio, so that they stay in
+sync with the video.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from cutroom.media.chunks import MediaChunk, chunk_progress, plan_chunks, write_concat_list
 from cutroom.media.formats import Container
@@ -20,25 +20,20 @@ from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg
 MIX_RATE = 48_000
 SPEECH_RATE = 16_000
 RATIO = MIX_RATE // SPEECH_RATE
-AAC_FRAME_SAMPLES = 1024
-AAC_BIT_RATE = "96k"
 MIX_BIT_RATE = "160k"
-# Chunk boundaries fall on whole AAC frames, and on whole samples of both rates.
-CHUNK_ALIGNMENT_SAMPLES = AAC_FRAME_SAMPLES * RATIO
+CHUNK_ALIGNMENT_SAMPLES = 1024 * RATIO  # chunk boundaries fall on whole samples of both rates
 # Decoders and resamplers need a preroll, whose output is discarded.
 PREROLL_SAMPLES = 160 * CHUNK_ALIGNMENT_SAMPLES  # about 10 s: Ogg pages may be that far apart
-AAC_PREROLL_FRAMES = 2
 CHUNK_SECONDS = 600.0  # about 10 s of processing
+JOINED_NAMES = ("speech.flac", "mix.mka")
 JOIN_LIMITS = SandboxLimits(wall_seconds=900, cpu_seconds=600, file_bytes=32 * GIB)
 
 
-@dataclass(frozen=True, slots=True)
-class AudioFiles:
+class AudioFiles(NamedTuple):
     """Audio files of one chunk, or joined."""
 
     speech: Path
     mix: Path
-    proxy: Path
 
 
 def plan_audio(info: MediaInfo, *, chunk_seconds: float = CHUNK_SECONDS) -> list[MediaChunk]:
@@ -64,7 +59,7 @@ async def make_audio(
     made = []
     for chunk in chunks:
         files = audio_chunk_files(chunk, output)
-        if not files.proxy.exists():  # renamed last of the three
+        if not files.mix.exists():  # renamed last
             report = chunk_progress(chunk, chunks, on_fraction)
             await make_audio_chunk(path, info, chunk, output=output, sandbox=sandbox, on_fraction=report)
         made.append(files)
@@ -73,7 +68,7 @@ async def make_audio(
 
 def audio_chunk_files(chunk: MediaChunk, output: Path) -> AudioFiles:
     number = f"{chunk.index:05}"
-    return AudioFiles(output / f"speech-{number}.flac", output / f"mix-{number}.mka", output / f"proxy-{number}.aac")
+    return AudioFiles(output / f"speech-{number}.flac", output / f"mix-{number}.mka")
 
 
 async def make_audio_chunk(
@@ -85,7 +80,7 @@ async def make_audio_chunk(
     sandbox: Sandbox,
     on_fraction: OnFraction | None = None,
 ) -> AudioFiles:
-    """Decodes once and writes all three formats."""
+    """Decodes once and writes both formats."""
     progress = FfmpegProgress(chunk.seconds, on_fraction)
     # Fall back to decoding from the start if nothing is found after seeking.
     for preroll in dict.fromkeys((min(chunk.start, PREROLL_SAMPLES), chunk.start)):
@@ -94,27 +89,25 @@ async def make_audio_chunk(
         await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, progress=progress)
         if progress.seconds > 0:
             break
+    if progress.seconds <= 0:
+        raise MediaError(Reason.UNREADABLE, "The audio of the file cannot be read.")
     files = audio_chunk_files(chunk, output)
-    _trim_packets(output / "proxy.part", chunk)
-    for part, file in (("speech.part", files.speech), ("mix.part", files.mix), ("proxy.part", files.proxy)):
+    for part, file in (("speech.part", files.speech), ("mix.part", files.mix)):
         (output / part).replace(file)
     return files
 
 
 def _output_options(chunk: MediaChunk, preroll: int) -> list[str]:
-    """Splits one decoded stream into three files, each with an exact number of samples."""
+    """Splits one decoded stream into two files, each with an exact number of samples."""
     end = preroll + chunk.count
-    aac_start = max(0, preroll - AAC_PREROLL_FRAMES * AAC_FRAME_SAMPLES)
     # async=1 fills timestamp gaps with silence and drops overlaps, from 30 ms on; first_pts=0 pads before the first
     # sample. apad and atrim then make the length exact.
     chain = (
         f"[0:a:0]aresample={MIX_RATE}:async=1:min_hard_comp=0.03:first_pts=0,"
-        "aformat=sample_fmts=fltp:channel_layouts=stereo,asplit=3[a][b][c];"
+        "aformat=sample_fmts=fltp:channel_layouts=stereo,asplit=2[a][b];"
         f"[a]aresample={SPEECH_RATE},aformat=sample_fmts=s16:channel_layouts=mono,"
         f"{_exact_length(preroll // RATIO, -(-end // RATIO))}[speech];"
-        f"[b]aformat=sample_fmts=s16,{_exact_length(preroll, end)}[mix];"
-        # AAC frames overlap: the encoder gets one frame beyond the end and two before the start.
-        f"[c]{_exact_length(aac_start, end + 2 * AAC_FRAME_SAMPLES)}[proxy]"
+        f"[b]aformat=sample_fmts=s16,{_exact_length(preroll, end)}[mix]"
     )
     # bitexact omits the encoder name, so that the same input gives the same bytes.
     bare = ["-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact"]
@@ -122,8 +115,6 @@ def _output_options(chunk: MediaChunk, preroll: int) -> list[str]:
         *("-filter_complex", chain),
         *("-map", "[speech]", "-c:a", "flac", *bare, "-f", "flac", "speech.part"),
         *("-map", "[mix]", "-c:a", "flac", *bare, "-f", "matroska", "mix.part"),
-        *("-map", "[proxy]", "-c:a", "aac", "-aac_coder", "fast", "-b:a", AAC_BIT_RATE, *bare, "-f", "adts"),
-        "proxy.part",
     ]
 
 
@@ -131,45 +122,14 @@ def _exact_length(start: int, end: int) -> str:
     return f"apad,atrim=start_sample={start}:end_sample={end},asetpts=N/SR/TB"
 
 
-def _trim_packets(path: Path, chunk: MediaChunk) -> None:
-    """Keeps the packets of this chunk, so that chunks can be concatenated.
-
-    Packet k of an AAC stream completes frame k - 1 of the samples. The first packet, which completes none, is dropped:
-    the audio then starts at 0 instead of one frame later, at the cost of a 21 ms fade-in.
-    """
-    packets = split_adts(path.read_bytes())
-    skip = 1 + (AAC_PREROLL_FRAMES if chunk.start else 0)
-    count = -(-chunk.count // AAC_FRAME_SAMPLES)
-    kept = packets[skip : skip + count]
-    if len(kept) != count:
-        raise MediaError(Reason.UNREADABLE, "The audio of the file cannot be read.", detail=f"{len(kept)} of {count}")
-    path.write_bytes(b"".join(kept))
-
-
-def split_adts(data: bytes) -> list[bytes]:
-    """Splits an ADTS stream into packets; the header holds a 13-bit length."""
-    packets = []
-    at = 0
-    while at + 7 <= len(data):
-        length = (data[at + 3] & 3) << 11 | data[at + 4] << 3 | data[at + 5] >> 5
-        if data[at] != 0xFF or length < 7:
-            break
-        packets.append(data[at : at + length])
-        at += length
-    return packets
-
-
 async def join_audio(chunks: Sequence[AudioFiles], *, output: Path, sandbox: Sandbox) -> AudioFiles:
-    """Joins chunks losslessly: copies packets, and re-encodes `speech` to FLAC."""
-    joined = AudioFiles(output / "speech.flac", output / "mix.mka", output / "proxy.aac")
+    """Joins chunks losslessly: copies packets, and re-encodes `speech` to FLAC; one chunk is renamed."""
+    joined = AudioFiles(*(output / name for name in JOINED_NAMES))
+    if len(chunks) == 1:
+        return AudioFiles(chunks[0].speech.rename(joined.speech), chunks[0].mix.rename(joined.mix))
     # FLAC numbers its frames, so concatenated packets would be invalid for decoders other than ffmpeg.
     await _join([each.speech for each in chunks], joined.speech, ["-c:a", "flac", "-f", "flac"], sandbox=sandbox)
     await _join([each.mix for each in chunks], joined.mix, ["-c:a", "copy", "-f", "matroska"], sandbox=sandbox)
-    part = output / "joined.part"
-    with part.open("wb") as file:
-        for each in chunks:
-            file.write(each.proxy.read_bytes())
-    part.replace(joined.proxy)
     return joined
 
 

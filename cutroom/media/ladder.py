@@ -11,19 +11,20 @@ from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, MediaError, Reason
 from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg
-from cutroom.media.video import PREROLL_SECONDS, RATE_DENOMINATOR, UNKNOWN_RATE, fit_size, timescale
+from cutroom.media.video import PREROLL_SECONDS, bounded_frame_rate, fit_size, timescale
 
 VERSION = 1  # bump to re-encode every ladder
 KEY_FRAME_SECONDS = 2
 SEGMENT_SECONDS = 2 * KEY_FRAME_SECONDS
-CHUNK_SECONDS = 32.0
-MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours, for the same reason as those of the proxy
-# Up to this pixel rate, a 32 s chunk takes less than a minute on two cores.
+CHUNK_SECONDS, MAX_CHUNK_SECONDS = 32.0, 96.0
+MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours; the history of a workflow has room for a few thousand
+# At this pixel rate, a 32 s chunk takes less than a minute on two cores; smaller frames have longer chunks.
 PIXELS_PER_SECOND = 1920 * 1080 * 30
 MIN_RATE, MAX_RATE = 15, 60
 ENCODER_THREADS = 2
 # Shorter side in pixels, and maximum kbit/s.
 RENDITION_SIZES = ((1080, 5000), (720, 2800), (480, 1400), (240, 400))
+LOW_BIT_RATE = 0.8  # of a rendition's maximum: a source below it is streamed at this bandwidth in a larger rendition
 MIN_EXTRA_RATIO = Fraction(11, 10)  # a source barely larger than a rendition gets no rendition of its own
 CHUNK_LIMITS = SandboxLimits(wall_seconds=3600, cpu_seconds=3600, address_space_bytes=6 * GIB, file_bytes=4 * GIB)
 JOIN_LIMITS = SandboxLimits(wall_seconds=1800, cpu_seconds=600, file_bytes=100 * GIB)
@@ -50,6 +51,17 @@ def plan_ladder(info: MediaInfo) -> list[Rendition]:
     return [_rendition(info, side, max_kbps, wide=width >= height) for side, max_kbps in sides]
 
 
+def useful_renditions(info: MediaInfo, ladder: Sequence[Rendition]) -> list[Rendition]:
+    """The ladder without renditions that add nothing.
+
+    Those between the largest and the smallest are left out if the source has no more bits than they may have: a larger
+    one, which is encoded at constant quality, then plays at the same bandwidth.
+    """
+    kbps = info.size_bytes * 8 / 1000 / max(info.duration_seconds, 1.0)
+    ends = (ladder[0], ladder[-1])
+    return [each for each in ladder if each in ends or kbps > LOW_BIT_RATE * each.max_kbps]
+
+
 def _rendition(info: MediaInfo, side: int, max_kbps: int, *, wide: bool) -> Rendition:
     bounds = {"width": 10_000, "height": side} if wide else {"width": side, "height": 10_000}
     return Rendition(f"{side}p", *fit_size(info, **bounds), max_kbps=max_kbps)
@@ -57,12 +69,7 @@ def _rendition(info: MediaInfo, side: int, max_kbps: int, *, wide: bool) -> Rend
 
 def ladder_frame_rate(info: MediaInfo) -> Fraction:
     """The source frame rate, halved or doubled into the range 15 to 60."""
-    rate = (info.frame_rate or UNKNOWN_RATE).limit_denominator(RATE_DENOMINATOR) or UNKNOWN_RATE
-    while rate > MAX_RATE:
-        rate /= 2
-    while rate < MIN_RATE:
-        rate *= 2
-    return rate
+    return bounded_frame_rate(info, at_least=MIN_RATE, at_most=MAX_RATE)
 
 
 def segment_frames(rate: Fraction) -> int:
@@ -73,12 +80,12 @@ def _gop_frames(rate: Fraction) -> int:
     return max(1, round(KEY_FRAME_SECONDS * rate))
 
 
-def plan_ladder_chunks(info: MediaInfo) -> list[MediaChunk]:
+def plan_ladder_chunks(info: MediaInfo, *, max_seconds: float = MAX_CHUNK_SECONDS) -> list[MediaChunk]:
     """Chunks of whole segments, so that segments align across renditions and chunk boundaries."""
     rate = ladder_frame_rate(info)
     pixels_per_second = (info.width or 1) * (info.height or 1) * float(rate)
     least_seconds = SEGMENT_SECONDS * max(1, math.ceil(info.duration_seconds / (MAX_CHUNKS * SEGMENT_SECONDS)))
-    seconds = min(CHUNK_SECONDS, max(least_seconds, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
+    seconds = min(max_seconds, max(least_seconds, CHUNK_SECONDS * PIXELS_PER_SECOND / pixels_per_second))
     return plan_chunks(info.duration_seconds, rate=rate, chunk_seconds=seconds, multiple_of=segment_frames(rate))
 
 
@@ -92,7 +99,10 @@ async def encode_ladder_chunk(
     """Encodes exactly the frames of this chunk in every rendition, decoding once."""
     preroll = 0.0 if info.container in SEEKS_TO_KEY_FRAMES else PREROLL_SECONDS
     progress = FfmpegProgress(chunk.seconds, length_frames=chunk.count)
-    # As for the proxy: seek to the preceding key frame, or decode from the start if the file cannot be seeked.
+    # Seek to the preceding key frame, or decode from the start if the file cannot be seeked. -noaccurate_seek also
+    # decodes from that key frame, whose frame may still be visible at the start; -copyts -start_at_zero keep timestamps
+    # relative to the file start, so that `fps` can select frames. A resolution change must not reinitialize the
+    # filters, which count frames; `scale` accepts any size.
     for start_seconds in dict.fromkeys((max(0.0, chunk.start_seconds - preroll), 0.0)):
         seek = ["-copyts", "-start_at_zero", "-noaccurate_seek", "-ss", f"{start_seconds:.6f}", "-reinit_filter", "0"]
         arguments = [*seek, *input_options(info.container), "-filter_complex", _graph(chunk, renditions)]

@@ -9,13 +9,13 @@ from cutroom.media.formats import Container
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, MediaError, OnFraction, Reason
 from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg, input_url
-from cutroom.media.video import PROXY_HEIGHT, PROXY_WIDTH, UNKNOWN_RATE, fit_size, proxy_frame_rate
+from cutroom.media.video import RATE_DENOMINATOR, UNKNOWN_RATE, bounded_frame_rate, fit_size
 
 LIMITS = SandboxLimits(wall_seconds=3_600, cpu_seconds=7_000, address_space_bytes=6 * GIB, file_bytes=16 * GIB)
 FACE_FRAMES_PER_SECOND = 5
 FACE_FRAME_SIDE, SHOT_FRAME_SIDE = 480, 160  # longer side in pixels of the frames that are analyzed
 MAX_RATE = 60
-RATE_DENOMINATOR = 1001
+MIN_SHOT_RATE, MAX_SHOT_RATE = 15, 30  # frames per second in which shots are detected
 FADE_SECONDS = 0.012  # avoids clicks at cuts
 PEAK_RATE = 192_000  # oversampling lets the limiter catch inter-sample peaks
 MUSIC_FADE_SECONDS = 1.5
@@ -63,45 +63,33 @@ def display_frame_rate(info: MediaInfo) -> Fraction:
 
 
 async def extract_frames(
-    proxy: Path,
-    info: MediaInfo,
-    source_range: SourceRange,
-    *,
-    container: Container = Container.MOV,
-    output: Path,
-    sandbox: Sandbox,
+    source: Path, info: MediaInfo, source_range: SourceRange, *, output: Path, sandbox: Sandbox
 ) -> tuple[RawFrames, RawFrames]:
-    """Decodes a range of the proxy, or of the source itself, twice.
+    """Decodes a range of the source once and writes its frames in two sizes.
 
     Some frames per second are for faces; all, at low resolution, are for shot detection.
     """
-    width, height = fit_size(info, width=PROXY_WIDTH, height=PROXY_HEIGHT)
     faces = RawFrames(
-        output / "faces.raw", *_fit_within(width, height, FACE_FRAME_SIDE), Fraction(FACE_FRAMES_PER_SECOND)
+        output / "faces.raw",
+        *fit_size(info, width=FACE_FRAME_SIDE, height=FACE_FRAME_SIDE),
+        Fraction(FACE_FRAMES_PER_SECOND),
     )
-    shots = RawFrames(output / "shots.raw", *_fit_within(width, height, SHOT_FRAME_SIDE), proxy_frame_rate(info))
+    shots = RawFrames(
+        output / "shots.raw",
+        *fit_size(info, width=SHOT_FRAME_SIDE, height=SHOT_FRAME_SIDE),
+        bounded_frame_rate(info, at_least=MIN_SHOT_RATE, at_most=MAX_SHOT_RATE),
+    )
     graph = (
         f"[0:V:0]split=2[one][two];"
-        f"[one]fps={faces.rate}:start_time=0,scale={faces.width}:{faces.height}:flags=area[faces];"
-        f"[two]fps={shots.rate}:start_time=0,scale={shots.width}:{shots.height}:flags=fast_bilinear[shots]"
+        f"[one]fps={faces.rate}:start_time=0,scale={faces.width}:{faces.height}:flags=area,setsar=1[faces];"
+        f"[two]fps={shots.rate}:start_time=0,scale={shots.width}:{shots.height}:flags=fast_bilinear,setsar=1[shots]"
     )
-    arguments = [
-        "-ss",
-        f"{source_range.start_seconds:.6f}",
-        "-t",
-        f"{source_range.seconds:.6f}",
-        *input_options(container),
-    ]
-    arguments += ["-filter_complex", graph]
+    arguments = ["-ss", f"{source_range.start_seconds:.6f}", "-t", f"{source_range.seconds:.6f}"]
+    arguments += ["-reinit_filter", "0", *input_options(info.container), "-filter_complex", graph]
     for name, frames in (("faces", faces), ("shots", shots)):
         arguments += ["-map", f"[{name}]", "-pix_fmt", "rgb24", "-f", "rawvideo", frames.path.name]
-    await ffmpeg(sandbox, arguments, inputs={INPUT: proxy}, output=output, limits=LIMITS)
+    await ffmpeg(sandbox, arguments, inputs={INPUT: source}, output=output, limits=LIMITS)
     return faces, shots
-
-
-def _fit_within(width: int, height: int, side: int) -> tuple[int, int]:
-    scale = min(1.0, side / max(width, height))
-    return max(2, round(width * scale / 2) * 2), max(2, round(height * scale / 2) * 2)
 
 
 async def mix_short_audio(

@@ -19,11 +19,11 @@ from pathlib import Path
 import psutil
 
 from cutroom.media.audio import make_audio
+from cutroom.media.ladder import encode_ladder_chunk, plan_ladder, plan_ladder_chunks
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import probe
 from cutroom.media.process import RETRYABLE, MediaError
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.video import make_proxy
 from proofs.hostile import files_audio_mkv, files_encoded, files_mp4, files_references
 from proofs.hostile.file_cases import Bait, Case, ExpectedOutcome, Workspace
 from proofs.stage.report import Report
@@ -244,10 +244,12 @@ async def _prove_alone(report: Report) -> None:
             try:
                 info = await probe(path, sandbox=sandbox)
                 await make_poster(path, info, output=outputs, sandbox=sandbox)
-                audio = await make_audio(path, info, output=outputs, sandbox=sandbox)
-                if info.media_type == "video":
-                    proxy_audio = None if audio is None else audio.proxy
-                    await make_proxy(path, info, audio=proxy_audio, output=outputs, sandbox=sandbox)
+                await make_audio(path, info, output=outputs, sandbox=sandbox)
+                if info.media_type == "video":  # as playback does after the import
+                    for chunk in plan_ladder_chunks(info):
+                        await encode_ladder_chunk(
+                            path, info, chunk, renditions=plan_ladder(info)[-1:], output=outputs, sandbox=sandbox
+                        )
             except MediaError as error:
                 return error.reason.value
             return READY

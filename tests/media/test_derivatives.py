@@ -1,20 +1,17 @@
-"""Tests for posters, audio and proxies: sync with the source, and independence of chunk length."""
+"""Tests for posters and audio: sync with the source, and independence of chunk length."""
 
 import re
-import shutil
 import subprocess
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from cutroom.media.audio import AudioFiles, make_audio, plan_audio, split_adts
+from cutroom.media.audio import AudioFiles, make_audio, plan_audio
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
-from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox
-from cutroom.media.video import fit_size, join_proxy, make_proxy, plan_proxy, proxy_frame_rate
+from cutroom.media.video import bounded_frame_rate, fit_size
 from tests.media.conftest import H264, EncodeFixture
 
 
@@ -34,34 +31,22 @@ def seconds(path: Path, stream: str) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-async def make_all(path: Path, output: Path, *, chunk_seconds: float, sandbox: Sandbox) -> tuple[AudioFiles, Path]:
-    output.mkdir()
+async def extract(path: Path, output: Path, *, chunk_seconds: float, sandbox: Sandbox) -> AudioFiles:
+    output.mkdir(exist_ok=True)
     info = await probe(path, sandbox=sandbox)
     audio = await make_audio(path, info, output=output, sandbox=sandbox, chunk_seconds=chunk_seconds)
     assert audio is not None
-    proxy = await make_proxy(path, info, audio=audio.proxy, output=output, sandbox=sandbox, chunk_seconds=chunk_seconds)
-    return audio, proxy
+    return audio
 
 
-@pytest.fixture(scope="module")
-async def cut(sample_video: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[AudioFiles, Path]:
-    """Audio and proxy of the sample, made in five chunks."""
-    return await make_all(
-        sample_video, tmp_path_factory.mktemp("derivatives") / "cut", chunk_seconds=4, sandbox=Sandbox()
-    )
-
-
-async def test_chunks_join_seamlessly_and_stay_in_sync(
-    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
-) -> None:
-    audio, proxy = cut
-    whole, _ = await make_all(sample_video, tmp_path / "whole", chunk_seconds=600, sandbox=sandbox)
-    assert len(list(proxy.parent.glob("video-*.mp4"))) == 5
-    assert sample_hash(audio.speech) == sample_hash(whole.speech)
-    assert sample_hash(audio.mix) == sample_hash(whole.mix)
-    assert abs(seconds(proxy, "v") - 18) <= 0.04
-    assert abs(seconds(proxy, "a") - 18) <= 0.04
-    beeps, flashes = _beeps(proxy), _flashes(proxy)
+async def test_chunks_join_seamlessly_and_stay_in_sync(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+    cut = await extract(sample_video, tmp_path / "cut", chunk_seconds=4, sandbox=sandbox)
+    whole = await extract(sample_video, tmp_path / "whole", chunk_seconds=600, sandbox=sandbox)
+    assert len(list((tmp_path / "cut").glob("mix-*.mka"))) == 5
+    assert sample_hash(cut.speech) == sample_hash(whole.speech)
+    assert sample_hash(cut.mix) == sample_hash(whole.mix)
+    assert seconds(cut.speech, "a") == pytest.approx(18, abs=0.04)
+    beeps, flashes = _beeps(cut.mix), _flashes(sample_video)
     assert len(beeps) == len(flashes) == 17
     assert max(abs(beep - flash) for beep, flash in zip(beeps, flashes, strict=True)) <= 0.04
 
@@ -78,51 +63,24 @@ def _flashes(path: Path) -> list[float]:
     return [float(at) for at in re.findall(r"black_start:([\d.]+)", stderr) if float(at) > 0.5]
 
 
-def test_proxy_has_a_key_frame_every_second_and_faststart(cut: tuple[AudioFiles, Path]) -> None:
-    _, proxy = cut
-    entries = ["-skip_frame", "nokey", "-show_entries", "frame=pts_time", "-of", "csv=p=0", "-select_streams", "v"]
-    frames = subprocess.run(
-        ["ffprobe", "-v", "error", *entries, str(proxy)], check=True, capture_output=True, text=True
-    )
-    times = [float(line.strip(",")) for line in frames.stdout.split()]
-    assert len(times) >= 18
-    assert max(right - left for left, right in pairwise(times)) <= 1.01
-    data = proxy.read_bytes()
-    assert data.find(b"moov") < data.find(b"mdat")
-
-
 async def test_existing_chunks_are_kept(sample_video: Path, tmp_path: Path, sandbox: Sandbox) -> None:
     info = await probe(sample_video, sandbox=sandbox)
     reported: list[float] = []
-
-    await make_proxy(
-        sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=6, on_fraction=reported.append
-    )
+    await make_audio(sample_video, info, output=tmp_path, sandbox=sandbox, chunk_seconds=6, on_fraction=reported.append)
     assert reported == sorted(reported)
     assert reported[-1] == pytest.approx(1, abs=0.01)
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("video-*")}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("mix-*")}
     next(iter(kept)).unlink()
-    await make_proxy(sample_video, info, audio=None, output=tmp_path, sandbox=sandbox, chunk_seconds=6)
+    await extract(sample_video, tmp_path, chunk_seconds=6, sandbox=sandbox)
     changed = [path for path, time in kept.items() if path.stat().st_mtime_ns != time]
     assert len(changed) == 1
-
-
-async def test_missing_chunk_is_detected(
-    sample_video: Path, cut: tuple[AudioFiles, Path], tmp_path: Path, sandbox: Sandbox
-) -> None:
-    info = await probe(sample_video, sandbox=sandbox)
-    incomplete = [Path(shutil.copy(path, tmp_path)) for path in sorted(cut[1].parent.glob("video-*.mp4"))[:-1]]
-    with pytest.raises(MediaError) as caught:
-        await join_proxy(incomplete, info, audio=None, output=tmp_path, sandbox=sandbox)
-    assert caught.value.reason is Reason.OUT_OF_SYNC
 
 
 async def test_late_and_short_audio_is_padded(encode: EncodeFixture, tmp_path: Path, sandbox: Sandbox) -> None:
     video = ("-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=9")
     late = encode("late.mkv", *video, "-itsoffset", "2", "-f", "lavfi", "-i", "sine=d=3", *H264)
-    audio, proxy = await make_all(late, tmp_path / "encoded", chunk_seconds=2, sandbox=sandbox)
+    audio = await extract(late, tmp_path / "encoded", chunk_seconds=2, sandbox=sandbox)
     assert seconds(audio.speech, "a") == pytest.approx(9, abs=0.04)
-    assert seconds(proxy, "a") == pytest.approx(9, abs=0.04)
     stderr = ffmpeg("-i", str(audio.speech), "-af", "silencedetect=noise=-40dB:d=0.5", "-f", "null", "-")
     assert [round(float(at), 1) for at in re.findall(r"silence_(?:start|end): (-?[\d.]+)", stderr)][:3] == [
         0.0,
@@ -176,24 +134,12 @@ def test_frame_size_is_scaled_to_fit(width: int, height: int, rotation: int, fit
     ("rate", "expected"),
     [("25", "25"), ("60", "30"), ("60000/1001", "30000/1001"), ("50", "25"), ("10", "20"), ("240", "30"), ("1", "16")],
 )
-def test_proxy_frame_rate_is_bounded(rate: str, expected: str) -> None:
-    assert proxy_frame_rate(make_info(frame_rate=Fraction(rate))) == Fraction(expected)
-
-
-def test_large_videos_have_shorter_chunks() -> None:
-    small, large = make_info(), make_info(width=7680, height=4320)
-    assert plan_proxy(small)[0].seconds == 60
-    assert 5 <= plan_proxy(large)[0].seconds < 20
+def test_frame_rate_is_bounded(rate: str, expected: str) -> None:
+    info = make_info(frame_rate=Fraction(rate))
+    assert bounded_frame_rate(info, at_least=15, at_most=30) == Fraction(expected)
 
 
 @pytest.mark.parametrize("hours", [1, 4, 12, 24])
 def test_long_videos_have_as_many_chunks_as_a_history_can_hold(hours: float) -> None:
-    info = make_info(width=7680, height=4320, frame_rate=Fraction(60), duration_seconds=hours * 3600)
-    chunks = len(plan_proxy(info)) + len(plan_audio(info))
+    chunks = len(plan_audio(make_info(duration_seconds=hours * 3600)))
     assert 6 * chunks < 51_200 / 2  # events of Temporal's history
-
-
-def test_adts_is_split_by_header_lengths() -> None:
-    packet = bytes([0xFF, 0xF1, 0x50, 0x80, 0x01, 0x3F, 0xFC, 1, 2])  # nine bytes
-    assert split_adts(packet * 3 + b"\xff") == [packet] * 3
-    assert split_adts(b"nothing at all") == []

@@ -15,13 +15,15 @@ from cutroom.media.ladder import (
     plan_ladder,
     plan_ladder_chunks,
     segment_frames,
+    useful_renditions,
 )
 from cutroom.media.packager import find_packager, package_audio, package_text, package_video
 from cutroom.media.probe import MediaInfo, probe
 from cutroom.media.sandbox import Sandbox
 from tests.media.conftest import EncodeFixture
 
-INFO = MediaInfo("video", Container.MOV, 1, 100.0, 1, 1, 0, width=1920, height=1080, frame_rate=Fraction(25))
+BYTES = 100_000_000  # 8 Mbit/s
+INFO = MediaInfo("video", Container.MOV, BYTES, 100.0, 1, 1, 0, width=1920, height=1080, frame_rate=Fraction(25))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,27 @@ def test_renditions_are_never_larger_than_the_source(width: int, height: int, re
 
 
 @pytest.mark.parametrize(
+    ("kbps", "renditions"),
+    [
+        (2_300, ["1080p", "720p", "480p", "240p"]),
+        (2_200, ["1080p", "480p", "240p"]),
+        (1_200, ["1080p", "480p", "240p"]),
+        (1_100, ["1080p", "240p"]),
+        (50, ["1080p", "240p"]),
+    ],
+)
+def test_a_source_of_few_bits_has_no_renditions_in_between(kbps: int, renditions: list[str]) -> None:
+    info = replace(INFO, size_bytes=kbps * 100 * 1000 // 8)
+    assert [each.name for each in useful_renditions(info, plan_ladder(info))] == renditions
+
+
+@pytest.mark.parametrize("width", [160, 320, 640])
+def test_small_videos_keep_their_renditions_at_any_bit_rate(width: int) -> None:
+    info = replace(INFO, width=width, height=width * 3 // 4, size_bytes=1)
+    assert useful_renditions(info, plan_ladder(info)) == plan_ladder(info)
+
+
+@pytest.mark.parametrize(
     ("rate", "kept"), [(25, 25), (60, 60), (120, 60), (Fraction(30000, 1001), Fraction(30000, 1001)), (10, 20)]
 )
 def test_frame_rate_is_bounded(rate: Fraction, kept: Fraction) -> None:
@@ -54,6 +77,7 @@ def test_chunks_are_whole_segments_and_shorter_for_larger_videos() -> None:
         chunks = plan_ladder_chunks(info)
         assert all(chunk.start % segment_frames(chunk.rate) == 0 for chunk in chunks)
     assert len(plan_ladder_chunks(replace(INFO, width=3840, height=2160))) > len(plan_ladder_chunks(INFO))
+    assert len(plan_ladder_chunks(INFO)) > len(plan_ladder_chunks(replace(INFO, width=640, height=360)))
 
 
 @pytest.mark.parametrize("hours", [1, 4, 5.9, 12, 24])

@@ -74,7 +74,7 @@ def cache(runtime: Runtime, tmp_path: Path) -> LocalMediaCache:
 async def job(runtime: Runtime, transcribed: TranscribedVideo, accounts: Accounts, tmp_path: Path) -> JobRef:
     """A running job of a video of which only the original is left, besides documents."""
     library_id, video_id = transcribed.library_id, transcribed.video_id
-    path = tmp_path / "source.mkv"  # not the container of the proxy
+    path = tmp_path / "source.mkv"
     encoding = ("-c:v", "libx264", "-preset", "ultrafast", "-c:a", "flac", "-shortest")
     subprocess.run(["ffmpeg", "-v", "error", "-y", *SOURCE, *encoding, path], check=True)
     await runtime.storage.put(source_path(library_id, video_id), path)
@@ -142,7 +142,7 @@ async def test_a_dub_extracts_its_audio_again_and_an_edit_needs_none(
 
 
 @pytest.mark.usefixtures("job")
-async def test_shorts_use_the_original_in_place_of_the_proxy(
+async def test_shorts_extract_frames_and_audio_from_the_original(
     runtime: Runtime, transcribed: TranscribedVideo, cache: LocalMediaCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -166,7 +166,7 @@ async def test_shorts_use_the_original_in_place_of_the_proxy(
 
 
 @pytest.mark.usefixtures("job")
-async def test_thumbnails_choose_frames_without_a_proxy(
+async def test_thumbnails_choose_frames_of_the_original(
     runtime: Runtime,
     transcribed: TranscribedVideo,
     job: JobRef,

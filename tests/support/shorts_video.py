@@ -112,6 +112,11 @@ class ShortsVideo:
 
 def make_video(folder: Path, *, long: bool) -> ShortsVideo:
     audio, seconds = _audio(folder, long=long)
+    return render_video(folder, audio, seconds=seconds)
+
+
+def render_video(folder: Path, audio: Path, *, seconds: float) -> ShortsVideo:
+    """The scenes in proportion to the length of the audio."""
     path = folder / "video.mp4"
     command = ["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}"]
     command += ["-r", str(FPS), "-i", "-", "-i", str(audio), "-c:v", "libx264", "-preset", "superfast", "-crf", "23"]

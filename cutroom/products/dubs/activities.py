@@ -12,7 +12,7 @@ from temporalio import activity
 
 from cutroom.engines.registry import Engines
 from cutroom.jobs.lifecycle import JobRef, require_running
-from cutroom.jobs.step_progress import ReportProgress
+from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
 from cutroom.library.service import get_duration, get_title
 from cutroom.platform.clock import Clock
@@ -42,6 +42,7 @@ from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
 from cutroom.products.transcripts.service import load_transcript
 
+MIXING_FRACTION = progress.MIXING / (progress.MIXING + progress.VERIFICATION)
 MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
 
 _log = logging.getLogger(__name__)
@@ -54,6 +55,14 @@ class DubPlan:
     chunk_count: int
     line_batches: list[DubBatch]
     preview_lines: int  # that start in the first chunk
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedChunks:
+    """Storage paths of the mixed chunks of a batch, and of the transcripts of their lines."""
+
+    mixed: list[str]
+    transcribed: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +111,16 @@ class DubActivities:
     async def separate_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch) -> None:
         """Separate speech and background chunk by chunk; the result is shared by all dubs of the video."""
         script = await self.artifacts.script(dub)
-        for chunk in batch.numbers:
-            await self._separate_chunk(job, dub, script, chunk)
-
-    async def _separate_chunk(self, job: JobRef, dub: DubRef, script: DubScript, chunk: int) -> None:
-        if await self.artifacts.exists(dub.powers_path(script, chunk)):  # written last
-            return
-        await self.pause_for_voice()
-        share = progress.separation_share(script)
+        # The powers are written last.
+        chunks = [each for each in batch.numbers if not await self.artifacts.exists(dub.powers_path(script, each))]
+        share = len(chunks) * progress.separation_share(script)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share) as report_progress:
-            await source_separation.separate_chunk(
-                self.artifacts, self.engines, dub=dub, script=script, index=chunk, on_progress=report_progress
-            )
+            for done, chunk in enumerate(chunks):
+                await self.pause_for_voice()
+                part = portion(report_progress, done / len(chunks), (done + 1) / len(chunks))
+                await source_separation.separate_chunk(
+                    self.artifacts, self.engines, dub=dub, script=script, index=chunk, on_progress=part
+                )
 
     @activity.defn(name="assign_voices")
     async def assign_voices(self, job: JobRef, dub: DubRef) -> None:
@@ -130,26 +137,28 @@ class DubActivities:
         A line that fails ends a batch of which others are finished: attempts are counted for each line.
         """
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
-        for number in batch.numbers:
-            line = script.lines[number]
-            try:
-                await self._synthesize_line(job, dub, script, line=line, voice=voices[line.speaker])
-            except Exception as error:
-                if number == batch.first:
-                    raise
-                _log.warning("dub batch cut short", extra={"line": number, "error": repr(error)})
-                return number
+        lines = [script.lines[number] for number in batch.numbers]
+        lines = [line for line in lines if not await self._is_synthesized(dub, line, voices[line.speaker])]
+        total, done = sum(progress.line_share(script, line) for line in lines), 0.0
+        step = self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=total, is_partial=True)
+        async with step as report_progress:
+            for line in lines:
+                await self.pause_for_voice()
+                try:
+                    await synthesis.synthesize_line(
+                        self.artifacts, self.engines, dub=dub, line=line, voice=voices[line.speaker]
+                    )
+                except Exception as error:
+                    if line.number == batch.first:
+                        raise
+                    _log.warning("dub batch cut short", extra={"line": line.number, "error": repr(error)})
+                    return line.number
+                done += progress.line_share(script, line)
+                report_progress(done / total if total else 1.0)
         return batch.end
 
-    async def _synthesize_line(
-        self, job: JobRef, dub: DubRef, script: DubScript, *, line: DubLine, voice: AssignedVoice
-    ) -> None:
-        if await self.artifacts.exists(dub.line_result_path(synthesis.line_key(dub, line, voice))):
-            return
-        await self.pause_for_voice()
-        share = progress.line_share(script, line)
-        async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=share):
-            await synthesis.synthesize_line(self.artifacts, self.engines, dub=dub, line=line, voice=voice)
+    async def _is_synthesized(self, dub: DubRef, line: DubLine, voice: AssignedVoice) -> bool:
+        return await self.artifacts.exists(dub.line_result_path(synthesis.line_key(dub, line, voice)))
 
     @activity.defn(name="schedule_lines")
     async def schedule_lines(self, job: JobRef, dub: DubRef, line_count: int, schedule: str) -> None:
@@ -182,9 +191,11 @@ class DubActivities:
     async def mix_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> list[str]:
         """Mix chunks of the track, and return their storage paths."""
         script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
-        return [await self._mix_chunk(job, dub, script, lines, chunk) for chunk in batch.numbers]
+        share = len(batch.numbers) * progress.mixing_share(script)
+        async with self._step(job, "mixing", progress=progress.MIXED, share=share):
+            return [await self._mix_chunk(dub, script, lines, chunk) for chunk in batch.numbers]
 
-    async def _mix_chunk(self, job: JobRef, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int) -> str:
+    async def _mix_chunk(self, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int) -> str:
         start = chunk * CHUNK_SECONDS
         lines = schedule.between(start, start + CHUNK_SECONDS)
         inputs = {
@@ -194,35 +205,47 @@ class DubActivities:
         }
         path = dub.shared_path(f"mixed/{fingerprint(inputs)}.flac")
         if not await self.artifacts.exists(path):
-            share = progress.mixing_share(script)
-            async with self._step(job, "mixing", progress=progress.MIXED, share=share):
-                await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
+            await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
         return path
+
+    @activity.defn(name="finish_dub_chunks")
+    async def finish_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> FinishedChunks:
+        """Mix chunks, and transcribe the lines that start in each to score their intelligibility."""
+        script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
+        mixed, transcribed, count = [], [], len(batch.numbers)
+        share = count * (progress.mixing_share(script) + progress.verification_share(script))
+        async with self._step(job, "mixing", progress=progress.VERIFIED, share=share) as report_progress:
+            for done, chunk in enumerate(batch.numbers):
+                await self.pause_for_voice()
+                mixed.append(await self._mix_chunk(dub, script, lines, chunk))
+                part = portion(report_progress, (done + MIXING_FRACTION) / count, (done + 1) / count)
+                transcribed.append(await self._transcribe_chunk(dub, script, lines, chunk, on_progress=part))
+        return FinishedChunks(mixed, transcribed)
 
     @activity.defn(name="transcribe_dub_chunks")
     async def transcribe_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> list[str]:
-        """Transcribe the lines that start in each chunk, to score intelligibility, and return the storage paths."""
+        """Transcribe chunks, for workflows that were started by version 0.1."""
         script, lines = await self.artifacts.script(dub), await self.artifacts.schedule(dub, schedule)
-        return [await self._transcribe_chunk(job, dub, script, lines, chunk) for chunk in batch.numbers]
+        share = len(batch.numbers) * progress.verification_share(script)
+        async with self._step(job, "mixing", progress=progress.VERIFIED, share=share) as report_progress:
+            return [
+                await self._transcribe_chunk(dub, script, lines, chunk, on_progress=report_progress)
+                for chunk in batch.numbers
+            ]
 
     async def _transcribe_chunk(
-        self, job: JobRef, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int
+        self, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int, *, on_progress: ReportProgress
     ) -> str:
         bounds = DubChunk.of(script, chunk)
+        start = bounds.start_seconds
         lines = [each for each in schedule.lines if bounds.contains(each.start_seconds)]
-        inputs = {
-            "language": dub.language,
-            "lines": [[each.key, each.start_seconds - bounds.start_seconds] for each in lines],
-        }
+        inputs = {"language": dub.language, "lines": [[each.key, each.start_seconds - start] for each in lines]}
         path = dub.shared_path(f"transcribed/{fingerprint(inputs)}.json")
         if not await self.artifacts.exists(path):
-            await self.pause_for_voice()
-            share, start = progress.verification_share(script), bounds.start_seconds
-            async with self._step(job, "mixing", progress=progress.VERIFIED, share=share) as report_progress:
-                texts = await mixdown.transcribe_lines(
-                    self.artifacts, self.engines, dub=dub, lines=lines, start_seconds=start, on_progress=report_progress
-                )
-                await self.artifacts.put(path, json.dumps(texts, ensure_ascii=False).encode())
+            texts = await mixdown.transcribe_lines(
+                self.artifacts, self.engines, dub=dub, lines=lines, start_seconds=start, on_progress=on_progress
+            )
+            await self.artifacts.put(path, json.dumps(texts, ensure_ascii=False).encode())
         return path
 
     @activity.defn(name="publish_dub_preview")
@@ -283,9 +306,9 @@ class DubActivities:
             )
 
     def _step(
-        self, job: JobRef, stage: str, *, progress: float, share: float | None = None
+        self, job: JobRef, stage: str, *, progress: float, share: float | None = None, is_partial: bool = False
     ) -> AbstractAsyncContextManager[ReportProgress]:
-        return job_step(self.database, self.clock, job, stage, progress=progress, share=share)
+        return job_step(self.database, self.clock, job, stage, progress=progress, share=share, is_partial=is_partial)
 
 
 def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:

@@ -15,8 +15,12 @@ CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the 
 CONTEXT_SECONDS = 1.5  # extra audio around a chunk during separation, trimmed afterwards
 # An activity is up to 6 events of the history. With these, the longest video stays below half of Temporal's 51,200.
 MAX_LINE_BATCHES = 1_500  # about a minute of speech each if 24 hours are spoken without a pause
-MAX_CHUNK_BATCHES = 720  # for each of the steps that run per chunk; single chunks up to 12 hours
-MIN_BATCH_CHARACTERS = 20  # about a second of speech: in dubs of up to some hours, a batch is one line
+MAX_CHUNK_BATCHES = 720  # for each of the steps that run per chunk
+# Batches of less than a minute of work, which is lost if a worker is killed; smaller ones would cost Temporal and
+# PostgreSQL more than they gain. Those of the preview are smaller, so that several workers can make it.
+MIN_BATCH_CHARACTERS = 400  # about 20 s of speech
+PREVIEW_BATCH_CHARACTERS = 120
+CHUNKS_PER_BATCH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class DubBatch:
 
 
 def line_batches(lines: Sequence[DubLine]) -> list[DubBatch]:
-    """Batches of about as much text, which synthesis takes its time for; short ones until the preview is made."""
+    """Batches of about as much text, which synthesis takes its time for; shorter ones until the preview is made."""
     characters = sum(len(line.texts[0]) for line in lines)
     enough = max(MIN_BATCH_CHARACTERS, characters / MAX_LINE_BATCHES)
     batches: list[DubBatch] = []
@@ -115,15 +119,15 @@ def line_batches(lines: Sequence[DubLine]) -> list[DubBatch]:
         size += len(line.texts[0])
         is_preview = line.chunk == 0
         is_last = end == len(lines) or (is_preview and lines[end].chunk > 0)
-        if is_last or size >= (MIN_BATCH_CHARACTERS if is_preview else enough):
+        if is_last or size >= (PREVIEW_BATCH_CHARACTERS if is_preview else enough):
             batches.append(DubBatch(first, end))
             first, size = end, 0
     return batches
 
 
-def chunk_batches(chunks: range) -> list[DubBatch]:
-    """Batches of as few chunks as possible."""
-    size = max(1, math.ceil(len(chunks) / MAX_CHUNK_BATCHES))
+def chunk_batches(chunks: range, *, at_least: int = CHUNKS_PER_BATCH) -> list[DubBatch]:
+    """Batches of `at_least` chunks, or of as many as it takes for few batches."""
+    size = max(at_least, math.ceil(len(chunks) / MAX_CHUNK_BATCHES))
     return [DubBatch(first, min(first + size, chunks.stop)) for first in chunks[::size]]
 
 

@@ -41,6 +41,8 @@ PROFILE_SECONDS = 30.0  # audio analyzed per speaker
 MAX_SPEEDS = 2
 MIN_SPEED, MAX_SPEED = 0.8, 1.3
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped
+# How far the voice may be from the rate that it was asked for: FITTED_EXCESS leaves this much of SLOT_TOLERANCE.
+MAX_RATE_ERROR = 0.025
 
 _log = logging.getLogger(__name__)
 
@@ -167,7 +169,7 @@ async def synthesize_line(
     pcm, wanted = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
     speed = rate = 1.0
     for _ in range(MAX_SPEEDS):
-        if abs(rate - wanted) <= MIN_TEMPO_CHANGE:
+        if abs(rate - wanted) <= MAX_RATE_ERROR:
             break
         speed = round(min(max(speed * wanted / rate, MIN_SPEED), MAX_SPEED), 2)
         pcm = await _synthesize_text(artifacts, engines, dub=dub, line=line, voice=voice, index=chosen, speed=speed)

@@ -25,6 +25,7 @@ def register(context: WorkerContext) -> Activities:
             dubs.synthesize_lines,
             dubs.schedule_lines,
             dubs.mix_dub_chunks,
+            dubs.finish_dub_chunks,
             dubs.transcribe_dub_chunks,
             dubs.publish_dub_preview,
             dubs.publish_dub,

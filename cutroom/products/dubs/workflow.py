@@ -16,11 +16,12 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.dubs.activities import DubActivities, DubPlan
     from cutroom.products.dubs.artifacts import DubRef
-    from cutroom.products.dubs.script import DubBatch, chunk_batches
+    from cutroom.products.dubs.script import CHUNKS_PER_BATCH, DubBatch, chunk_batches
 
 MAX_PARALLEL_ACTIVITIES = 16  # per dub, across all workers
 PREVIEW_SCHEDULE, FULL_SCHEDULE = "preview-schedule", "schedule"
 FIRST_CHUNK = DubBatch(0, 1)
+LARGER_BATCHES = "larger-batches"  # a patch
 
 Result = TypeVar("Result")
 
@@ -68,24 +69,27 @@ async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
     await _synthesize(job, dub, [each for each in plan.line_batches if each.end > plan.preview_lines])
     line_count = plan.line_batches[-1].end if plan.line_batches else 0
     await speech.run(DubActivities.schedule_lines, job, dub, line_count, FULL_SCHEDULE)
-    batches = chunk_batches(range(plan.chunk_count))
-    mixed = await _run_all(
-        [partial(speech.run, DubActivities.mix_dub_chunks, job, dub, each, schedule=FULL_SCHEDULE) for each in batches]
-    )
-    transcribed = await _run_all(
-        [
-            partial(speech.run, DubActivities.transcribe_dub_chunks, job, dub, each, schedule=FULL_SCHEDULE)
-            for each in batches
-        ]
-    )
-    return await speech.run(
-        DubActivities.publish_dub,
-        job,
-        dub,
-        list(chain.from_iterable(mixed)),
-        list(chain.from_iterable(transcribed)),
-        FULL_SCHEDULE,
-    )
+    mixed, transcribed = await _finish_chunks(job, dub, plan)
+    return await speech.run(DubActivities.publish_dub, job, dub, mixed, transcribed, FULL_SCHEDULE)
+
+
+async def _finish_chunks(job: JobRef, dub: DubRef, plan: DubPlan) -> tuple[list[str], list[str]]:
+    """Mix and transcribe every chunk; returns the storage paths of both."""
+    batches = _chunk_batches(range(plan.chunk_count))
+    if not workflow.patched(LARGER_BATCHES):
+        mix, transcribe = DubActivities.mix_dub_chunks, DubActivities.transcribe_dub_chunks
+        mixed = await _run_all([partial(speech.run, mix, job, dub, each, FULL_SCHEDULE) for each in batches])
+        transcribed = await _run_all(
+            [partial(speech.run, transcribe, job, dub, each, FULL_SCHEDULE) for each in batches]
+        )
+        return list(chain.from_iterable(mixed)), list(chain.from_iterable(transcribed))
+    finish = DubActivities.finish_dub_chunks
+    finished = await _run_all([partial(speech.run, finish, job, dub, each, FULL_SCHEDULE) for each in batches])
+    return [path for each in finished for path in each.mixed], [path for each in finished for path in each.transcribed]
+
+
+def _chunk_batches(chunks: range) -> list[DubBatch]:
+    return chunk_batches(chunks, at_least=CHUNKS_PER_BATCH if workflow.patched(LARGER_BATCHES) else 1)
 
 
 async def _publish_preview(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
@@ -95,7 +99,7 @@ async def _publish_preview(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
 
 
 async def _separate_remaining(job: JobRef, dub: DubRef, plan: DubPlan) -> None:
-    batches = chunk_batches(range(1, plan.chunk_count))
+    batches = _chunk_batches(range(1, plan.chunk_count))
     await _run_all([partial(speech.run, DubActivities.separate_dub_chunks, job, dub, each) for each in batches])
 
 

@@ -1,12 +1,12 @@
-"""Import activities: fetch and inspect the source, then encode the audio and proxy video that other products use."""
+"""Import activities: fetch and inspect the source, make its poster, and extract the audio that other products use."""
 
 import base64
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import TypeAdapter
 from temporalio import activity
@@ -20,11 +20,11 @@ from cutroom.jobs.steps import failure, job_step
 from cutroom.library.quotas import load_state
 from cutroom.library.rules import poster_path, source_path, video_path
 from cutroom.library.videos import set_poster
-from cutroom.media import audio, video
+from cutroom.media import audio
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.poster import make_poster
 from cutroom.media.probe import MediaInfo, probe
-from cutroom.media.process import MediaError, OnFraction, Reason
+from cutroom.media.process import MediaError, Reason
 from cutroom.media.remux import remux_tracks
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
@@ -41,10 +41,8 @@ from cutroom.products.ingest.sources_youtube import YoutubeSource
 MAX_SOURCE_BYTES = 100 * 1024**3
 SLOT_RETRY = timedelta(seconds=5)
 # Progress of an import after each step; uploads begin with the inspection.
-DOWNLOADED_PERCENT, INSPECTED_PERCENT, POSTER_PERCENT, ENCODED_PERCENT = 20, 26, 28, 90
-AUDIO_JOINED_PERCENT, JOINED_PERCENT = 93, 97
+DOWNLOADED_PERCENT, INSPECTED_PERCENT, POSTER_PERCENT, ENCODED_PERCENT, JOINED_PERCENT = 40, 50, 60, 95, 97
 
-ChunkKind = Literal["audio", "video"]
 INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
 
 
@@ -54,7 +52,7 @@ class SourceInspection:
 
     info: dict[str, Any]
     audio_chunks: int
-    video_chunks: int
+    video_chunks: int = 0  # of imports that were started by version 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +72,22 @@ class PreflightResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkTask:
-    """An audio or video chunk to encode."""
+class AudioChunkTask:
+    """A chunk of audio to encode."""
 
-    kind: ChunkKind
     index: int
     info: dict[str, Any]
-    share: float  # of the import's progress in percent
+    total_chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTask:
+    """A chunk of an import that was started by version 0.1."""
+
+    kind: str
+    index: int
+    info: dict[str, Any]
+    total_chunks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +188,7 @@ class IngestActivities:
 
     @activity.defn(name="inspect_source")
     async def inspect_source(self, ref: JobRef, video_id: str) -> SourceInspection:
-        """Probes the file in the sandbox and records its properties."""
+        """Probes the file in the sandbox, records its properties, and makes the poster of a video."""
         async with self.database.transaction(ref.library_id) as connection:
             source = await service.get_source(connection, ref.library_id, video_id)
         async with (
@@ -196,18 +203,16 @@ class IngestActivities:
                     connection, ref.library_id, video_id, info=info, size_bytes=copy.size_bytes, sha256=copy.sha256
                 )
                 (await load_state(connection, ref.library_id, self.plans)).require_within()
-        return SourceInspection(
-            info=INFO.dump_python(info, mode="json"),
-            audio_chunks=len(audio.plan_audio(info)) if info.audio_streams else 0,
-            video_chunks=len(video.plan_proxy(info)) if info.media_type == "video" else 0,
-        )
+        if info.media_type == "video":
+            await self._make_poster(ref, video_id, info)
+        audio_chunks = len(audio.plan_audio(info)) if info.audio_streams else 0
+        return SourceInspection(INFO.dump_python(info, mode="json"), audio_chunks)
 
-    @activity.defn(name="make_poster")
-    async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+    async def _make_poster(self, ref: JobRef, video_id: str, info: MediaInfo) -> None:
         path = source_path(ref.library_id, video_id)
         async with self._step(ref, "creating poster", progress=POSTER_PERCENT), self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
-                poster = await make_poster(copy.path, INFO.validate_python(info), output=temp_dir, sandbox=self.sandbox)
+                poster = await make_poster(copy.path, info, output=temp_dir, sandbox=self.sandbox)
                 if poster is None:
                     return
                 stored = poster_path(ref.library_id, video_id)
@@ -215,68 +220,71 @@ class IngestActivities:
         async with self.database.transaction(ref.library_id) as connection:
             await set_poster(connection, ref.library_id, video_id, path=stored)
 
-    @activity.defn(name="encode_chunk")
-    async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
-        """Encodes one chunk, at most about a minute of work, into its own objects; those of an earlier attempt stay."""
+    @activity.defn(name="encode_audio_chunk")
+    async def encode_audio_chunk(self, ref: JobRef, video_id: str, task: AudioChunkTask) -> None:
+        """Extracts a chunk of the audio into its own objects; those of an earlier attempt stay.
+
+        The only chunk of a recording is not joined with others, and is stored as the audio of the video.
+        """
+        await self._encode_audio_chunk(ref, video_id, task, is_joined=task.total_chunks == 1)
+
+    async def _encode_audio_chunk(self, ref: JobRef, video_id: str, task: AudioChunkTask, *, is_joined: bool) -> None:
         info, path = INFO.validate_python(task.info), source_path(ref.library_id, video_id)
-        stored = [_chunk_path(ref, video_id, file.name) for file in _chunk_files(task, info)]
+        chunk = audio.plan_audio(info)[task.index]
+        names = [each.name for each in audio.audio_chunk_files(chunk, Path())]
+        stored = [_chunk_path(ref, video_id, name) for name in names]
+        if is_joined:
+            stored = [video_path(ref.library_id, video_id, name) for name in audio.JOINED_NAMES]
         if all([await self.storage.size(each) is not None for each in stored]):
             return
-        step = self._step(ref, f"encoding {task.kind}", progress=ENCODED_PERCENT, share=task.share)
+        share = (ENCODED_PERCENT - POSTER_PERCENT) / task.total_chunks
+        step = self._step(ref, "encoding audio", progress=ENCODED_PERCENT, share=share)
         async with step as report_progress, self.media_cache.fetch(path) as copy:
             with self.media_cache.temp_dir() as temp_dir:
-                for file in await self._encode(task, info, copy.path, temp_dir, on_fraction=report_progress):
-                    await self.storage.put(_chunk_path(ref, video_id, file.name), file)
-
-    async def _encode(
-        self, task: ChunkTask, info: MediaInfo, source: Path, temp_dir: Path, *, on_fraction: OnFraction
-    ) -> list[Path]:
-        if task.kind == "audio":
-            chunk = audio.plan_audio(info)[task.index]
-            files = await audio.make_audio_chunk(
-                source, info, chunk, output=temp_dir, sandbox=self.sandbox, on_fraction=on_fraction
-            )
-            return [files.speech, files.mix, files.proxy]
-        chunk = video.plan_proxy(info)[task.index]
-        proxy = await video.make_proxy_chunk(
-            source, info, chunk, output=temp_dir, sandbox=self.sandbox, on_fraction=on_fraction
-        )
-        return [proxy]
+                files = await audio.make_audio_chunk(
+                    copy.path, info, chunk, output=temp_dir, sandbox=self.sandbox, on_fraction=report_progress
+                )
+                for stored_path, file in zip(stored, files, strict=True):
+                    await self.storage.put(stored_path, file)
 
     @activity.defn(name="join_audio_chunks")
     async def join_audio_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
-        """Joins the audio chunks into one file each for recognition, dubbing and the proxy."""
+        """Joins the audio chunks into one file each for recognition and dubbing, and deletes them."""
         chunks = audio.plan_audio(INFO.validate_python(info))
-        async with self._step(ref, "joining audio", progress=AUDIO_JOINED_PERCENT):
-            with self.media_cache.temp_dir() as temp_dir:
-                chunk_files = [audio.audio_chunk_files(chunk, temp_dir) for chunk in chunks]
-                for files in chunk_files:
-                    await self._fetch_chunks(ref, video_id, [files.speech, files.mix, files.proxy])
-                joined = await audio.join_audio(chunk_files, output=temp_dir, sandbox=self.sandbox)
-                for file in (joined.speech, joined.mix, joined.proxy):
-                    await self.storage.put(video_path(ref.library_id, video_id, file.name), file)
+        joined = [video_path(ref.library_id, video_id, name) for name in audio.JOINED_NAMES]
+        async with self._step(ref, "joining audio", progress=JOINED_PERCENT):
+            if not all([await self.storage.size(each) is not None for each in joined]):
+                with self.media_cache.temp_dir() as temp_dir:
+                    chunk_files = [audio.audio_chunk_files(chunk, temp_dir) for chunk in chunks]
+                    for files in chunk_files:
+                        await self._fetch_chunks(ref, video_id, files)
+                    made = await audio.join_audio(chunk_files, output=temp_dir, sandbox=self.sandbox)
+                    for path, file in zip(joined, made, strict=True):
+                        await self.storage.put(path, file)
+            await self.storage.delete_under(_chunk_path(ref, video_id, ""))
+
+    # The activities of imports that were started by version 0.1, which also made a proxy of the video.
+
+    @activity.defn(name="make_poster")
+    async def make_poster(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
+        await self._make_poster(ref, video_id, INFO.validate_python(info))
+
+    @activity.defn(name="encode_chunk")
+    async def encode_chunk(self, ref: JobRef, video_id: str, task: ChunkTask) -> None:
+        if task.kind == "audio":
+            await self._encode_audio_chunk(
+                ref, video_id, AudioChunkTask(task.index, task.info, task.total_chunks), is_joined=False
+            )
 
     @activity.defn(name="join_video_chunks")
     async def join_video_chunks(self, ref: JobRef, video_id: str, info: dict[str, Any]) -> None:
-        """Joins the video chunks into the seekable proxy, with audio if the source has any."""
-        media_info = INFO.validate_python(info)
-        async with self._step(ref, "joining video", progress=JOINED_PERCENT):
-            with self.media_cache.temp_dir() as temp_dir:
-                chunks = [video.proxy_chunk_file(chunk, temp_dir) for chunk in video.plan_proxy(media_info)]
-                await self._fetch_chunks(ref, video_id, chunks)
-                audio_file = temp_dir / "proxy.aac" if media_info.audio_streams else None
-                if audio_file is not None:
-                    await self._download_object(video_path(ref.library_id, video_id, audio_file.name), audio_file)
-                proxy = await video.join_proxy(
-                    chunks, media_info, audio=audio_file, output=temp_dir, sandbox=self.sandbox
-                )
-                await self.storage.put(video_path(ref.library_id, video_id, proxy.name), proxy)
+        """Does nothing."""
 
     @activity.defn(name="delete_import_chunks")
     async def delete_import_chunks(self, ref: JobRef, video_id: str) -> None:
         await self.storage.delete_under(_chunk_path(ref, video_id, ""))
 
-    async def _fetch_chunks(self, ref: JobRef, video_id: str, files: list[Path]) -> None:
+    async def _fetch_chunks(self, ref: JobRef, video_id: str, files: Iterable[Path]) -> None:
         for file in files:
             await self._download_object(_chunk_path(ref, video_id, file.name), file)
 
@@ -323,10 +331,3 @@ def as_audio(info: MediaInfo) -> MediaInfo:
 def _chunk_path(ref: JobRef, video_id: str, name: str) -> str:
     """The same for every attempt: a source that has been inspected does not change."""
     return video_path(ref.library_id, video_id, f"chunks/{name}")
-
-
-def _chunk_files(task: ChunkTask, info: MediaInfo) -> list[Path]:
-    if task.kind == "video":
-        return [video.proxy_chunk_file(video.plan_proxy(info)[task.index], Path())]
-    files = audio.audio_chunk_files(audio.plan_audio(info)[task.index], Path())
-    return [files.speech, files.mix, files.proxy]

@@ -27,8 +27,9 @@ PRODUCT = Product(
             # Extracted again by DerivedMedia.
             "speech.flac": StorageKind.INTERMEDIATE,
             "mix.mka": StorageKind.INTERMEDIATE,
-            "proxy.aac": StorageKind.INTERMEDIATE,  # needed only by the import
-            "proxy.mp4": StorageKind.INTERMEDIATE,  # without it, shorts look at the original
+            # Of imports before version 0.2; read by nothing.
+            "proxy.aac": StorageKind.INTERMEDIATE,
+            "proxy.mp4": StorageKind.INTERMEDIATE,
         },
     ),
     export=export.export_files,

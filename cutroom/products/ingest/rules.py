@@ -12,6 +12,7 @@ DEFAULT_FILE_NAME = "upload.mp4"
 MAX_FILE_NAME = 255
 MAX_CONTENT_TYPE = 255
 MAX_QUERY_FIELDS = 64
+IS_UPLOAD = "is_upload"  # in the plan of an import whose file is in the object store when it starts
 
 
 class SourceType(StrEnum):

@@ -24,7 +24,7 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.products.ingest.recipes import recipe_jobs, thumbnail_plan
-from cutroom.products.ingest.rules import MediaKind, SourceType, media_kind, source_fingerprint
+from cutroom.products.ingest.rules import IS_UPLOAD, MediaKind, SourceType, media_kind, source_fingerprint
 from cutroom.products.ingest.schemas import (
     CreatedVideo,
     NewVideo,
@@ -164,7 +164,12 @@ def _new_jobs(principal: Principal, video_id: str, *, recipes: Recipes | None, i
     import_key = JobKey(JobType.IMPORT, video_id)
     transcript_key = JobKey(JobType.TRANSCRIPT, video_id)
     return [
-        NewJob(import_key, video_id, depends_on=[upload_prerequisite(video_id)] if is_upload else []),
+        NewJob(
+            import_key,
+            video_id,
+            plan={IS_UPLOAD: True} if is_upload else {},
+            depends_on=[upload_prerequisite(video_id)] if is_upload else [],
+        ),
         NewJob(transcript_key, video_id, depends_on=[import_key.id]),
         *recipe_jobs(
             recipes,

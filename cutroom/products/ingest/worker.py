@@ -36,9 +36,10 @@ def register(context: WorkerContext) -> Activities:
     return {
         TaskQueue.MEDIA: [
             ingest.inspect_source,
+            ingest.encode_audio_chunk,
+            ingest.join_audio_chunks,
             ingest.make_poster,
             ingest.encode_chunk,
-            ingest.join_audio_chunks,
             ingest.join_video_chunks,
             ingest.delete_import_chunks,
         ],

@@ -13,19 +13,18 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.ingest.activities import (
-        ENCODED_PERCENT,
-        POSTER_PERCENT,
-        ChunkKind,
+        AudioChunkTask,
         ChunkTask,
         IngestActivities,
         PreflightRequest,
         PreflightResult,
         SourceInspection,
     )
+    from cutroom.products.ingest.rules import IS_UPLOAD
 
 PREFLIGHT_TIMEOUT = timedelta(seconds=10)
 MAX_PARALLEL_CHUNKS = 4
-CHUNK_WEIGHTS: dict[ChunkKind, int] = {"audio": 1, "video": 2}  # time that they take, relative to each other
+WITHOUT_PROXY = "without-proxy"  # a patch
 
 media = ActivityRunner(TaskQueue.MEDIA, start_to_close=timedelta(minutes=30))
 download = ActivityRunner(TaskQueue.DOWNLOAD, start_to_close=timedelta(hours=8))
@@ -33,7 +32,7 @@ download = ActivityRunner(TaskQueue.DOWNLOAD, start_to_close=timedelta(hours=8))
 
 @workflow.defn(name="import")
 class ImportWorkflow:
-    """Fetches and inspects a source, then encodes its audio and proxy video in parallel chunks."""
+    """Fetches and inspects a source, then extracts its audio in parallel chunks."""
 
     @workflow.run
     async def run(self, job: JobRef) -> None:
@@ -41,22 +40,47 @@ class ImportWorkflow:
 
     async def _import(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         video_id = plan["video_id"]
+        if not workflow.patched(WITHOUT_PROXY):
+            return await self._import_with_proxy(job, video_id)
+        if not plan.get(IS_UPLOAD):
+            await download.run(IngestActivities.fetch_source, job, video_id)
+        source = await media.run(IngestActivities.inspect_source, job, video_id)
+        slots = asyncio.Semaphore(MAX_PARALLEL_CHUNKS)
+        tasks = [AudioChunkTask(index, source.info, source.audio_chunks) for index in range(source.audio_chunks)]
+        await asyncio.gather(*(self._encode_chunk(job, video_id, task, slots) for task in tasks))
+        if len(tasks) > 1:
+            await media.run(IngestActivities.join_audio_chunks, job, video_id, source.info)
+        return _result(source)
+
+    async def _import_with_proxy(self, job: JobRef, video_id: str) -> dict[str, Any]:
+        """The steps of an import that was started by version 0.1; those of the proxy have no effect any more."""
         await download.run(IngestActivities.fetch_source, job, video_id)
         source = await media.run(IngestActivities.inspect_source, job, video_id)
         if source.video_chunks:
             await media.run(IngestActivities.make_poster, job, video_id, source.info)
         slots = asyncio.Semaphore(MAX_PARALLEL_CHUNKS)
-        await asyncio.gather(*(self._encode_chunk(job, video_id, task, slots) for task in _chunk_tasks(source)))
+        audio = [ChunkTask("audio", index, source.info, source.audio_chunks) for index in range(source.audio_chunks)]
+        video = [ChunkTask("video", index, source.info, source.video_chunks) for index in range(source.video_chunks)]
+
+        async def encode(task: ChunkTask) -> None:
+            async with slots:
+                await media.run(IngestActivities.encode_chunk, job, video_id, task)
+
+        await asyncio.gather(*map(encode, [*audio, *video]))
         if source.audio_chunks:
             await media.run(IngestActivities.join_audio_chunks, job, video_id, source.info)
         if source.video_chunks:
             await media.run(IngestActivities.join_video_chunks, job, video_id, source.info)
         await media.run(IngestActivities.delete_import_chunks, job, video_id)
-        return {"durationSeconds": round(source.info["duration_seconds"], 3), "mediaType": source.info["media_type"]}
+        return _result(source)
 
-    async def _encode_chunk(self, job: JobRef, video_id: str, task: ChunkTask, slots: asyncio.Semaphore) -> None:
+    async def _encode_chunk(self, job: JobRef, video_id: str, task: AudioChunkTask, slots: asyncio.Semaphore) -> None:
         async with slots:
-            await media.run(IngestActivities.encode_chunk, job, video_id, task)
+            await media.run(IngestActivities.encode_audio_chunk, job, video_id, task)
+
+
+def _result(source: SourceInspection) -> dict[str, Any]:
+    return {"durationSeconds": round(source.info["duration_seconds"], 3), "mediaType": source.info["media_type"]}
 
 
 @workflow.defn(name="preflight")
@@ -72,14 +96,3 @@ class PreflightWorkflow:
             schedule_to_close_timeout=PREFLIGHT_TIMEOUT,
             retry_policy=RetryPolicy(maximum_attempts=1),
         )
-
-
-def _chunk_tasks(source: SourceInspection) -> list[ChunkTask]:
-    """Audio first, because it is quick and other products need it."""
-    chunks: list[tuple[ChunkKind, int]] = [("audio", index) for index in range(source.audio_chunks)]
-    chunks += [("video", index) for index in range(source.video_chunks)]
-    points = (ENCODED_PERCENT - POSTER_PERCENT) / sum(CHUNK_WEIGHTS[kind] for kind, _ in chunks) if chunks else 0.0
-    return [
-        ChunkTask(kind=kind, index=index, info=source.info, share=points * CHUNK_WEIGHTS[kind])
-        for kind, index in chunks
-    ]

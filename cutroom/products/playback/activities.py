@@ -19,7 +19,8 @@ from cutroom.library.service import has_picture
 from cutroom.library.videos import set_playback_languages
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
-from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
+from cutroom.media.chunks import MediaChunk
+from cutroom.media.ladder import CHUNK_SECONDS, SEGMENT_SECONDS, Rendition
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import PackagedTrack, package_audio, package_text, package_video
 from cutroom.media.probe import MediaInfo, probe_header
@@ -61,6 +62,15 @@ class PlaybackPlan:
     chunk_count: int
     tracks: list[TrackSource]
     obsolete: list[ObsoleteTrack] = field(default_factory=list)  # of deleted dubs and captions
+    max_chunk_seconds: float = CHUNK_SECONDS  # in plans of version 0.1
+
+    def chunks(self) -> list[MediaChunk]:
+        return ladder.plan_ladder_chunks(INFO.validate_python(self.info), max_seconds=self.max_chunk_seconds)
+
+    def chunk_path(self, name: str) -> str:
+        """Chunks of another length are in another folder, so that a later run does not take them for its own."""
+        folder = "" if self.max_chunk_seconds == CHUNK_SECONDS else f"{self.max_chunk_seconds:.0f}/"
+        return f"chunks/{self.ladder}/{folder}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +123,14 @@ class PlaybackActivities:
             await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
         for each in obsolete:
             existing.pop((each.kind, each.name))
-        is_current = all(existing.get(("video", rendition.name)) == fingerprint for rendition in renditions)
+        useful = ladder.useful_renditions(info, renditions) if has_video else []
+        is_current = all(existing.get(("video", rendition.name)) == fingerprint for rendition in useful)
         return PlaybackPlan(
             ladder=fingerprint,
             info=INFO.dump_python(info, mode="json"),
-            renditions=[] if is_current else renditions,
+            renditions=[] if is_current else useful,
             chunk_count=0 if is_current else len(ladder.plan_ladder_chunks(info)),
+            max_chunk_seconds=ladder.MAX_CHUNK_SECONDS,
             tracks=[each for each in expected if existing.get((each.kind, each.name)) != each.source],
             obsolete=obsolete,
         )
@@ -151,10 +163,9 @@ class PlaybackActivities:
     @activity.defn(name="encode_ladder_chunk")
     async def encode_ladder_chunk(self, ref: PlaybackRef, plan: PlaybackPlan, index: int) -> None:
         """Encodes one chunk in every rendition; does nothing if it is stored already."""
-        info = INFO.validate_python(plan.info)
-        chunk = ladder.plan_ladder_chunks(info)[index]
+        info, chunk = INFO.validate_python(plan.info), plan.chunks()[index]
         names = [ladder.rendition_file(rendition, chunk, Path()).name for rendition in plan.renditions]
-        stored = [ref.path(f"chunks/{plan.ladder}/{name}") for name in names]
+        stored = [ref.path(plan.chunk_path(name)) for name in names]
         if all([await self.storage.size(path) is not None for path in stored]):
             return
         async with heartbeating(), self.media_cache.fetch(ref.media_path("source")) as source:
@@ -165,27 +176,49 @@ class PlaybackActivities:
                 for path, file in zip(stored, encoded, strict=True):
                     await self.storage.put(path, file)
 
+    @activity.defn(name="package_ladder")
+    async def package_ladder(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
+        """Joins the chunks of each rendition, packages them into segments, and deletes the chunks at last.
+
+        An earlier attempt may have packaged some renditions, or all of them and deleted chunks.
+        """
+        async with heartbeating():
+            async with self.database.transaction(ref.library_id) as connection:
+                packaged = await service.track_sources(connection, ref.library_id, ref.video_id)
+            for rendition in plan.renditions:
+                if packaged.get(("video", rendition.name)) != plan.ladder:
+                    await self._package_rendition(ref, plan, rendition)
+            await self.storage.delete_under(ref.path(f"chunks/{plan.ladder}/"))
+
     @activity.defn(name="package_rendition")
     async def package_rendition(self, ref: PlaybackRef, plan: PlaybackPlan, number: int) -> None:
-        """Joins a rendition's chunks and packages them into segments."""
-        rendition = plan.renditions[number]
-        chunks = ladder.plan_ladder_chunks(INFO.validate_python(plan.info))
+        """For workflows that were started by version 0.1."""
+        async with heartbeating():
+            await self._package_rendition(ref, plan, plan.renditions[number])
+
+    @activity.defn(name="delete_ladder_chunks")
+    async def delete_ladder_chunks(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
+        """For workflows that were started by version 0.1."""
+        async with heartbeating():
+            await self.storage.delete_under(ref.path(f"chunks/{plan.ladder}/"))
+
+    async def _package_rendition(self, ref: PlaybackRef, plan: PlaybackPlan, rendition: Rendition) -> None:
+        chunks = plan.chunks()
         rate = chunks[0].rate
         seconds = float(Fraction(ladder.segment_frames(rate)) / rate)
-        async with heartbeating():
-            with self.media_cache.temp_dir() as temp_dir:
-                for chunk in chunks:
-                    file = ladder.rendition_file(rendition, chunk, temp_dir)
-                    await self._fetch(ref.path(f"chunks/{plan.ladder}/{file.name}"), file)
-                joined = await ladder.join_rendition(rendition, chunks, output=temp_dir, sandbox=self.sandbox)
-                packaged = await package_video(
-                    f"v/{rendition.name}-{plan.ladder}",
-                    joined.name,
-                    segment_seconds=seconds,
-                    output=temp_dir,
-                    sandbox=self.sandbox,
-                )
-                await self._store(ref, packaged, temp_dir)
+        with self.media_cache.temp_dir() as temp_dir:
+            for chunk in chunks:
+                file = ladder.rendition_file(rendition, chunk, temp_dir)
+                await self._fetch(ref.path(plan.chunk_path(file.name)), file)
+            joined = await ladder.join_rendition(rendition, chunks, output=temp_dir, sandbox=self.sandbox)
+            packaged = await package_video(
+                f"v/{rendition.name}-{plan.ladder}",
+                joined.name,
+                segment_seconds=seconds,
+                output=temp_dir,
+                sandbox=self.sandbox,
+            )
+            await self._store(ref, packaged, temp_dir)
         await self._record(ref, ("video", rendition.name, None), source=plan.ladder, packaged=packaged)
 
     @activity.defn(name="package_track")
@@ -263,11 +296,6 @@ class PlaybackActivities:
             await service.fail_playback(
                 connection, ref.library_id, ref.video_id, lease_holder=lease_holder, error=error, now=self.clock()
             )
-
-    @activity.defn(name="delete_ladder_chunks")
-    async def delete_ladder_chunks(self, ref: PlaybackRef, plan: PlaybackPlan) -> None:
-        async with heartbeating():
-            await self.storage.delete_under(ref.path(f"chunks/{plan.ladder}/"))
 
     async def _record(
         self, ref: PlaybackRef, track: tuple[TrackKind, str, str | None], *, source: str, packaged: PackagedTrack

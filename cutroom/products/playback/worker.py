@@ -19,9 +19,10 @@ def register(context: WorkerContext) -> Activities:
         TaskQueue.MEDIA: [
             playback.plan_playback,
             playback.encode_ladder_chunk,
+            playback.package_ladder,
             playback.package_rendition,
-            playback.package_track,
             playback.delete_ladder_chunks,
+            playback.package_track,
             playback.delete_obsolete_tracks,
         ],
     }

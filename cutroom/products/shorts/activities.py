@@ -19,7 +19,6 @@ from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
 from cutroom.library.service import has_picture
 from cutroom.media.captions import captions_filter
-from cutroom.media.formats import Container
 from cutroom.media.framing import framing_filter
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
@@ -249,19 +248,11 @@ class ShortsActivities:
             return VisualAnalysis((), ())
         frames: list[FrameAnalysis] = []
         cuts: list[float] = timeline.cuts()
-        proxy_path, container = shorts.media_path("proxy.mp4"), Container.MOV
-        if await self.storage.size(proxy_path) is None:  # deleted by the retention policy
-            proxy_path, container = shorts.media_path("source"), info.container
-        async with self.media_cache.fetch(proxy_path) as proxy:
+        async with self.media_cache.fetch(shorts.media_path("source")) as source:
             for source_range, start in zip(timeline.ranges, timeline.starts(), strict=True):
                 with self.media_cache.temp_dir() as temp_dir:
                     faces, shots = await extract_frames(
-                        proxy.path,
-                        info,
-                        source_range,
-                        container=container,
-                        output=temp_dir,
-                        sandbox=self.sandbox,
+                        source.path, info, source_range, output=temp_dir, sandbox=self.sandbox
                     )
                     end = start + source_range.seconds
                     analyzed = portion(report_progress, start / timeline.seconds, end / timeline.seconds)

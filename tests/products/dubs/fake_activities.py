@@ -9,7 +9,7 @@ from temporalio import activity
 
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.jobs.worker import Activity
-from cutroom.products.dubs.activities import DubPlan
+from cutroom.products.dubs.activities import DubPlan, FinishedChunks
 from cutroom.products.dubs.artifacts import DubRef
 from cutroom.products.dubs.script import DubBatch, DubLine, line_batches
 from cutroom.products.speech.rules import fingerprint
@@ -99,10 +99,12 @@ class FakeDubs:
         self._note(job, batch)
         return [dub.shared_path(f"mixed/{fingerprint({schedule: number})}.flac") for number in batch.numbers]
 
-    @activity.defn(name="transcribe_dub_chunks")
-    async def transcribe_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> list[str]:
+    @activity.defn(name="finish_dub_chunks")
+    async def finish_dub_chunks(self, job: JobRef, dub: DubRef, batch: DubBatch, schedule: str) -> FinishedChunks:
         self._note(job, batch)
-        return [dub.shared_path(f"transcribed/{fingerprint({schedule: number})}.json") for number in batch.numbers]
+        names = [fingerprint({schedule: number}) for number in batch.numbers]
+        mixed = [dub.shared_path(f"mixed/{name}.flac") for name in names]
+        return FinishedChunks(mixed, [dub.shared_path(f"transcribed/{name}.json") for name in names])
 
     @activity.defn(name="publish_dub_preview")
     async def publish_dub_preview(self, job: JobRef, _dub: DubRef, _chunk_path: str) -> None:
@@ -123,7 +125,7 @@ class FakeDubs:
             self.synthesize_lines,
             self.schedule_lines,
             self.mix_dub_chunks,
-            self.transcribe_dub_chunks,
+            self.finish_dub_chunks,
             self.publish_dub_preview,
             self.publish_dub,
         ]

@@ -1,13 +1,15 @@
-"""Batches of lines and chunks: as many as a history can hold, and otherwise as small as possible."""
+"""Batches of lines and chunks: less than a minute of work, and as many as a history can hold."""
 
 import pytest
 
 from cutroom.media.probe import MAX_DURATION_SECONDS
 from cutroom.products.dubs.script import (
     CHUNK_SECONDS,
+    CHUNKS_PER_BATCH,
     MAX_CHUNK_BATCHES,
     MAX_LINE_BATCHES,
     MIN_BATCH_CHARACTERS,
+    PREVIEW_BATCH_CHARACTERS,
     DubBatch,
     DubLine,
     chunk_batches,
@@ -28,8 +30,12 @@ def lines_of(count: int, *, seconds: float = 4.0, text: str = SENTENCE) -> list[
 
 
 @pytest.mark.parametrize("count", [0, 1, 16, 900])
-def test_batches_of_a_dub_of_an_hour_are_single_lines(count: int) -> None:
-    assert line_batches(lines_of(count)) == [DubBatch(number, number + 1) for number in range(count)]
+def test_batches_of_a_dub_of_an_hour_have_about_20_seconds_of_text(count: int) -> None:
+    batches = line_batches(lines_of(count))
+    assert [number for batch in batches for number in batch.numbers] == list(range(count))
+    for batch in batches[:-1]:
+        enough = PREVIEW_BATCH_CHARACTERS if batch.first < 15 else MIN_BATCH_CHARACTERS
+        assert len(batch.numbers) == -(-enough // len(SENTENCE))
 
 
 @pytest.mark.parametrize(
@@ -60,15 +66,9 @@ def test_batches_are_short_at_24_hours_of_speech() -> None:
 
 
 def test_the_preview_has_batches_of_its_own() -> None:
-    lines = lines_of(21_600)
-    preview = [batch for batch in line_batches(lines) if batch.first < 15]
-    assert len(SENTENCE) > MIN_BATCH_CHARACTERS
-    assert preview == [DubBatch(number, number + 1) for number in range(15)]
-
-
-def test_very_short_lines_share_a_batch_also_in_the_preview() -> None:
-    assert line_batches(lines_of(8, text="Five.")) == [DubBatch(0, 4), DubBatch(4, 8)]
-    assert line_batches(lines_of(16, text="Five."))[-2:] == [DubBatch(12, 15), DubBatch(15, 16)]
+    batches = line_batches(lines_of(21_600))
+    assert [batch for batch in batches if batch.first < 15] == [DubBatch(at, at + 3) for at in range(0, 15, 3)]
+    assert line_batches(lines_of(16, text="Five.")) == [DubBatch(0, 15), DubBatch(15, 16)]
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,18 @@ def test_very_short_lines_share_a_batch_also_in_the_preview() -> None:
     [
         (range(1, 1), []),
         (range(1), [DubBatch(0, 1)]),
-        (range(1, 4), [DubBatch(1, 2), DubBatch(2, 3), DubBatch(3, 4)]),
+        (range(1, 4), [DubBatch(1, 4)]),
+        (range(1, 9), [DubBatch(1, 4), DubBatch(4, 7), DubBatch(7, 9)]),
     ],
 )
 def test_batches_of_chunks(chunks: range, expected: list[DubBatch]) -> None:
     assert chunk_batches(chunks) == expected
 
 
-@pytest.mark.parametrize("hours", [1, 12, 13, 24])
-def test_chunks_share_a_batch_only_beyond_12_hours(hours: int) -> None:
+@pytest.mark.parametrize("hours", [1, 12, 24])
+def test_no_video_has_larger_batches_of_chunks(hours: int) -> None:
     chunks = range(round(hours * 3600 / CHUNK_SECONDS))
     batches = chunk_batches(chunks)
     assert [number for batch in batches for number in batch.numbers] == list(chunks)
     assert len(batches) <= MAX_CHUNK_BATCHES
-    assert max(len(batch.numbers) for batch in batches) == (1 if hours <= 12 else 2)
+    assert max(len(batch.numbers) for batch in batches) == CHUNKS_PER_BATCH

@@ -113,7 +113,8 @@ async def test_progress_moves_with_every_line(dubbing: Dubbing, transcribed: Tra
     dubbing.synthesizer.errors.clear()
     await dubbing.synthesize(3)
     after_all = await transcribed.accounts.connection.fetchval(get_progress, dubbing.job.job_id)
-    assert after_all == pytest.approx(progress.SYNTHESIS, abs=0.5)
+    # On a slow machine, progress within a line that then fails was estimated, and is not taken back.
+    assert progress.SYNTHESIS - 0.5 <= after_all <= progress.SYNTHESIS * 6 / 5
 
 
 async def test_a_failed_line_ends_a_batch_of_which_others_are_finished(dubbing: Dubbing) -> None:
