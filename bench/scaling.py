@@ -23,10 +23,9 @@ from rich.table import Table
 from bench.talk_video import make_talk_video
 from bench.usage import SETTLE_SECONDS, Usage, UsageMeter
 from cutroom.platform.clock import system_clock
-from cutroom.platform.settings import default_models_dir
 from cutroom.platform.storage.objects import Storage
 from dev.docs.fleet import video_cost
-from dev.environment import PROJECT
+from dev.environment import MODELS, PROJECT
 from dev.services import control
 from eval.publishable.reference import open_engines
 from tests.recording.examples import Recorder, request_core_services, write
@@ -91,7 +90,7 @@ async def measure(options: Options) -> dict[str, Any]:
 def _make_video(folder: Path, *, short: bool) -> Path:
     if short:
         return make_video(folder, long=False).path
-    return make_talk_video(folder, open_engines(default_models_dir()).synthesizer(), minutes=MINUTES)
+    return make_talk_video(folder, open_engines(MODELS).synthesizer(), minutes=MINUTES)
 
 
 async def _measure_step(walk: ProductWalk, meter: UsageMeter, step: Step, figures: dict[str, Any]) -> None:
