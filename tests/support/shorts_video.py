@@ -153,7 +153,7 @@ def _frames(seconds: float) -> "Iterator[Image]":
         seconds_in = number / FPS
         scene, start, length = _scene_at(seconds, seconds_in)
         if scene is _screen:
-            scrolled = round((seconds_in - start) * 30)
+            scrolled = round((seconds_in - start) * 30) % (len(page) - HEIGHT)
             yield page[scrolled : scrolled + HEIGHT]
             continue
         image = backgrounds[scenes.index(scene)].copy()
