@@ -6,20 +6,15 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 from temporalio.testing import ActivityEnvironment
-from temporalio.worker import Worker
 
-from cutroom.jobs.worker import Activity
 from cutroom.library.rules import source_path, video_path
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart
-from cutroom.platform.task_queues import TaskQueue
-from cutroom.platform.temporal import connect
 from cutroom.retention.policy import activities as policy_activities
 from cutroom.retention.policy.activities import RetentionActivities, RetentionRun
-from cutroom.retention.policy.workflow import ApplyRetentionWorkflow
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 
@@ -249,16 +244,3 @@ async def test_a_retry_does_not_lower_the_report(
     await apply(retention, library_id, now + 31 * DAY)
     assert (await api.get("/library/retention/report")).json()["intermediates"] == {"objects": 4, "bytes": 119}
     assert "mix.mka" not in await names(runtime, library_id, video_id)
-
-
-async def test_workflow_applies_the_policy_of_every_library(
-    settings: Settings, runtime: Runtime, accounts: Accounts, person: Person, retention: RetentionActivities
-) -> None:
-    library_id = person.library_id
-    await add_video(accounts, runtime, library_id, created_at=system_clock())
-    client = await connect(settings)
-    registered: list[Activity] = [retention.list_libraries, retention.apply_retention, retention.finish_retention]
-    async with Worker(client, task_queue=TaskQueue.CONTROL, workflows=[ApplyRetentionWorkflow], activities=registered):
-        await client.execute_workflow("apply-retention", id=f"apply-retention_{new_id()}", task_queue=TaskQueue.CONTROL)
-    scans = "SELECT originals_bytes FROM storage_scans WHERE library_id = $1"
-    assert await accounts.connection.fetchval(scans, library_id) == 100
