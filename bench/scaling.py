@@ -3,7 +3,8 @@
 One worker runs one product after another on the same video of ten minutes, with real engines. CPU time is measured per
 process, so other load on the machine counts little. Loading an engine counts for the first product that needs it, which
 overestimates. docs/scaling.md is based on these figures: `--write` saves them to docs/figures/scaling.json. The last
-line compares the cost of a media minute and of a video with the goals.
+line compares the cost of a media minute and of a video with the goals. A run that is aborted leaves its figures beside
+the committed ones, which only a complete run replaces.
 """
 
 import argparse
@@ -33,6 +34,7 @@ from tests.support.product_walk import STEPS, ProductWalk, Step, configure_worke
 from tests.support.shorts_video import make_video
 
 FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
+PARTIAL_FIGURES = PROJECT / ".data" / "scaling-partial.json"  # of the products measured so far
 UNMEASURED = frozenset({"quotes", "subtitles"})  # a single request each
 READS, WRITES = 300, 100
 MINUTES = 10.0
@@ -48,7 +50,7 @@ class Options:
 
     video: Path | None  # None to generate one
     short: bool
-    save: bool  # save the figures after each product
+    save: bool  # save the figures
     record: bool  # also record requests and responses
     only: frozenset[str] = frozenset()  # measure only these products and keep the saved figures of the others
 
@@ -77,7 +79,7 @@ async def measure(options: Options) -> dict[str, Any]:
                 recorder.begin(step.__name__)
                 await _measure_step(walk, meter, step, figures)
                 figures["video"] |= {"bytes": video.stat().st_size}
-                save(figures, recorder, options)
+                save_partial(figures, options)
             recorder.begin(CORE_STEP)
             await request_core_services(walk.client, walk.video_id)
             walk.client.event_hooks["response"].clear()
@@ -108,18 +110,31 @@ async def _measure_step(walk: ProductWalk, meter: UsageMeter, step: Step, figure
         _print_step(name, figures["products"][name])
 
 
-def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> None:
-    """Save figures and recordings if requested; called after each product, so that an aborted run keeps some."""
+def save_partial(figures: Mapping[str, Any], options: Options, *, path: Path = PARTIAL_FIGURES) -> None:
+    """Keep the figures of the products measured so far, in case the run is aborted."""
     if options.save:
-        merged = {**figures}
-        if options.only:
-            known = json.loads(FIGURES.read_text())
-            selected = {name: each for name, each in figures["products"].items() if options.is_selected(name)}
-            merged = {**known, "products": {**known["products"], **selected}}
-        FIGURES.parent.mkdir(exist_ok=True)
-        FIGURES.write_text(json.dumps(merged, indent=2) + "\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> None:
+    """Save the figures and recordings of a complete run if requested."""
+    if options.save:
+        replace_figures(figures, options)
     if options.record:
         write([each for each in recorder.examples if options.is_selected(each.step)])
+
+
+def replace_figures(figures: Mapping[str, Any], options: Options, *, path: Path = FIGURES) -> None:
+    """Replace the saved figures, or those of the selected products, in one step."""
+    merged = {**figures}
+    if options.only:
+        known = json.loads(path.read_text())
+        selected = {name: each for name, each in figures["products"].items() if options.is_selected(name)}
+        merged = {**known, "products": {**known["products"], **selected}}
+    written = path.with_suffix(".partial")
+    written.write_text(json.dumps(merged, indent=2) + "\n")
+    written.replace(path)
 
 
 def _per_minute(usage: Usage, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from dev.server import Server, free_port
 TERMINAL = {"ready", "failed"}
 WORKER_MODULE = "cutroom.entrypoints.worker"
 STOP_SECONDS = 60.0
-VOICES_SECONDS = 120.0
+VOICES_SECONDS = 600.0  # engines that list voices are loaded first, which takes minutes on a busy machine
 
 
 @dataclass
