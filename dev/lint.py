@@ -15,7 +15,7 @@ from dev.probe import program_beside_python
 SHELL_SCRIPTS = ("dev/bootstrap", ".ci/run")
 MANIFESTS = PROJECT / "deploy" / "kubernetes"
 # Folders that are applied; the others are parts of them.
-APPLIED = ("base/setup", "base/run", "example/setup", "example/run")
+APPLIED = ("base/setup", "base/run", "example/setup", "example/run", "temporal")
 CUSTOM = frozenset({"ScaledObject"})  # kinds whose schemas are not Kubernetes' own; a test checks them
 KUBERNETES = "1.34"
 COMPOSE_SCHEMA = "vendor.compose-spec"  # bundled with check-jsonschema
