@@ -25,9 +25,11 @@ from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, SweepJobsWorkflow
+from cutroom.platform.abandoned_threads import exit_despite_threads
 from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
+from cutroom.platform.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
 from cutroom.platform.relay import Relay
@@ -78,7 +80,6 @@ PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
 }
 SERVICE = "cutroom-worker"
 RELAY_CONNECTIONS = 3  # to listen, to relay and to measure
-SHUTDOWN_GRACE = timedelta(seconds=30)
 # By default, 80 % of the heartbeat timeout: on a busy machine, a heartbeat that is 3 s late would lose the work. It is
 # also how long an activity may run after its job was canceled, which it learns from the response to a heartbeat. Each
 # heartbeat is a state transition of its workflow in Temporal.
@@ -159,7 +160,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             workflows=WORKFLOWS.get(queue, []),
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
-            graceful_shutdown_timeout=SHUTDOWN_GRACE,
+            graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_grace_seconds),
             max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),
@@ -177,6 +178,17 @@ def _activities_by_queue(context: WorkerContext) -> dict[TaskQueue, list[Activit
         for queue, activities in register(context).items():
             found[queue] += activities
     return found
+
+
+async def run_together(stack: AsyncExitStack, workers: Sequence[Worker]) -> None:
+    """Starts the workers, which all stop polling at once when the stack closes, and share one grace time."""
+    for worker in workers:
+        await stack.enter_async_context(worker)
+
+    async def shut_down() -> None:
+        await asyncio.gather(*(worker.shutdown() for worker in workers))
+
+    stack.push_async_callback(shut_down)
 
 
 async def run(settings: Settings, egress: Egress | None = None) -> None:
@@ -203,9 +215,12 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         running_jobs_per_library=settings.running_jobs_per_library,
         meter=metric_meter(settings),
     )
+    postgres = PostgresCheck(settings.worker_database)
+    readiness = Readiness({"postgres": postgres, "temporal": client.service_client.check_health})
     async with AsyncExitStack() as stack:
         if tracing is not None:
             stack.callback(tracing.shutdown)
+        stack.callback(postgres.close)
         stack.push_async_callback(database.close)
         stack.push_async_callback(relay_database.close)
         stack.push_async_callback(context.multipart.close)
@@ -219,13 +234,19 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
             clock=context.clock,
         )
         sweeping = sweep_forever(database, context.media_cache)
-        tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing, sweeping)]
-        for worker in build_workers(context):
-            await stack.enter_async_context(worker)
+        background = (relay.run(), relay.measure_backlog(), publishing, sweeping, readiness.watch())
+        tasks = [asyncio.create_task(each) for each in background]
+        await stack.enter_async_context(
+            health_server(readiness, settings.worker_health_port, host=settings.metrics_host)
+        )
+        await run_together(stack, build_workers(context))
+        readiness.start()
         _log.info("worker ready", extra={"queues": settings.worker_queues})
         await stopped.wait()
+        readiness.stop()
         for task in tasks:
             task.cancel()
+    await exit_despite_threads(context.interactive.threads)
 
 
 def main() -> None:

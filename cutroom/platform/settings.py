@@ -35,7 +35,17 @@ class ModelSourceSettings(BaseSettings):
     translation_models_url: str | None = None  # a mirror of the Firefox Translations models
 
 
-class Settings(BaseSettings):
+class TemporalSettings(BaseSettings):
+    """Where Temporal is; all that `cutroom-server temporal setup` needs."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore")
+
+    temporal_address: str = "127.0.0.1:7233"
+    temporal_namespace: str = "default"
+    temporal_retention_days: int = Field(default=3, ge=1, le=365)  # of finished workflows; set by `temporal setup`
+
+
+class Settings(TemporalSettings):
     """Settings per deployment; limits per plan are in accounts/plans.toml."""
 
     model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore")
@@ -48,8 +58,6 @@ class Settings(BaseSettings):
     relay_database_url: SecretStr | None = None  # of the outbox relay, which runs in the worker
     owner_database_url: SecretStr | None = None  # migrations and the operator command line only
     redis_url: SecretStr
-    temporal_address: str = "127.0.0.1:7233"
-    temporal_namespace: str = "default"
     s3_endpoint: str | None = None
     s3_bucket: str = "media"
     s3_region: str = "us-east-1"
@@ -69,6 +77,7 @@ class Settings(BaseSettings):
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
     worker_metrics_port: int | None = None
+    worker_health_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)
 
     # How long POST /videos waits for the preflight check of a URL before it accepts the video anyway; 0 disables it,
@@ -77,6 +86,7 @@ class Settings(BaseSettings):
 
     # Worker process.
     worker_queues: CommaSeparated[TaskQueue] = Field(default=list(TaskQueue), min_length=1)
+    shutdown_grace_seconds: float = Field(default=30.0, ge=1, le=3600)  # for running tasks; others take over the rest
     running_jobs_per_library: int = Field(default=8, ge=1)
     media_concurrency: int = Field(default=2, ge=1)
     download_concurrency: int = Field(default=4, ge=1)

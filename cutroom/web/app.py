@@ -14,11 +14,13 @@ from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from cutroom.errors import Code, CutroomError
+from cutroom.platform.health import Readiness
 from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.openapi import API_VERSION, document
 from cutroom.web.runtime import Runtime
@@ -73,10 +75,12 @@ def create_app(
         async with open_runtime() as runtime:
             app.state.runtime = runtime
             recorder = asyncio.create_task(runtime.last_use.run())
+            watcher = asyncio.create_task(runtime.readiness.watch())
             yield
-            recorder.cancel()
-            with suppress(asyncio.CancelledError):
-                await recorder
+            for task in (recorder, watcher):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             await runtime.last_use.flush()
 
     app = Application(
@@ -125,6 +129,15 @@ def _add_public_routes(app: FastAPI) -> None:
     async def health() -> Health:
         """Returns whether the service is up. Needs no API key, so that load balancers can call it."""
         return Health(ok=True, version=VERSION)
+
+    @app.get("/ready", include_in_schema=False)
+    async def ready(request: Request) -> JSONResponse:
+        """For orchestrators: 503 while the process cannot serve requests that another one could."""
+        readiness: Readiness = request.app.state.runtime.readiness
+        return JSONResponse(
+            {"ready": readiness.is_ready, "dependencies": readiness.dependencies()},
+            status_code=200 if readiness.is_ready else 503,
+        )
 
     @app.get("/v1/openapi.json", include_in_schema=False)
     async def openapi() -> JSONResponse:

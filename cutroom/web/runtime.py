@@ -13,6 +13,7 @@ from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.health import PostgresCheck, Readiness
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
@@ -52,6 +53,7 @@ class Runtime:
     last_use: LastUsedRecorder
     temporal: Client
     multipart: Multipart
+    readiness: Readiness
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
@@ -71,6 +73,10 @@ async def open_runtime(
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
+    postgres = PostgresCheck(settings.api_database)
+    # Redis, Temporal and the object store are not checked: without them, most requests still succeed.
+    readiness = Readiness({"postgres": postgres})
+    readiness.start()
     try:
         async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds):
             yield Runtime(
@@ -91,9 +97,11 @@ async def open_runtime(
                 last_use=LastUsedRecorder(database),
                 temporal=await connect_lazily(settings, database=database, secret_box=secret_box),
                 multipart=multipart,
+                readiness=readiness,
                 gcs=gcs,
             )
     finally:
+        postgres.close()
         if gcs is not None:
             await gcs.close()
         await multipart.close()

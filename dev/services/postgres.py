@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -140,16 +141,20 @@ def accepts_connections(cluster: Cluster) -> bool:
 
 def create_roles(cluster: Cluster, settings: Settings) -> None:
     variables = {
-        "PGPASSWORD": cluster.password_file.read_text(),
         "CUTROOM_OWNER_PASSWORD": settings.secrets.owner_password,
         "CUTROOM_API_PASSWORD": settings.secrets.api_password,
         "CUTROOM_WORKER_PASSWORD": settings.secrets.worker_password,
         "CUTROOM_RELAY_PASSWORD": settings.secrets.relay_password,
         "CUTROOM_APP_PASSWORD": settings.secrets.app_password,
     }
+    run_script(cluster, ROLES_SQL, variables=variables)
+
+
+def run_script(cluster: Cluster, script: Path, *, variables: Mapping[str, str]) -> None:
+    """Runs an SQL script as the superuser."""
     connection = (*("--host", HOST), *("--port", str(cluster.port)), *("--username", SERVER_USER))
     psql = (str(cluster.programs / "psql"), "--no-psqlrc", "--quiet", *connection, "--dbname", "postgres")
-    _run((*psql, "--file", str(ROLES_SQL)), variables)
+    _run((*psql, "--file", str(script)), {"PGPASSWORD": cluster.password_file.read_text(), **variables})
 
 
 def end_orphans(data: Path) -> None:

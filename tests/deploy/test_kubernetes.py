@@ -5,23 +5,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema
 import pytest
-import yaml
 
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from dev.environment import PROJECT
+from dev.kustomize import render
+from dev.lint import MANIFESTS
 
-FOLDER = PROJECT / "deploy" / "kubernetes"
+DRAIN_SECONDS = 15  # after the grace time, to give tasks back and to close connections
 KNOWN = {f"CUTROOM_{name.upper()}" for name in Settings.model_fields}
 OPENS_MEDIA = frozenset({"media", "speech", "voice", "vision", "download"})
 
 
-def _documents() -> list[dict[str, Any]]:
-    return [each for path in sorted(FOLDER.glob("*.yaml")) for each in yaml.safe_load_all(path.read_text())]
-
-
-DOCUMENTS = _documents()
+DOCUMENTS = [each for name in ("setup", "run") for each in render(MANIFESTS / "example" / name)]
 PODS = {
     each["metadata"]["name"]: each["spec"]["template"]["spec"]
     for each in DOCUMENTS
@@ -95,10 +93,109 @@ def _sources(name: str) -> list[dict[str, Any]]:
 
 def test_every_deployment_has_probes_an_autoscaler_and_a_disruption_budget() -> None:
     names = {each["metadata"]["name"] for each in _of("Deployment")}
-    assert names == {each["spec"]["scaleTargetRef"]["name"] for each in _of("HorizontalPodAutoscaler")}
+    scalers = [*_of("HorizontalPodAutoscaler"), *_of("ScaledObject")]
+    assert sorted(names) == sorted(each["spec"]["scaleTargetRef"]["name"] for each in scalers)
     assert names == {each["spec"]["selector"]["matchLabels"]["part"] for each in _of("PodDisruptionBudget")}
     for name in names:
         assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(PODS[name]["containers"][0])
+
+
+# The documented fields of KEDA's ScaledObject and of its scalers, as far as used: a typo is not ignored.
+SCALED_OBJECT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["scaleTargetRef", "minReplicaCount", "maxReplicaCount", "triggers"],
+    "properties": {
+        "scaleTargetRef": {"type": "object", "required": ["name"]},
+        "pollingInterval": {"type": "integer"},
+        "minReplicaCount": {"type": "integer", "minimum": 0},
+        "maxReplicaCount": {"type": "integer", "minimum": 1},
+        "advanced": {"type": "object"},
+        "triggers": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "required": ["type", "metadata"],
+                        "properties": {
+                            "type": {"const": "temporal"},
+                            "metadata": {
+                                "type": "object",
+                                "additionalProperties": {"type": "string"},
+                                "propertyNames": {
+                                    "enum": ["endpoint", "namespace", "taskQueue", "queueTypes", "targetQueueSize"]
+                                },
+                                "required": ["endpoint", "namespace", "taskQueue", "queueTypes", "targetQueueSize"],
+                            },
+                        },
+                    },
+                    {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "required": ["type", "metricType", "metadata"],
+                        "properties": {
+                            "type": {"const": "cpu"},
+                            "metricType": {"const": "Utilization"},
+                            "metadata": {"type": "object", "required": ["value"]},
+                        },
+                    },
+                ]
+            },
+        },
+    },
+}
+
+
+def _config() -> dict[str, str]:
+    (config,) = (each["data"] for each in _of("ConfigMap") if each["metadata"]["name"] == "cutroom")
+    return {str(name): str(value) for name, value in config.items()}
+
+
+def test_each_worker_scales_on_the_depth_of_its_own_queue() -> None:
+    queues = {}
+    for each in _of("ScaledObject"):
+        jsonschema.validate(each["spec"], SCALED_OBJECT)
+        trigger = each["spec"]["triggers"][0]["metadata"]
+        queues[each["spec"]["scaleTargetRef"]["name"]] = {trigger["taskQueue"]}
+        assert trigger["endpoint"] == _config()["CUTROOM_TEMPORAL_ADDRESS"]
+        assert trigger["namespace"] == _config()["CUTROOM_TEMPORAL_NAMESPACE"]
+        serves_workflows = trigger["taskQueue"] in {TaskQueue.CONTROL, TaskQueue.EGRESS}
+        assert ("workflow" in trigger["queueTypes"]) is serves_workflows
+    assert queues == {name: _queues(pod) for name, pod in PODS.items() if name.startswith("worker-")}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in PODS if name.startswith("worker-")))
+class TestWorkerPod:
+    def test_has_time_to_drain(self, name: str) -> None:
+        grace = float(_config()["CUTROOM_SHUTDOWN_GRACE_SECONDS"])
+        assert PODS[name]["terminationGracePeriodSeconds"] >= grace + DRAIN_SECONDS
+
+    def test_is_probed_where_the_worker_serves_its_health(self, name: str) -> None:
+        (container,) = PODS[name]["containers"]
+        ports = {each["name"]: str(each["containerPort"]) for each in container["ports"]}
+        assert ports["health"] == _config()["CUTROOM_WORKER_HEALTH_PORT"]
+        assert ports["metrics"] == _config()["CUTROOM_WORKER_METRICS_PORT"]
+        paths = {probe: container[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
+        assert paths == {
+            "startupProbe": {"path": "/live", "port": "health"},
+            "livenessProbe": {"path": "/live", "port": "health"},
+            "readinessProbe": {"path": "/ready", "port": "health"},
+        }
+
+
+def test_selectors_of_deployments_are_disjoint() -> None:
+    parts = [each["spec"]["selector"]["matchLabels"]["part"] for each in _of("Deployment")]
+    assert len(parts) == len(set(parts))
+    for each in _of("Deployment"):
+        assert each["spec"]["selector"]["matchLabels"].items() <= each["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_images_are_replaced_everywhere() -> None:
+    images = {container["image"] for pod in PODS.values() for container in pod["containers"]}
+    assert {each.partition("/")[0] for each in images} == {"registry.example.com"}
 
 
 def test_network_access_is_denied_by_default() -> None:
@@ -113,7 +210,7 @@ def test_only_three_deployments_reach_the_internet() -> None:
 
 
 def test_seccomp_profile_allows_user_namespaces() -> None:
-    profile = json.loads((FOLDER / "seccomp-worker.json").read_text())
+    profile = json.loads((MANIFESTS / "seccomp-worker.json").read_text())
     refused = {name for each in profile["syscalls"] for name in each["names"]}
     assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
     assert not refused & {"clone", "clone3", "unshare", "mount", "umount2", "pivot_root", "setns"}
