@@ -14,7 +14,7 @@ from cutroom.audit.routes import router as audit_log
 from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
-from cutroom.entrypoints.http_protocol import EnvelopeProtocol
+from cutroom.entrypoints.admission import admitting_protocol
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -68,9 +68,8 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     return app
 
 
-def build_service(settings: Settings) -> ASGIApp:
+def build_service(settings: Settings, registry: CollectorRegistry) -> ASGIApp:
     """The ASGI application with metrics, tracing and access log."""
-    registry = CollectorRegistry()
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
 
@@ -94,12 +93,13 @@ def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
     sys.setswitchinterval(SWITCH_SECONDS)
+    registry = CollectorRegistry()
     uvicorn.run(
-        build_service(settings),
+        build_service(settings, registry),
         host=settings.api_host,
         port=settings.api_port,
         loop="uvloop",
-        http=EnvelopeProtocol,
+        http=admitting_protocol(settings, registry),
         ws="none",
         lifespan="on",
         log_config=None,

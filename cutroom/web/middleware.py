@@ -25,6 +25,7 @@ from cutroom.audit.service import AuditEvent, RequestOrigin, SettingChanges
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
 from cutroom.platform.telemetry import request_id
+from cutroom.web.admission import SLOT
 from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.error_responses import error_response
 from cutroom.web.head_requests import HeadAwareRoute
@@ -231,6 +232,8 @@ class OperationPipeline:
                     return await self._replay_or_run(connection, idempotent, body)
             if time.monotonic() >= deadline:
                 raise CutroomError(Code.CONFLICT, headers={"Retry-After": "1"})
+            if (slot := self.request.scope.get(SLOT)) is not None:
+                slot.release()  # this request waits for another, which may need one
             await asyncio.sleep(DUPLICATE_POLL_SECONDS)
 
     async def _replay_or_run(self, connection: Connection, idempotent: IdempotentRequest, body: Body) -> Response:

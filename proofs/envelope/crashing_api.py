@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import uvicorn
+from prometheus_client import CollectorRegistry
 
 from cutroom.entrypoints.api import build_service
 from cutroom.entrypoints.http_protocol import EnvelopeProtocol
@@ -59,7 +60,7 @@ POINTS: dict[str, tuple[type, str, Callable[[Function], Function]]] = {
 def serve(point: str, port: int) -> None:
     owner, name, wrap = POINTS[point]
     setattr(owner, name, wrap(getattr(owner, name)))
-    service = build_service(Settings())
+    service = build_service(Settings(), CollectorRegistry())
     uvicorn.run(service, port=port, loop="uvloop", http=EnvelopeProtocol, log_config=None, access_log=False)
 
 

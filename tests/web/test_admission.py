@@ -1,0 +1,214 @@
+"""Requests start fairly, queues are bounded, and what waits for too long is shed."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from cutroom.web.admission import (
+    BURST_WAITING,
+    LEAST_WAITING,
+    MAX_WAIT_SECONDS,
+    MAX_WAITING,
+    SHARED_SLOTS,
+    SLOT_SECONDS,
+    SLOTS_BESIDE_OTHERS,
+    STANDING_SECONDS,
+    Admission,
+    AdmissionMetrics,
+    KnownCredentials,
+    Slot,
+)
+
+MAX_RUNNING = 20
+PLACES = 32
+
+
+@dataclass
+class Arrival:
+    """A request that runs until its slot is released."""
+
+    slot: Slot | None = None
+    retry_seconds: int | None = None
+    is_gone: bool = False
+
+    def start(self, slot: Slot) -> None:
+        self.slot = slot
+
+    def shed(self, retry_seconds: int) -> None:
+        self.retry_seconds = retry_seconds
+
+    @property
+    def state(self) -> str:
+        if self.slot is not None:
+            return "started"
+        return "waits" if self.retry_seconds is None else "shed"
+
+
+@dataclass
+class Stage:
+    """An admission whose time passes only when a test says so."""
+
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+    now: float = 100.0
+
+    def __post_init__(self) -> None:
+        metrics = AdmissionMetrics(self.registry)
+        self.admission = Admission(metrics, max_running=MAX_RUNNING, max_waiting=PLACES, clock=lambda: self.now)
+
+    def send(self, library: str, count: int = 1) -> list[Arrival]:
+        arrivals = [Arrival() for _ in range(count)]
+        for each in arrivals:
+            self.admission.submit(library, each)
+        return arrivals
+
+    def sample(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(name, labels)
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return Stage()
+
+
+async def turns(count: int = 30) -> None:
+    """Let the event loop turn; nothing else runs in it, and time stands still: every turn is idle."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for the timer that runs while nothing else happens."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def states(arrivals: list[Arrival]) -> list[str]:
+    return [each.state for each in arrivals]
+
+
+async def test_a_library_alone_uses_the_shared_slots_and_the_rest_waits(stage: Stage) -> None:
+    arrivals = stage.send("a", 20)
+    await turns()
+    assert states(arrivals) == ["started"] * SHARED_SLOTS + ["waits"] * 4
+    assert stage.sample("cutroom_requests_waiting") == 4
+    assert stage.sample("cutroom_requests_running") == SHARED_SLOTS
+
+
+async def test_another_library_starts_at_once_while_the_shared_slots_are_taken(stage: Stage) -> None:
+    stage.send("greedy", 100)
+    assert states(stage.send("modest", 1)) == ["started"]
+
+
+async def test_a_backlog_has_few_slots_beside_another_library(stage: Stage) -> None:
+    greedy = stage.send("greedy", 100)
+    stage.send("modest")
+    for each in greedy[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+
+
+async def test_queues_take_turns(stage: Stage) -> None:
+    running = stage.send("first", SHARED_SLOTS)
+    queues = [stage.send(name, 20) for name in ("a", "b", "c")]
+    started = [states(each).count("started") for each in queues]
+    for each in running[:9]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    gained = [states(each).count("started") - before for each, before in zip(queues, started, strict=True)]
+    assert max(gained) - min(gained) <= 1
+    assert sum(gained) > 0
+
+
+async def test_released_slots_start_what_waits(stage: Stage) -> None:
+    arrivals = stage.send("a", 40)
+    for each in arrivals:
+        await turns()
+        assert each.slot is not None
+        each.slot.release()
+        each.slot.release()  # has no effect
+    assert stage.sample("cutroom_requests_running") == 0
+    assert stage.sample("cutroom_requests_waiting") == 0
+
+
+async def test_a_burst_waits_and_what_exceeds_it_is_shed(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING + 5)
+    assert states(arrivals[-6:]) == ["waits"] + ["shed"] * 5
+    assert stage.sample("cutroom_requests_shed_total", reason="full") == 5
+    assert {each.retry_seconds for each in arrivals[-5:]} == {1, 2, 3}
+
+
+async def test_a_queue_that_stands_is_cut_to_its_places(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + 100)
+    stage.now += STANDING_SECONDS + 0.1
+    await until(lambda: states(arrivals).count("started") > SHARED_SLOTS)
+    assert states(arrivals).count("shed") == 100 - PLACES
+    assert states(arrivals)[-PLACES + 1 :] == ["waits"] * (PLACES - 1)  # the oldest are shed
+    assert states(stage.send("a", 2)) == ["waits", "shed"]
+
+
+async def test_libraries_share_the_places(stage: Stage) -> None:
+    stage.send("a", SHARED_SLOTS)
+    queues = [stage.send(name, 50) for name in "bcdefghijklmnop"]
+    stage.now += STANDING_SECONDS + 0.1
+    await until(lambda: all("shed" in states(each) for each in queues))
+    assert {states(each).count("shed") for each in queues} <= {50 - LEAST_WAITING, 50 - LEAST_WAITING - 1}
+
+
+async def test_what_waits_for_too_long_is_shed(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + 1)
+    stage.send("b", 4)  # takes the slots that are kept for other libraries
+    stage.now += SLOT_SECONDS / 2
+    await turns()
+    assert arrivals[-1].state == "waits"
+    blocker = Stage()  # the same without a free slot, until it is too late
+    late = blocker.send("a", SHARED_SLOTS + 1)[-1]
+    blocker.now += MAX_WAIT_SECONDS + 0.1
+    await until(lambda: late.state != "waits")
+    assert late.state == "shed"
+    assert blocker.sample("cutroom_requests_shed_total", reason="late") == 1
+
+
+async def test_requests_that_take_long_leave_their_slots(stage: Stage) -> None:
+    stage.send("slow", SHARED_SLOTS)
+    stage.now += SLOT_SECONDS + 0.1
+    assert states(stage.send("other", SHARED_SLOTS)) == ["started"] * SHARED_SLOTS
+
+
+async def test_a_backlog_beside_long_requests_still_advances(stage: Stage) -> None:
+    stage.send("a", SHARED_SLOTS)
+    waiting = stage.send("a", 3)
+    stage.now += SLOT_SECONDS + 0.1
+    await until(lambda: "started" in states(waiting))
+    assert states(waiting) == ["started", "waits", "waits"]  # one at a time
+
+
+async def test_who_has_disconnected_is_not_started(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + 2)
+    arrivals[-2].is_gone = True
+    assert arrivals[0].slot is not None
+    arrivals[0].slot.release()
+    await turns()
+    assert states(arrivals[-2:]) == ["waits", "started"]
+
+
+async def test_all_queues_together_are_bounded(stage: Stage) -> None:
+    stage.send("a", MAX_RUNNING)
+    for number in range(20):
+        stage.send(f"library {number}", 200)
+    assert stage.sample("cutroom_requests_waiting") == MAX_WAITING
+
+
+def test_known_credentials_are_bounded_and_can_be_forgotten() -> None:
+    known = KnownCredentials(size=2)
+    for number in range(3):
+        known.learn(b"key %d" % number, f"library {number}")
+    known.forget(b"key 2")
+    found = [known.library_of(b"key %d" % number) for number in range(3)]
+    assert found == [None, "library 1", None]
