@@ -37,6 +37,7 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
 from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
+from cutroom.platform.worker_versions import deployment_config
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.retention.erasure.caches import sweep_forever
@@ -160,6 +161,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=SHUTDOWN_GRACE,
+            deployment_config=deployment_config(settings),
             max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),
@@ -177,6 +179,17 @@ def _activities_by_queue(context: WorkerContext) -> dict[TaskQueue, list[Activit
         for queue, activities in register(context).items():
             found[queue] += activities
     return found
+
+
+async def run_together(stack: AsyncExitStack, workers: Sequence[Worker]) -> None:
+    """Starts the workers, which all stop polling at once when the stack closes, and share one grace time."""
+    for worker in workers:
+        await stack.enter_async_context(worker)
+
+    async def shut_down() -> None:
+        await asyncio.gather(*(worker.shutdown() for worker in workers))
+
+    stack.push_async_callback(shut_down)
 
 
 async def run(settings: Settings, egress: Egress | None = None) -> None:
@@ -220,8 +233,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         )
         sweeping = sweep_forever(database, context.media_cache)
         tasks = [asyncio.create_task(each) for each in (relay.run(), relay.measure_backlog(), publishing, sweeping)]
-        for worker in build_workers(context):
-            await stack.enter_async_context(worker)
+        await run_together(stack, build_workers(context))
         _log.info("worker ready", extra={"queues": settings.worker_queues})
         await stopped.wait()
         for task in tasks:
