@@ -1,4 +1,4 @@
-"""The `cutroom-server` command: demo, doctor, models, Temporal, administration, backup and restore."""
+"""The `cutroom-server` command: demo, doctor, models, Temporal, workers, administration, backup and restore."""
 
 import os
 import sys
@@ -11,6 +11,7 @@ from cutroom.entrypoints.admin import app as admin
 from cutroom.entrypoints.backup import backup_command, restore_command
 from cutroom.entrypoints.model_commands import app as models
 from cutroom.entrypoints.temporal_commands import app as temporal
+from cutroom.entrypoints.worker_commands import app as workers
 
 CHECKOUT = Path(__file__).resolve().parents[2]  # the project root when running from a source checkout
 
@@ -18,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=F
 app.add_typer(models, name="models")
 app.add_typer(admin, name="admin")
 app.add_typer(temporal, name="temporal")
+app.add_typer(workers, name="workers")
 app.command("backup")(backup_command)
 app.command("restore")(restore_command)
 

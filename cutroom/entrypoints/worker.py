@@ -39,6 +39,7 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
 from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
+from cutroom.platform.worker_versions import deployment_config
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.retention.erasure.caches import sweep_forever
@@ -161,6 +162,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_grace_seconds),
+            deployment_config=deployment_config(settings),
             max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),

@@ -88,6 +88,9 @@ class Settings(TemporalSettings):
     # Worker process.
     worker_queues: CommaSeparated[TaskQueue] = Field(default=list(TaskQueue), min_length=1)
     shutdown_grace_seconds: float = Field(default=30.0, ge=1, le=3600)  # for running tasks; others take over the rest
+    # Versions: `on` keeps a workflow on the build that started it, and needs `cutroom-server workers promote`.
+    worker_versioning: Literal["on", "off"] = "off"
+    worker_build_id: str | None = Field(default=None, min_length=1)  # defaults to the version of the code
     running_jobs_per_library: int = Field(default=8, ge=1)
     media_concurrency: int = Field(default=2, ge=1)
     download_concurrency: int = Field(default=4, ge=1)

@@ -61,6 +61,11 @@ async def connect(
     )
 
 
+async def connect_plainly(settings: Settings) -> Client:
+    """Connects without the keys of payloads, for calls that carry none."""
+    return await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace)
+
+
 async def connect_lazily(
     settings: Settings, *, database: Database | None = None, secret_box: SecretBox | None = None
 ) -> Client:

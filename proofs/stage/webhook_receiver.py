@@ -8,17 +8,14 @@ import struct
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
 from pathlib import Path
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from cutroom.platform.egress.addresses import Address, AddressDeniedError, Resolver
-from cutroom.platform.egress.client import Egress
 from dev.server import free_port
 from proofs.stage.certificates import self_signed
+from proofs.stage.loopback_worker import NAME, LoopbackSender
 
-NAME = "receiver.example.com"  # resolved only by the sender below
 FLOOD_BYTES = 10 * 1000**3
 BUSY_SECONDS = 8
 STATUS_LINES = {
@@ -28,23 +25,6 @@ STATUS_LINES = {
     "leaves": "410 Gone",
     "busy": f"429 Too Many Requests\r\nretry-after: {BUSY_SECONDS}",
 }
-
-
-class LoopbackResolver(Resolver):
-    """Resolves one fake name to loopback, which the product's own resolver denies by design."""
-
-    async def resolve(self, host: str, port: int) -> list[Address]:
-        if host != NAME:
-            raise AddressDeniedError(f"{host}:{port} is not the proof's receiver")
-        return [IPv4Address("127.0.0.1")]
-
-
-class LoopbackSender(Egress):
-    """The product's egress client, except that it may reach loopback."""
-
-    def __init__(self, tls: ssl.SSLContext) -> None:
-        super().__init__(tls=tls)
-        self._resolver = LoopbackResolver()
 
 
 @dataclass(frozen=True, slots=True)
