@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from cutroom.platform.pooler import Pooler
 from cutroom.platform.task_queues import TaskQueue
 
 Item = TypeVar("Item")
@@ -70,6 +71,7 @@ class Settings(BaseSettings):
     metrics_port: int | None = None
     worker_metrics_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)
+    database_pooler: Pooler = Pooler.NONE  # what the database URLs lead to; the owner's leads to PostgreSQL itself
 
     # How long POST /videos waits for the preflight check of a URL before it accepts the video anyway; 0 disables it,
     # and the test of destination buckets.
