@@ -20,6 +20,7 @@ from dev.environment import HOST
 from dev.server import free_port
 from dev.services.postgres import SERVER_USER
 
+PROGRAM = "/usr/sbin/pgbouncer"  # where Debian installs it, which is not in the PATH of every user
 POOL_SIZE = 20
 START_SECONDS = 60.0
 POLL_SECONDS = 0.03
@@ -42,7 +43,6 @@ max_client_conn = 1000
 server_reset_query = DISCARD ALL
 log_connections = 0
 log_disconnections = 0
-{user}
 """
 
 
@@ -54,7 +54,7 @@ def pgbouncer(settings: Settings, *, pool_size: int = POOL_SIZE) -> Iterator[Set
     try:
         configuration = _configure(folder, settings, port=port, pool_size=pool_size)
         with (folder / "log").open("wb") as log:
-            process = start_child(["pgbouncer", "--quiet", str(configuration)], output=log.fileno())
+            process = start_child([*_as_server_user(), PROGRAM, "--quiet", str(configuration)], output=log.fileno())
         deadline = time.monotonic() + START_SECONDS
         while not _accepts_connections(port):
             if process.poll() is not None or time.monotonic() > deadline:
@@ -75,7 +75,6 @@ def _configure(folder: Path, settings: Settings, *, port: int, pool_size: int) -
         port=port,
         folder=folder,
         pool_size=pool_size,
-        user=f"user = {SERVER_USER}" if os.geteuid() == 0 else "",  # it refuses to run as root
     )
     urls = (urlsplit(url.get_secret_value()) for name in POOLED_URLS if (url := getattr(settings, name)))
     users = "".join(f'"{url.username}" "{url.password}"\n' for url in urls)
@@ -85,6 +84,14 @@ def _configure(folder: Path, settings: Settings, *, port: int, pool_size: int) -
         for path in (folder, *folder.iterdir()):
             shutil.chown(path, SERVER_USER)
     return folder / "pgbouncer.ini"
+
+
+def _as_server_user() -> tuple[str, ...]:
+    """It refuses to run as root. A process that changes its user would otherwise outlive its parent."""
+    if os.geteuid() != 0:
+        return ()
+    user = (f"--reuid={SERVER_USER}", f"--regid={SERVER_USER}", "--init-groups")
+    return ("setpriv", "--pdeathsig", "KILL", *user, "--inh-caps=-all", "--")
 
 
 def _accepts_connections(port: int) -> bool:
