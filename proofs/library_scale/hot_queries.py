@@ -47,7 +47,8 @@ def _progress(subject: Subject, now: datetime) -> tuple[Argument, ...]:
 
 
 def _stale(_subject: Subject, now: datetime) -> tuple[Argument, ...]:
-    return (now - timedelta(minutes=2), now - timedelta(days=8), 200)
+    """No generated job is that old, whenever it was generated: in operation, the sweep rarely finds one."""
+    return (now - timedelta(days=1), now - timedelta(days=8), 200)
 
 
 HOT_QUERIES = (
