@@ -43,7 +43,7 @@ class Scale:
 LONG_SCALE = Scale(
     videos=1_000_000, libraries=1_000, deep_page=5_000, rounds=500, jobs_per_video=JOBS_PER_VIDEO, query_rounds=80
 )
-SHORT_SCALE = Scale(videos=100_000, libraries=100, deep_page=900, rounds=120, jobs_per_video=3, query_rounds=25)
+SHORT_SCALE = Scale(videos=100_000, libraries=100, deep_page=900, rounds=120, jobs_per_video=2, query_rounds=15)
 DATABASE = "proof_library_scale"
 
 
