@@ -12,6 +12,7 @@ import json
 import statistics
 import sys
 import time
+from contextlib import nullcontext
 
 import psutil
 from rich.console import Console
@@ -20,6 +21,8 @@ from rich.table import Table
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.pooler import Pooler
+from dev.pgbouncer import pgbouncer
 from dev.scratch import Accounts, environment_of, scratch
 from dev.server import Server
 from dev.services import control
@@ -75,17 +78,22 @@ async def _create_requests(accounts: Accounts) -> list[bytes]:
     return requests
 
 
-async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float, float]]:
+async def measure(*, rounds: int, count: int, pooler: Pooler) -> list[tuple[float, float, float, float]]:
     control.start_all()
     settings = await scratch("bench_api")
     accounts = await Accounts.open(settings)
     requests = await _create_requests(accounts)
     await accounts.close()
-    environment = environment_of(settings)
     hash_key = hmac.digest(settings.secret_key.get_secret_value().encode(), b"cutroom/credential", "sha256").hex()
-    ours = Server(environment)
-    bare = Server({**environment, "BARE_HASH_KEY": hash_key})
+    bare = Server({**environment_of(settings), "BARE_HASH_KEY": hash_key})
     bare.arguments = ("-m", "bench.bare_api", str(bare.port))
+    with nullcontext(settings) if pooler is Pooler.NONE else pgbouncer(settings) as pooled:
+        return await _alternate(Server(environment_of(pooled)), bare, requests, rounds=rounds, count=count)
+
+
+async def _alternate(
+    ours: Server, bare: Server, requests: list[bytes], *, rounds: int, count: int
+) -> list[tuple[float, float, float, float]]:
     try:
         ours.start()
         bare.start()
@@ -100,8 +108,13 @@ async def measure(*, rounds: int, count: int) -> list[tuple[float, float, float,
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="fewer requests")
-    short = parser.parse_args().short
-    rounds = asyncio.run(measure(rounds=3 if short else 7, count=1600 if short else 8000))
+    parser.add_argument(
+        "--pooler", type=Pooler, choices=list(Pooler), default=Pooler.NONE, help="put PgBouncer before ours, not bare"
+    )
+    arguments = parser.parse_args()
+    short = arguments.short
+    measured_rounds = measure(rounds=3 if short else 7, count=1600 if short else 8000, pooler=arguments.pooler)
+    rounds = asyncio.run(measured_rounds)
     table = Table("round", "ours, µs CPU", "bare, µs CPU", "ratio", "ours, req/s", "bare, req/s")
     for number, (ours, ours_rate, bare, bare_rate) in enumerate(rounds, 1):
         figures = (f"{ours:.0f}", f"{bare:.0f}", f"{ours / bare:.2f}", f"{ours_rate:.0f}", f"{bare_rate:.0f}")

@@ -202,11 +202,16 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
     asyncio.get_running_loop().set_default_executor(MeasuringThreadPool(niceness=settings.batch_niceness))
     tracing = configure_tracing(settings, SERVICE)
     database = await Database.connect(
-        settings.worker_database, settings.database_pool_size, application="cutroom-worker"
+        settings.worker_database,
+        settings.database_pool_size,
+        application="cutroom-worker",
+        pooler=settings.database_pooler,
     )
     secret_box = SecretBox(settings.secret_key.get_secret_value())
     client = await connect(settings, database=database, secret_box=secret_box)
-    relay_database = await Database.connect(settings.relay_database, RELAY_CONNECTIONS, application="cutroom-relay")
+    relay_database = await Database.connect(
+        settings.relay_database, RELAY_CONNECTIONS, application="cutroom-relay", pooler=settings.database_pooler
+    )
     guarded = egress or Egress(denied=settings.egress_denied_networks)
     context = WorkerContext.of(settings, client, database, egress=guarded, secret_box=secret_box)
     await ensure_schedules(client, RECURRING)

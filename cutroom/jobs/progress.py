@@ -11,6 +11,14 @@ from cutroom.platform.db import Connection
 
 MAX_PROGRESS = 99.0  # of an unfinished job
 MEASURED_RUNS = 20  # finished jobs that an expectation is based on
+REPORT_PROGRESS = """WITH raised AS (
+        SELECT greatest(progress, least(greatest($5::real, progress + $6::real), $7::real)) AS progress
+        FROM jobs WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' FOR UPDATE)
+    UPDATE jobs j SET stage = $4, progress = raised.progress, updated_at = $8,
+        reached_seconds = with_marks(reached_seconds, raised.progress, extract(epoch FROM $8 - started_at))
+    FROM raised WHERE library_id = $1 AND id = $2
+    RETURNING j.progress, coalesce(extract(epoch FROM $8 - started_at), 0)::real AS elapsed_seconds,
+        expected_seconds, media_seconds"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +87,7 @@ async def report_progress(
     Progress never decreases. Returns None if the attempt is superseded or finished.
     """
     row = await connection.fetchrow(
-        """WITH raised AS (
-               SELECT greatest(progress, least(greatest($5::real, progress + $6::real), $7::real)) AS progress
-               FROM jobs WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' FOR UPDATE)
-           UPDATE jobs j SET stage = $4, progress = raised.progress, updated_at = $8,
-               reached_seconds = with_marks(reached_seconds, raised.progress, extract(epoch FROM $8 - started_at))
-           FROM raised WHERE library_id = $1 AND id = $2
-           RETURNING j.progress, coalesce(extract(epoch FROM $8 - started_at), 0)::real AS elapsed_seconds,
-               expected_seconds, media_seconds""",
+        REPORT_PROGRESS,
         ref.library_id,
         ref.job_id,
         ref.attempt,

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from cutroom.platform.pooler import Pooler
+
 # A connection keeps the library of its last use in its session. It is reset when a connection is acquired, so that
 # code that does not enter a library sees no rows; a caller's credential or a transaction replaces it without a reset.
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
@@ -18,6 +20,18 @@ LOCK_TIMEOUT_MS = 5_000
 IDLE_TRANSACTION_TIMEOUT_MS = 60_000
 ACQUIRE_TIMEOUT_SECONDS = 10
 CONNECT_TIMEOUT_SECONDS = 10
+IDLE_SECONDS = 300  # until an unused connection is closed
+POOLED_IDLE_SECONDS = 30  # behind a pooler, an open connection occupies one of PostgreSQL's, and a new one is cheap
+
+_SESSION_SETTINGS = {
+    "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+    "lock_timeout": str(LOCK_TIMEOUT_MS),
+    "idle_in_transaction_session_timeout": str(IDLE_TRANSACTION_TIMEOUT_MS),
+    "jit": "off",  # all queries are short: compiling one costs more than running it
+}
+_SET_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SESSION_SETTINGS.items())
+# Settings of the startup message are the session's defaults, but PgBouncer accepts only a few of them there.
+_RESETS = {Pooler.NONE: "RESET ALL", Pooler.SESSION: f"RESET ALL; {_SET_SESSION}"}
 
 
 class _PooledConnection(asyncpg.Connection):
@@ -30,27 +44,24 @@ class _PooledConnection(asyncpg.Connection):
 class Database:
     """The connection pool, with and without a library context."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", *, pooler: Pooler = Pooler.NONE) -> None:
         self.pool = pool
+        self._reset = _RESETS[pooler]
 
     @classmethod
-    async def connect(cls, url: str, size: int, *, application: str) -> "Database":
+    async def connect(cls, url: str, size: int, *, application: str, pooler: Pooler = Pooler.NONE) -> "Database":
+        is_direct = pooler is Pooler.NONE
         pool = await asyncpg.create_pool(
             url,
-            min_size=1,
+            min_size=1 if is_direct else 0,
             max_size=size,
+            max_inactive_connection_lifetime=IDLE_SECONDS if is_direct else POOLED_IDLE_SECONDS,
             connection_class=_PooledConnection,
-            init=register_json_codec,
+            init=register_json_codec if is_direct else _init_pooled,
             timeout=CONNECT_TIMEOUT_SECONDS,
-            server_settings={
-                "application_name": application,
-                "statement_timeout": str(STATEMENT_TIMEOUT_MS),
-                "lock_timeout": str(LOCK_TIMEOUT_MS),
-                "idle_in_transaction_session_timeout": str(IDLE_TRANSACTION_TIMEOUT_MS),
-                "jit": "off",  # all queries are short: compiling one costs more than running it
-            },
+            server_settings={"application_name": application, **(_SESSION_SETTINGS if is_direct else {})},
         )
-        return cls(pool)
+        return cls(pool, pooler=pooler)
 
     async def close(self) -> None:
         await self.pool.close()
@@ -59,7 +70,7 @@ class Database:
     async def connection(self) -> AsyncIterator[Connection]:
         """Acquires a connection with no library context, which sees no library's rows."""
         async with self.unauthenticated() as connection:
-            await connection.execute("RESET ALL")
+            await connection.execute(self._reset)
             yield connection
 
     def unauthenticated(self) -> AbstractAsyncContextManager[Connection]:
@@ -99,6 +110,11 @@ async def register_json_codec(connection: Connection) -> None:
         encoder=lambda value: b"\x01" + json.dumps(value, separators=(",", ":")).encode(),
         decoder=lambda data: json.loads(data[1:]),  # skip the version byte of the jsonb wire format
     )
+
+
+async def _init_pooled(connection: Connection) -> None:
+    await connection.execute(_SET_SESSION)
+    await register_json_codec(connection)
 
 
 async def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> None:

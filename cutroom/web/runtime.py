@@ -69,7 +69,12 @@ async def open_runtime(
 ) -> AsyncIterator[Runtime]:
     """Open all connections, and close them on exit."""
     secret_box = SecretBox(settings.secret_key.get_secret_value(), clock)
-    database = await Database.connect(settings.api_database, settings.database_pool_size, application="cutroom-api")
+    database = await Database.connect(
+        settings.api_database,
+        settings.database_pool_size,
+        application="cutroom-api",
+        pooler=settings.database_pooler,
+    )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)

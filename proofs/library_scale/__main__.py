@@ -1,4 +1,4 @@
-"""Library pages cost the same at any depth and with any number of other libraries."""
+"""Pages of a library and the hottest queries cost the same at any depth and size, through PgBouncer."""
 
 import asyncio
 import http.client
@@ -15,10 +15,13 @@ from cutroom.platform.db import Database
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.web.paging import DEFAULT_PAGE, PageTokens
-from dev.scratch import Accounts, Keyring, environment_of, scratch
+from dev.pgbouncer import pgbouncer
+from dev.scratch import Accounts, Keyring, drop_scratch, environment_of, scratch
 from dev.server import Server
 from proofs.library_scale.data import LoadedData, ids_newest_first, load
 from proofs.library_scale.query_plans import PLAN_MODES, Query, explain
+from proofs.library_scale.rows import JOBS_PER_VIDEO
+from proofs.library_scale.slowdown import prove_slowdown
 from proofs.stage.report import Report, prove
 
 GOAL_RATIO = 2.0
@@ -33,10 +36,15 @@ class Scale:
     libraries: int
     deep_page: int
     rounds: int
+    jobs_per_video: int
+    query_rounds: int
 
 
-LONG_SCALE = Scale(videos=1_000_000, libraries=1_000, deep_page=5_000, rounds=500)
-SHORT_SCALE = Scale(videos=100_000, libraries=100, deep_page=900, rounds=120)
+LONG_SCALE = Scale(
+    videos=1_000_000, libraries=1_000, deep_page=5_000, rounds=500, jobs_per_video=JOBS_PER_VIDEO, query_rounds=80
+)
+SHORT_SCALE = Scale(videos=100_000, libraries=100, deep_page=900, rounds=120, jobs_per_video=2, query_rounds=15)
+DATABASE = "proof_library_scale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +86,27 @@ class TimedClient:
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     scale = SHORT_SCALE if short else LONG_SCALE
-    settings = await scratch("proof_library_scale")
-    accounts, server = await Accounts.open(settings), Server(environment_of(settings))
+    settings = await scratch(DATABASE)
     try:
-        loaded = await load(accounts, videos=scale.videos, libraries=scale.libraries)
+        accounts = await Accounts.open(settings)
+        try:
+            with pgbouncer(settings) as pooled:
+                loaded = await load(accounts, videos=scale.videos, libraries=scale.libraries)
+                await _prove_library(report, pooled, scale, accounts=accounts, loaded=loaded)
+                await prove_slowdown(
+                    report, accounts, pooled, jobs_per_video=scale.jobs_per_video, rounds=scale.query_rounds
+                )
+        finally:
+            await accounts.close()
+    finally:
+        await drop_scratch(DATABASE)  # about 10 GB
+
+
+async def _prove_library(
+    report: Report, settings: Settings, scale: Scale, *, accounts: Accounts, loaded: LoadedData
+) -> None:
+    server = Server(environment_of(settings))
+    try:
         big, small = await _library_pages(accounts, loaded, big=True), await _library_pages(accounts, loaded, big=False)
         held = f"{loaded.videos} in {loaded.libraries} libraries, {len(big.ids)} in the big one"
         report.note(f"videos: {held}, loaded in {loaded.seconds:.1f} s")
@@ -95,8 +120,6 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         )
     finally:
         server.stop()
-        await accounts.connection.execute("TRUNCATE videos")  # about 350 MB
-        await accounts.close()
 
 
 async def _library_pages(accounts: Accounts, loaded: LoadedData, *, big: bool) -> LibraryPages:
@@ -120,7 +143,9 @@ async def _prove_plans(
         Query("a small library's get by id", GET_VIDEO, small.library_id, (last_id,), 1),
         Query("get by an id of another library", GET_VIDEO, small.library_id, (deep_id,), 0),
     )
-    database = await Database.connect(settings.database_url.get_secret_value(), 1, application="cutroom-proof")
+    database = await Database.connect(
+        settings.database_url.get_secret_value(), 1, application="cutroom-proof", pooler=settings.database_pooler
+    )
     try:
         for query in queries:
             plans = [await explain(database, query, mode) for mode in PLAN_MODES]

@@ -45,7 +45,8 @@ async def check_database(settings: Settings, *, repairs: Repairs) -> list[Compon
     where, fix = _address(url), repairs.service.format("postgres")
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            database = await Database.connect(url, 1, application="cutroom-doctor")
+            pooler = settings.database_pooler
+            database = await Database.connect(url, 1, application="cutroom-doctor", pooler=pooler)
             try:
                 async with database.connection() as connection:
                     version = find_version(await connection.fetchval("SHOW server_version"))
