@@ -13,15 +13,17 @@ WORKDIR /srv/cutroom
 COPY pyproject.toml uv.lock ./
 
 # Dependencies change rarely and code often, so each gets its own layer.
-FROM build AS build-cutroom
+FROM build AS build-dependencies
 RUN uv sync --frozen --no-dev --no-install-project
+
+FROM build-dependencies AS build-cutroom
 COPY README.md LICENSE ./
 COPY cutroom ./cutroom
 COPY migrations ./migrations
 RUN uv sync --frozen --no-dev --no-editable
 
 # Engines, Shaka Packager and the Mux SDK are installed for workers only; the API loads none of them.
-FROM build AS build-worker
+FROM build-dependencies AS build-worker
 # ttspico has no wheels.
 # hadolint ignore=DL3008
 RUN apt-get update \

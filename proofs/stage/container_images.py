@@ -16,10 +16,10 @@ from dev.environment import data_dir
 
 DEBIAN = "bookworm"
 BASE = "localhost/cutroom-standin-base:bookworm"
-BASE_PACKAGES = ("ca-certificates", "python3", "python3-pip", "python3-venv")
+BASE_PACKAGES = ("ca-certificates", "libpython3.11-dev", "python3", "python3-pip", "python3-venv")
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 STANDINS = Path(__file__).parent / "standins"  # a Containerfile and its files per image
-PROGRAMS = ("podman", "runc", "netavark", "aardvark-dns", "mmdebstrap", "catatonit", "iptables")
+PROGRAMS = ("podman", "runc", "mmdebstrap", "iptables")
 
 # runc works with every cgroup layout. Podman would raise the limits, which may not be permitted.
 CONTAINERS_CONF = """\
@@ -30,7 +30,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 lock_type = "file"
 runtime = "runc"
-static_dir = "{folder}/static"
+static_dir = "{folder}/storage/libpod"  # where podman looks for it when it is started with --root
 tmp_dir = "{folder}/tmp"
 volume_path = "{folder}/volumes"
 [network]
