@@ -1,5 +1,6 @@
-# Cutroom's images: `docker build --target api .`, `--target worker`, and `--target services` for compose.yaml.
-# Linted by `just check`, but never built in development: that environment has no container daemon.
+# Cutroom's images: `docker build --target api .`, `--target worker`, `--target operator`, and `--target services` for
+# compose.yaml. `just prove images` builds and runs them. No image has a compiler, and each lists its packages in
+# /usr/share/cutroom/sbom.json.
 
 FROM python:3.11-slim-bookworm AS build
 RUN pip install --no-cache-dir uv==0.13.7
@@ -12,15 +13,17 @@ WORKDIR /srv/cutroom
 COPY pyproject.toml uv.lock ./
 
 # Dependencies change rarely and code often, so each gets its own layer.
-FROM build AS build-cutroom
+FROM build AS build-dependencies
 RUN uv sync --frozen --no-dev --no-install-project
+
+FROM build-dependencies AS build-cutroom
 COPY README.md LICENSE ./
 COPY cutroom ./cutroom
 COPY migrations ./migrations
 RUN uv sync --frozen --no-dev --no-editable
 
 # Engines, Shaka Packager and the Mux SDK are installed for workers only; the API loads none of them.
-FROM build AS build-worker
+FROM build-dependencies AS build-worker
 # ttspico has no wheels.
 # hadolint ignore=DL3008
 RUN apt-get update \
@@ -35,16 +38,25 @@ RUN uv sync --frozen --no-dev --all-extras --no-editable
 FROM build AS build-services
 RUN uv sync --frozen --only-group services --no-install-project
 
+# The tool that lists packages. The images mount this stage while they are built, and keep nothing of it.
+FROM build AS build-sbom
+WORKDIR /srv/sbom
+COPY pyproject.toml uv.lock ./
+RUN uv sync --frozen --only-group sbom --no-install-project
+COPY deploy/images/sbom.py ./
+
 FROM python:3.11-slim-bookworm AS runtime
 RUN useradd --system --uid 10001 --create-home --shell /usr/sbin/nologin cutroom
 ENV PATH=/srv/cutroom/.venv/bin:$PATH \
     PYTHONUNBUFFERED=1
 WORKDIR /srv/cutroom
 
-# Temporal's development server and SeaweedFS, in the same versions as `just services`.
+# Temporal's development server and SeaweedFS, in the same versions as `just services`, and Caddy.
 FROM runtime AS services
 COPY --from=build-services /srv/cutroom/.venv ./.venv
 RUN install --directory --owner=cutroom --group=cutroom --mode=0700 /data
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
 USER 10001
 VOLUME /data
 
@@ -53,9 +65,25 @@ COPY --from=build-cutroom /srv/cutroom/.venv ./.venv
 # Alembic loads its scripts relative to alembic.ini.
 COPY alembic.ini ./
 COPY migrations ./migrations
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
 ENV CUTROOM_API_HOST=0.0.0.0 \
     CUTROOM_API_PORT=8700
 USER 10001
+
+# Administration, backup and restore: PostgreSQL's client programs beside `cutroom-server`.
+FROM cutroom AS operator
+USER 0
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/* \
+    && install --directory --owner=cutroom --group=cutroom --mode=0700 /backups
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
+USER 10001
+VOLUME /backups
+CMD ["cutroom-server", "--help"]
 
 FROM runtime AS worker
 # Debian keeps only the latest build of a package, so a pinned version would soon fail to install.
@@ -71,6 +99,8 @@ RUN apt-get update \
 COPY --from=build-worker /srv/cutroom/.venv ./.venv
 RUN install --directory --owner=cutroom --group=cutroom --mode=0755 /models \
     && install --directory --owner=cutroom --group=cutroom --mode=0700 /work
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
 ENV CUTROOM_MODELS_DIR=/models \
     CUTROOM_CACHE_DIR=/work
 USER 10001

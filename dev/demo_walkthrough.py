@@ -50,7 +50,7 @@ class Walkthrough:
         """Processes the video and returns its id."""
         self.output_dir.mkdir(parents=True, exist_ok=True)
         self.progress.say(f"Uploading {video.name}, {video.stat().st_size / 1e6:.1f} MB, and transcribing it")
-        video_id = self._upload(video)
+        video_id = self.upload(video)
         path = f"/v1/videos/{video_id}"
         self.wait([Step("import", f"import_{video_id}"), Step("transcript", f"transcript_{video_id}")])
         self.progress.say(f"Waiting for the worker to offer {LANGUAGE}")
@@ -64,7 +64,8 @@ class Walkthrough:
         self.progress.console.print(self._table())
         return video_id
 
-    def _upload(self, video: Path) -> str:
+    def upload(self, video: Path) -> str:
+        """Uploads the video and returns its id."""
         created = self._post("/v1/videos", source={"type": "upload", "fileName": video.name})
         video_id: str = created["videoId"]
         session = self._post(f"/v1/videos/{video_id}/uploads", fileName=video.name)

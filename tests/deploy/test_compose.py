@@ -20,7 +20,7 @@ def _roles(name: str) -> dict[str, str]:
 
 
 def test_every_variable_of_our_processes_is_a_setting() -> None:
-    for name in ("api", "worker", "migrate"):
+    for name in ("api", "worker", "migrate", "operator"):
         assert {key for key in SERVICES[name]["environment"] if key != "HOME"} <= KNOWN
 
 
@@ -31,7 +31,23 @@ def test_each_process_has_only_its_own_database_role() -> None:
         "CUTROOM_RELAY_DATABASE_URL": "cutroom_relay",
     }
     assert _roles("migrate") == {"CUTROOM_OWNER_DATABASE_URL": "cutroom_owner"}
-    assert [name for name in SERVICES if _roles(name)] == ["migrate", "api", "worker"]
+    assert set(_roles("operator").values()) == {"cutroom_owner"}
+    assert {name for name in SERVICES if _roles(name)} == {"migrate", "api", "worker", "operator"}
+    assert SERVICES["operator"]["profiles"] == ["operator"]  # it runs only when it is asked for
+
+
+def test_every_container_is_confined() -> None:
+    for name, service in SERVICES.items():
+        assert service["read_only"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+
+
+def test_only_caddy_has_ports_on_the_host_and_the_api_trusts_its_address_only() -> None:
+    assert [name for name, service in SERVICES.items() if "ports" in service] == ["caddy"]
+    address = SERVICES["caddy"]["networks"]["edge"]["ipv4_address"]
+    assert SERVICES["api"]["environment"]["CUTROOM_TRUSTED_PROXIES"] == address
+    assert [name for name, service in SERVICES.items() if "edge" in service.get("networks", ())] == ["api", "caddy"]
 
 
 def test_only_the_database_gets_every_password_and_the_development_role_is_not_created() -> None:
