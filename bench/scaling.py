@@ -26,15 +26,14 @@ from bench.usage import SETTLE_SECONDS, Usage, UsageMeter
 from cutroom.platform.clock import system_clock
 from cutroom.platform.storage.objects import Storage
 from dev.docs.fleet import video_cost
-from dev.environment import MODELS, PROJECT
+from dev.docs.scaling_figures import replace_figures, save_partial
+from dev.environment import MODELS
 from dev.services import control
 from eval.publishable.reference import open_engines
 from tests.recording.examples import Recorder, request_core_services, write
 from tests.support.product_walk import STEPS, ProductWalk, Step, configure_worker, ingest, open_walk, transcripts
 from tests.support.shorts_video import make_video
 
-FIGURES = PROJECT / "docs" / "figures" / "scaling.json"
-PARTIAL_FIGURES = PROJECT / ".data" / "scaling-partial.json"  # of the products measured so far
 UNMEASURED = frozenset({"quotes", "subtitles"})  # a single request each
 READS, WRITES = 300, 100
 MINUTES = 10.0
@@ -79,7 +78,8 @@ async def measure(options: Options) -> dict[str, Any]:
                 recorder.begin(step.__name__)
                 await _measure_step(walk, meter, step, figures)
                 figures["video"] |= {"bytes": video.stat().st_size}
-                save_partial(figures, options)
+                if options.save:
+                    save_partial(figures)
             recorder.begin(CORE_STEP)
             await request_core_services(walk.client, walk.video_id)
             walk.client.event_hooks["response"].clear()
@@ -110,31 +110,12 @@ async def _measure_step(walk: ProductWalk, meter: UsageMeter, step: Step, figure
         _print_step(name, figures["products"][name])
 
 
-def save_partial(figures: Mapping[str, Any], options: Options, *, path: Path = PARTIAL_FIGURES) -> None:
-    """Keep the figures of the products measured so far, in case the run is aborted."""
-    if options.save:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(figures, indent=2) + "\n")
-
-
 def save(figures: Mapping[str, Any], recorder: Recorder, options: Options) -> None:
     """Save the figures and recordings of a complete run if requested."""
     if options.save:
-        replace_figures(figures, options)
+        replace_figures(figures, only=options.only)
     if options.record:
         write([each for each in recorder.examples if options.is_selected(each.step)])
-
-
-def replace_figures(figures: Mapping[str, Any], options: Options, *, path: Path = FIGURES) -> None:
-    """Replace the saved figures, or those of the selected products, in one step."""
-    merged = {**figures}
-    if options.only:
-        known = json.loads(path.read_text())
-        selected = {name: each for name, each in figures["products"].items() if options.is_selected(name)}
-        merged = {**known, "products": {**known["products"], **selected}}
-    written = path.with_suffix(".partial")
-    written.write_text(json.dumps(merged, indent=2) + "\n")
-    written.replace(path)
 
 
 def _per_minute(usage: Usage, minutes: float, notes: Mapping[str, float]) -> dict[str, Any]:
