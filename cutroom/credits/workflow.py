@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy, VersioningBehavior
+from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.credits.activities import CreditActivities, ReservationTimer
@@ -16,8 +16,7 @@ CHECK_TIMEOUT = timedelta(minutes=50)
 CHECK_HEARTBEAT = timedelta(seconds=60)
 
 
-# It waits for days: pinned to the build that started it, it would keep that build running.
-@workflow.defn(name=EXPIRY_WORKFLOW, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name=EXPIRY_WORKFLOW)
 class ExpireReservationWorkflow:
     """Sleeps until a reservation expires, then releases its unused lines."""
 

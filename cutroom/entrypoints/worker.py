@@ -162,7 +162,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             activities=activities[queue],
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_grace_seconds),
-            deployment_config=deployment_config(settings),
+            deployment_config=deployment_config(settings, queue),
             max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),

@@ -19,8 +19,10 @@ from temporalio.worker import WorkerDeploymentConfig
 
 from cutroom import __version__
 from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 
 DEPLOYMENT = "cutroom"
+WAITING_QUEUES = frozenset({TaskQueue.EGRESS})  # of webhook deliveries, which are retried for days
 UNVERSIONED = ""  # Temporal's build id of workers without versioning
 _STATUS = "WORKER_DEPLOYMENT_VERSION_STATUS_"
 _ROUTING_SECONDS = 60.0  # until every task queue follows a change
@@ -50,14 +52,18 @@ def build_id(settings: Settings) -> str:
     return settings.worker_build_id or __version__
 
 
-def deployment_config(settings: Settings) -> WorkerDeploymentConfig | None:
-    """Workflows stay on the build that ran them first, unless their definition says otherwise."""
+def deployment_config(settings: Settings, queue: TaskQueue) -> WorkerDeploymentConfig | None:
+    """Workflows stay on the build that ran them first; those that wait for days follow the current build.
+
+    The behavior is not in their definitions: Temporal refuses one from a worker without versioning.
+    """
     if settings.worker_versioning == "off":
         return None
+    behavior = VersioningBehavior.AUTO_UPGRADE if queue in WAITING_QUEUES else VersioningBehavior.PINNED
     return WorkerDeploymentConfig(
         version=WorkerDeploymentVersion(DEPLOYMENT, build_id(settings)),
         use_worker_versioning=True,
-        default_versioning_behavior=VersioningBehavior.PINNED,
+        default_versioning_behavior=behavior,
     )
 
 

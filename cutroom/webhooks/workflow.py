@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy, VersioningBehavior
+from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from cutroom.webhooks.activities import DeliveryActivities
@@ -17,8 +17,7 @@ SWEEP_TIMEOUT = timedelta(hours=1)
 SWEEP_HEARTBEAT = timedelta(seconds=30)
 
 
-# It waits for days: pinned to the build that started it, it would keep that build running.
-@workflow.defn(name=DELIVERY_WORKFLOW, versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name=DELIVERY_WORKFLOW)
 class DeliverWebhookWorkflow:
     """Delivers one event to one endpoint. Its history contains ids and outcomes, never bodies, URLs or secrets."""
 

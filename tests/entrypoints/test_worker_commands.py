@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from temporalio import activity, workflow
 from temporalio.client import Client, WorkflowHandle
+from temporalio.common import VersioningBehavior
 from temporalio.worker import Worker
 from typer.testing import CliRunner
 
@@ -14,6 +15,7 @@ from cutroom.entrypoints.cli import app
 from cutroom.entrypoints.worker import run_together
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
+from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
 from cutroom.platform.worker_versions import UNVERSIONED, deployment_config, make_current, ramp, read_routing, roll_back
 
@@ -45,7 +47,7 @@ class WaitForSignal:
 
 def versioned_worker(client: Client, settings: Settings, queue: str, *, build: str | None) -> Worker:
     changes = {"worker_versioning": "on" if build else "off", "worker_build_id": build}
-    config = deployment_config(settings.model_copy(update=changes))
+    config = deployment_config(settings.model_copy(update=changes), TaskQueue.CONTROL)
     return Worker(client, task_queue=queue, workflows=[WaitForSignal], deployment_config=config)
 
 
@@ -58,6 +60,18 @@ async def wait_for_builds(client: Client, builds: set[str]) -> None:
     async with asyncio.timeout(60):
         while (await running_workflows(client)).keys() < builds:
             await asyncio.sleep(0.05)
+
+
+def test_only_queues_of_workflows_that_wait_for_days_follow_the_current_build(settings: Settings) -> None:
+    versioned = settings.model_copy(update={"worker_versioning": "on"})
+    configs = {queue: deployment_config(versioned, queue) for queue in TaskQueue}
+    following = {
+        queue
+        for queue, config in configs.items()
+        if config is not None and config.default_versioning_behavior is VersioningBehavior.AUTO_UPGRADE
+    }
+    assert following == {TaskQueue.EGRESS}
+    assert deployment_config(settings, TaskQueue.EGRESS) is None
 
 
 async def test_workflows_stay_on_their_build_while_new_ones_are_routed(
