@@ -10,7 +10,7 @@ from dev.environment import data_dir
 from proofs.hardening.attacks import Scene
 from proofs.hardening.sources import wait_for_job
 from tests.support.stage import upload
-from tests.support.stored_payloads import stored_payloads
+from tests.support.stored_payloads import sdk_payloads, stored_payloads
 
 FAMILY = "payloads"
 CANARY = "canary-91c7f2d4a6"
@@ -39,6 +39,7 @@ async def _scan_histories(scene: Scene) -> None:
         payloads = stored_payloads(history)
         scanned += len(payloads)
         plain += sum(each["encoding"] != ENCODING or CANARY.encode() in each["data"] for each in payloads)
+        plain += sum(CANARY.encode() in each["data"] for each in sdk_payloads(history))
         named += CANARY in history.to_json()
     scene.log.plaintext_payloads += plain + named
     happened = f"{plain} of {scanned}"

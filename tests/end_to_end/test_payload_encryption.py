@@ -13,7 +13,7 @@ from cutroom.platform.data_keys import SYSTEM
 from cutroom.platform.payload_codec import ENCODING
 from cutroom.platform.temporal import connect
 from tests.support.stage import Stage, make_video, open_stage, upload, wait_for_imports
-from tests.support.stored_payloads import stored_payloads
+from tests.support.stored_payloads import sdk_payloads, stored_payloads
 
 CANARY = "canary-4d81e6b0"
 EVERY = [workflow for workflows in WORKFLOWS.values() for workflow in workflows]
@@ -43,7 +43,7 @@ async def test_no_content_of_a_library_is_stored_in_plain_text(tmp_path: Path) -
             payloads = stored_payloads(history)
             assert CANARY not in history.to_json(), found.id
             assert {each["encoding"] for each in payloads} <= {ENCODING}, found.id
-            assert not any(CANARY.encode() in each["data"] for each in payloads)
+            assert not any(CANARY.encode() in each["data"] for each in [*payloads, *sdk_payloads(history)])
             scanned += len(payloads)
             libraries[found.id] = {each["library"] for each in payloads}
         assert scanned >= 20
