@@ -80,7 +80,7 @@ class Settings(TemporalSettings):
     worker_metrics_port: int | None = None
     worker_health_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)  # also how many requests an API process runs at once
-    waiting_requests: int = Field(default=32, ge=1, le=1000)  # of all libraries, while an API process is overloaded
+    waiting_requests: int = Field(default=16, ge=1, le=1000)  # of all libraries, while an API process is overloaded
     database_pooler: Pooler = Pooler.NONE  # what the database URLs lead to; the owner's leads to PostgreSQL itself
 
     # How long POST /videos waits for the preflight check of a URL before it accepts the video anyway; 0 disables it,

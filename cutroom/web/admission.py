@@ -12,14 +12,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 MAX_WAITING = 2_000  # in all queues
 BURST_WAITING = 256  # in the queue of one library, until it has not been empty for STANDING_SECONDS
-LEAST_WAITING = 4  # in the queue of one library afterwards, however many libraries share the places
+LEAST_WAITING = 1  # in the queue of one library afterwards, however many libraries share the places
 STANDING_SECONDS = 1.0
 MAX_WAIT_SECONDS = 2.0
 # A request that takes longer waits for something else than this process, such as a slow upload or another service. It
 # leaves its slot to others, but still counts for its own library.
 SLOT_SECONDS = 0.25
-SHARED_SLOTS = 16  # enough to keep a process busy; the rest of the slots are for libraries without running requests
-SLOTS_BESIDE_OTHERS = 2  # of a library with a backlog, while it yields to others
+SHARED_SLOTS = 10  # enough to keep a process busy; the rest of the slots are for libraries with few running requests
+SLOTS_BESIDE_OTHERS = 2  # of a library with a backlog, while it yields to others; a library with fewer starts at once
 PROTECTED_SECONDS = 1.0  # after a library without a backlog has sent a request, backlogs of others yield to it
 IDLE_TURN_SECONDS = 0.0001  # a turn of the event loop that did next to nothing
 TURNS_PER_START = 3  # a request starts at the latest after this many busy turns
@@ -110,7 +110,7 @@ class Admission:
         self._slots: dict[Slot, None] = {}  # oldest first
         self._waiting = 0
         self._shed = 0
-        self._protected: _Flow | None = None  # started a request at once, and had no backlog
+        self._protected: _Flow | None = None  # has sent a request, and had no backlog
         self._protected_until = 0.0
         self._turn_at = 0.0
         self._busy_turns = 0
@@ -126,9 +126,9 @@ class Admission:
             flow = self._flows[name] = _Flow(name)
         now = self._clock()
         self._expire_slots(now)
-        most = self._max_shared if flow.running else self._max_running
+        most = self._max_running if flow.slots < self._max_beside_others else self._max_shared
         if not flow.waiting and now >= flow.backlog_until and len(self._slots) < most:
-            self._protected, self._protected_until = flow, now + PROTECTED_SECONDS
+            self._protect(flow, now)
             self._start(flow, request, now)
         else:
             self._enqueue(flow, request, now)
@@ -141,13 +141,20 @@ class Admission:
             return
         if self._waiting >= MAX_WAITING:
             self._shed_oldest(max(self._backlog, key=lambda each: len(each.waiting)), self._metrics.full)
-        if flow.waiting or len(self._slots) >= self._max_shared:
+        if flow.waiting or flow.slots > self._max_shared // 2 or now < flow.backlog_until:
             flow.backlog_until = now + PROTECTED_SECONDS
+            if self._protected is flow:
+                self._protected = None
+        else:  # others have taken the slots
+            self._protect(flow, now)
         if not flow.waiting:
             self._backlog.append(flow)
         flow.waiting.append((now, request))
         self._waiting += 1
         self._schedule()
+
+    def _protect(self, flow: _Flow, now: float) -> None:
+        self._protected, self._protected_until = flow, now + PROTECTED_SECONDS
 
     def release(self, slot: Slot) -> None:
         """End the count of a request as running."""
@@ -222,7 +229,7 @@ class Admission:
         return None
 
     def _yields(self, flow: _Flow, now: float) -> bool:
-        return now < self._protected_until and flow is not self._protected
+        return self._protected is not None and self._protected is not flow and now < self._protected_until
 
     def _has_room(self, flow: _Flow, now: float) -> bool:
         """Whether another request of a backlog may run; one always may beside those that take long."""
