@@ -23,12 +23,14 @@ POLL_SECONDS = 0.05
 WORKER = PROJECT / "proofs" / "stage" / "loopback_worker.py"
 WORKER_READY = '"worker ready"'
 # Runs several commands in one process: loading the product takes longer than they do.
+# Threads of Temporal's client that still release their objects would abort an interpreter that is being finalized.
 COMMANDS = """
-import json, sys
+import json, os, sys
 from cutroom.entrypoints.cli import app
 for command in json.load(sys.stdin):
     app(command, standalone_mode=False)
-    print("\\0", end="")
+    print("\\0", end="", flush=True)
+os._exit(0)
 """
 
 

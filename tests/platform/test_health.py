@@ -79,7 +79,9 @@ async def test_postgres_is_checked_on_a_connection_of_its_own_that_is_opened_aga
 
 async def _end_connections(connection: asyncpg.Connection) -> int:
     """End the connections of checks, and wait until they are gone; returns how many there were."""
-    named = "FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()"
+    named = (
+        "FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database() AND usename = current_user"
+    )
     pids = [each["pid"] for each in await connection.fetch(f"SELECT pid {named}", APPLICATION)]
     await connection.fetch("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", pids)
     async with asyncio.timeout(60):
