@@ -134,11 +134,14 @@ def _shed_head(settings: Settings, connection: bytes) -> bytes:
     return b"\r\n".join(lines)
 
 
-def admitting_protocol(settings: Settings, registry: CollectorRegistry) -> type[AdmittingProtocol]:
+def serving_protocol(settings: Settings, registry: CollectorRegistry) -> type[EnvelopeProtocol]:
     """The protocol class of one API process; all its connections share the admission."""
+    metrics = AdmissionMetrics(registry)
+    if settings.admission == "off":
+        return EnvelopeProtocol
     shared = {
         "admission": Admission(
-            AdmissionMetrics(registry),
+            metrics,
             max_running=settings.database_pool_size,
             max_waiting=settings.waiting_requests,
         ),

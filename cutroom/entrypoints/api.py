@@ -14,7 +14,7 @@ from cutroom.audit.routes import router as audit_log
 from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
-from cutroom.entrypoints.admission import admitting_protocol
+from cutroom.entrypoints.admission import serving_protocol
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -99,7 +99,7 @@ def main() -> None:
         host=settings.api_host,
         port=settings.api_port,
         loop="uvloop",
-        http=admitting_protocol(settings, registry),
+        http=serving_protocol(settings, registry),
         ws="none",
         lifespan="on",
         log_config=None,

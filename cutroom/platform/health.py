@@ -77,11 +77,17 @@ class PostgresCheck:
 
     async def __call__(self) -> None:
         try:
-            if self._connection is None or self._connection.is_closed():
-                settings = {"application_name": APPLICATION}
-                self._connection = await asyncpg.connect(
-                    self._url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=settings
-                )
+            if self._connection is not None:
+                try:
+                    await self._connection.execute("SELECT 1")
+                except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                    self.close()  # it was ended since the last check, which says nothing about PostgreSQL now
+                else:
+                    return
+            settings = {"application_name": APPLICATION}
+            self._connection = await asyncpg.connect(
+                self._url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=settings
+            )
             await self._connection.execute("SELECT 1")
         except BaseException:
             self.close()

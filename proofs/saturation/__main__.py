@@ -81,7 +81,7 @@ class Scene:
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     settings = await scratch("proof_saturation")
-    accounts, server = await Accounts.open(settings), Server(environment_of(settings))
+    accounts, server = await Accounts.open(settings), Server({**environment_of(settings), "CUTROOM_ADMISSION": "on"})
     form = SHORT if short else LONG
     try:
         libraries = [await library_requests(accounts) for _ in range(LIBRARIES + 2)]

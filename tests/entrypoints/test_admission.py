@@ -17,7 +17,7 @@ BODY = b'{"name":"a"}'
 
 @pytest.fixture
 def server(settings: Settings) -> Iterator[Server]:
-    server = Server(environment_of(settings))
+    server = Server({**environment_of(settings), "CUTROOM_ADMISSION": "on"})
     server.start()
     yield server
     server.stop()
