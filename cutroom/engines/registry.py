@@ -49,7 +49,7 @@ from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
 from cutroom.media.sandbox import Sandbox, SandboxMode
-from cutroom.platform.processor import available_cores
+from cutroom.platform.process.processor import available_cores
 from cutroom.platform.settings import Settings
 from cutroom.text.language_tags import canonical_tag
 

@@ -25,20 +25,20 @@ from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, SweepJobsWorkflow
-from cutroom.platform.abandoned_threads import exit_despite_threads
-from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
-from cutroom.platform.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
+from cutroom.platform.process.abandoned_threads import exit_despite_threads
+from cutroom.platform.process.cpu_time import MeasuringThreadPool
+from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
+from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
-from cutroom.platform.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.worker_versions import deployment_config
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention

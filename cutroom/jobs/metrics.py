@@ -10,7 +10,13 @@ from temporalio import activity
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.platform.db import Connection
-from cutroom.platform.worker_metrics import CORE, JOB_FAILURES, JOB_MEDIA_SECONDS, JOB_QUEUE_SECONDS, JOB_RUN_SECONDS
+from cutroom.platform.process.worker_metrics import (
+    CORE,
+    JOB_FAILURES,
+    JOB_MEDIA_SECONDS,
+    JOB_QUEUE_SECONDS,
+    JOB_RUN_SECONDS,
+)
 
 # A failed job takes the queued jobs of its video with it that depend on it.
 CHANGED_JOBS = """SELECT type, status, error_code, queued_at, started_at, finished_at, media_seconds

@@ -7,7 +7,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from cutroom.platform.processor import ProcessorBudget
+from cutroom.platform.process.processor import ProcessorBudget
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.voice_lease import VoiceLease
 

@@ -11,10 +11,10 @@ from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import find_packager
 from cutroom.media.sandbox import Sandbox, SandboxMode
 from cutroom.platform.clock import Clock, system_clock
-from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
-from cutroom.platform.processor import ProcessorBudget, available_cores
+from cutroom.platform.process.cpu_time import MeasuringThreadPool
+from cutroom.platform.process.processor import ProcessorBudget, available_cores
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.storage.multipart import Multipart

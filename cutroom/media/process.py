@@ -13,7 +13,7 @@ from typing import IO
 
 from opentelemetry import trace
 
-from cutroom.platform.cpu_time import add_cpu_seconds
+from cutroom.platform.process.cpu_time import add_cpu_seconds
 
 STDOUT_LIMIT_BYTES = 1024 * 1024
 STDERR_TAIL_BYTES = 16 * 1024

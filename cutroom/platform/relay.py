@@ -14,9 +14,9 @@ from cutroom.platform.data_keys import SYSTEM
 from cutroom.platform.db import Database
 from cutroom.platform.outbox import CHANNEL
 from cutroom.platform.payload_codec import payloads_of
+from cutroom.platform.process.worker_metrics import OutboxMetrics
 from cutroom.platform.telemetry import continued_trace
 from cutroom.platform.transient import is_transient
-from cutroom.platform.worker_metrics import OutboxMetrics
 
 BATCH = 50
 POLL_SECONDS = 1.0  # fallback for lost notifications, and for libraries that are below their cap again

@@ -33,10 +33,10 @@ from temporalio.runtime import (
 from cutroom.platform.data_keys import DataKeys
 from cutroom.platform.db import Database, single_connection
 from cutroom.platform.payload_codec import encrypting_converter
+from cutroom.platform.process.worker_metrics import HISTOGRAM_BUCKETS
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
-from cutroom.platform.worker_metrics import HISTOGRAM_BUCKETS
 
 
 @dataclass(frozen=True, slots=True)

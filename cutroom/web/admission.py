@@ -184,7 +184,7 @@ class Admission:
     def _schedule(self) -> None:
         if not self._is_turning:
             self._is_turning = True
-            self._turn_at = -math.inf  # this turn has begun with other work
+            self._turn_at = -math.inf  # other work came first in this turn
             asyncio.get_running_loop().call_soon(self._turn)
         self._schedule_tick()
 
@@ -207,7 +207,7 @@ class Admission:
             arrived, request = self._take_oldest(flow)
             self._metrics.wait.observe(now - arrived)
             self._start(flow, request, now)
-            must_wait = True  # one in a turn, unless there is nobody to yield to
+            must_wait = True  # one in a turn, unless there is no library to yield to
         else:
             return  # until a request ends, or the next tick
         if self._waiting:

@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from cutroom.errors import Code, CutroomError
-from cutroom.platform.health import Readiness
+from cutroom.platform.process.health import Readiness
 from cutroom.web.head_requests import HeadAwareRoute
 from cutroom.web.openapi import API_VERSION, document
 from cutroom.web.runtime import Runtime

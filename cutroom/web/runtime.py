@@ -13,8 +13,8 @@ from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
-from cutroom.platform.health import PostgresCheck, Readiness
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
+from cutroom.platform.process.health import PostgresCheck, Readiness
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings

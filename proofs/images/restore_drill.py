@@ -55,7 +55,7 @@ def _query(installation: Installation, sql: str) -> list[str]:
 
 
 def _video(caller: Caller, video_id: str) -> dict[str, Any]:
-    """The video as the API returns it, without its URLs, which are signed anew."""
+    """The video as the API returns it, without its URLs, which are signed at each request."""
     with caller.client() as client:
         text = client.get(f"/v1/videos/{video_id}").raise_for_status().text
     video: dict[str, Any] = json.loads(re.sub(r'"https?://[^"]*"', '"URL"', text))

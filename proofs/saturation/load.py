@@ -40,7 +40,7 @@ class Outcome:
     started: float = 0.0  # on the monotonic clock, which processes share
     responses: list[tuple[float, float, int]] = field(default_factory=list)
     shed_without_retry_after: int = 0
-    unsent: int = 0  # for want of a connection
+    unsent: int = 0  # because no connection was free
     broken: int = 0  # connections that ended without a response
     health: list[int] = field(default_factory=list)
     late_seconds: float = 0.0  # by how much the process itself was late, at most

@@ -11,7 +11,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from cutroom.jobs import voice_priority
 from cutroom.jobs.voice_priority import BATCH_QUEUES, VoicePriority
-from cutroom.platform.processor import ProcessorBudget
+from cutroom.platform.process.processor import ProcessorBudget
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.voice_lease import VoiceLease
 

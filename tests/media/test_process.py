@@ -11,7 +11,7 @@ import pytest
 
 from cutroom.media.exit_codes import check_exit
 from cutroom.media.process import STDERR_TAIL_BYTES, FfmpegProgress, FinishedProcess, MediaError, Reason, run
-from cutroom.platform.cpu_time import measure_cpu_time
+from cutroom.platform.process.cpu_time import measure_cpu_time
 
 PLAIN = {"PATH": "/usr/bin"}
 

@@ -175,7 +175,7 @@ async def test_libraries_share_the_places(stage: Stage) -> None:
     assert {states(each).count("waits") for each in queues} <= {share, share - 1}
 
 
-async def test_what_waits_for_too_long_is_shed(stage: Stage) -> None:
+async def test_what_has_waited_too_long_is_shed(stage: Stage) -> None:
     arrivals = stage.send("a", SHARED_SLOTS + 1)
     stage.send("b", 4)  # takes the slots that are kept for other libraries
     stage.now += SLOT_SECONDS / 2

@@ -22,7 +22,7 @@ from cutroom.engines.translation.quality_estimation import BackTranslate, Senten
 from cutroom.engines.translation.routing import TranslationPlan, lowest_quality, plan_translation, translate_along
 from cutroom.engines.translation.sentence_documents import translate_sentences
 from cutroom.engines.types import OnProgress
-from cutroom.platform.worker_metrics import record_translation
+from cutroom.platform.process.worker_metrics import record_translation
 
 # A document with more fallback lines than this is as good as the fallback, and is labelled so.
 MAX_FALLBACK_SHARE = 0.1

@@ -26,9 +26,9 @@ from cutroom.media.process import MediaError
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.speech import decode_voice, encode_speech
 from cutroom.platform.clock import Clock
-from cutroom.platform.cpu_time import MeasuringThreadPool
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress, TooLargeError, UnreachableError
+from cutroom.platform.process.cpu_time import MeasuringThreadPool
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.speech import service, synthesis

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import ParamSpec, TypeVar
 
-from cutroom.platform.processor import lower_thread_priority
+from cutroom.platform.process.processor import lower_thread_priority
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")

@@ -8,7 +8,7 @@ from temporalio import activity
 from temporalio.common import MetricMeter
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from cutroom.platform.cpu_time import measure_cpu_time
+from cutroom.platform.process.cpu_time import measure_cpu_time
 
 CORE = "core"  # the product of workflows that belong to none: sweeps, webhook deliveries
 

@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from cutroom.platform.health import APPLICATION, FAILURES_TO_UNREADY, PostgresCheck, Readiness, health_server
+from cutroom.platform.process.health import APPLICATION, FAILURES_TO_UNREADY, PostgresCheck, Readiness, health_server
 from cutroom.platform.settings import Settings
 from dev.server import free_port
 
@@ -110,7 +110,7 @@ async def _served(readiness: Readiness) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_server_tells_liveness_from_readiness() -> None:
+async def test_server_distinguishes_liveness_from_readiness() -> None:
     readiness = Readiness({})
     async with _served(readiness) as client:
         assert [(await client.get(path)).status_code for path in ("/live", "/ready", "/")] == [200, 503, 404]

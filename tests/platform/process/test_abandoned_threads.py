@@ -6,7 +6,7 @@ import sys
 PROGRAM = """
 import asyncio, threading
 from concurrent.futures import ThreadPoolExecutor
-from cutroom.platform import abandoned_threads
+from cutroom.platform.process import abandoned_threads
 
 abandoned_threads.FINISH_SECONDS = 0.1
 

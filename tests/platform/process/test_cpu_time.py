@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cutroom.platform.cpu_time import CpuTime, MeasuringThreadPool, add_cpu_seconds, measure_cpu_time
+from cutroom.platform.process.cpu_time import CpuTime, MeasuringThreadPool, add_cpu_seconds, measure_cpu_time
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cutroom.platform.cpu_time import MeasuringThreadPool
-from cutroom.platform.processor import ProcessorBudget, available_cores
+from cutroom.platform.process.cpu_time import MeasuringThreadPool
+from cutroom.platform.process.processor import ProcessorBudget, available_cores
 
 LOWEST = 19
 
