@@ -60,7 +60,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 await _prove_file_urls(report, stage, video)
                 await _prove_revocation(report, stage, video)
                 await _prove_browser(report, video, folder / "page")
-                await _prove_kill(report, stage, client, folder, seconds=120 if short else 600)
+                await _prove_kill(report, stage, client, folder, seconds=300 if short else 600)
 
 
 async def _add_languages(report: Report, user: PlaybackUser) -> None:
