@@ -167,7 +167,7 @@ async def list_voices(
     return Voices(voices=voices)
 
 
-@search_router.get("/voices", summary="VoiceSearch voices")
+@search_router.get("/voices", summary="Search voices")
 @operation(scope=Scope.TTS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
 async def search_voices(
     call: CurrentCall,
