@@ -1,6 +1,5 @@
 """Tests sign-up with a mail server: accounts are confirmed before they are used, and nothing reveals which exist."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -8,20 +7,13 @@ import pytest
 from cutroom.accounts import passwords
 from cutroom.accounts.sessions import is_email
 from cutroom.platform.ids import new_id
-from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 from tests.console.conftest import PASSWORD
-from tests.console.mail_stage import MailStage, open_mail_stage
+from tests.console.mail_stage import MailStage
 from tests.support.servers.smtp_server import link_in
 
 SESSION = "cutroom-session"
-
-
-@pytest.fixture
-async def stage(settings: Settings, accounts: Accounts, clock: MovableClock) -> AsyncIterator[MailStage]:
-    async with open_mail_stage(settings, accounts, clock) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Tests passkeys with a software authenticator: each attack changes one thing of a sign-in that works."""
 
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,20 +9,13 @@ import pytest
 
 from cutroom.accounts.passkeys.rules import PasskeySite
 from cutroom.accounts.passkeys.service import MAX_PASSKEYS
-from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 from tests.console.conftest import PASSWORD, Browser
-from tests.console.mail_stage import PUBLIC_URL, MailStage, open_mail_stage
+from tests.console.mail_stage import PUBLIC_URL, MailStage
 from tests.support.devices.software_authenticator import USER_PRESENT, SoftwareAuthenticator, decode, encode
 
 SESSION = "cutroom-session"
-
-
-@pytest.fixture
-async def stage(settings: Settings, accounts: Accounts, clock: MovableClock) -> AsyncIterator[MailStage]:
-    async with open_mail_stage(settings, accounts, clock) as opened:
-        yield opened
 
 
 @pytest.fixture

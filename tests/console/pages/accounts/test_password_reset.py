@@ -1,26 +1,18 @@
 """Tests password resets by mail: links are secret, expire, work once, and reveal nothing about accounts."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
 from cutroom.accounts.mails.rules import MAX_PER_HOUR
 from cutroom.platform.ids import new_id
-from cutroom.platform.settings import Settings
 from dev.scratch import Accounts, Person
 from tests.conftest import MovableClock
 from tests.console.conftest import PASSWORD, Browser
-from tests.console.mail_stage import PUBLIC_URL, MailStage, open_mail_stage
+from tests.console.mail_stage import PUBLIC_URL, MailStage
 from tests.support.servers.smtp_server import link_in
 
 NEW_PASSWORD = "another long phrase"
-
-
-@pytest.fixture
-async def stage(settings: Settings, accounts: Accounts, clock: MovableClock) -> AsyncIterator[MailStage]:
-    async with open_mail_stage(settings, accounts, clock) as opened:
-        yield opened
 
 
 @pytest.fixture
