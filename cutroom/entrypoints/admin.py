@@ -23,7 +23,6 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Connection, enter_library
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.products.catalog import JOB_HOOKS
 from cutroom.webhooks.service import DISABLE_ACTION, MEMBER_REMOVED, disable_endpoints_of
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
@@ -178,6 +177,7 @@ def set_quotas(
 @libraries.command("suspend")
 def suspend_library(library_id: str) -> None:
     """Suspend a library: cancels and refunds its jobs; stops new ones, deliveries and signed URLs within a minute."""
+    from cutroom.products.catalog import JOB_HOOKS  # noqa: PLC0415 - loads most of the product
 
     async def work(connection: Connection, settings: Settings) -> int:
         now = system_clock()

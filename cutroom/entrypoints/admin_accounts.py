@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from cutroom.accounts.passkeys.service import delete_all_passkeys
 from cutroom.accounts.second_factor import service as second_factor
 from cutroom.accounts.sessions import end_all_sessions
 from cutroom.entrypoints.operator import Email, library_id_of, record, run, show, user_id_of
@@ -24,6 +23,7 @@ def reset_second_factor(
     email: Email, *, passkeys: Annotated[bool, typer.Option("--passkeys", help="Delete all passkeys too.")] = False
 ) -> None:
     """Turn two-step sign-in off, delete the recovery codes, and end all sessions; the password stays."""
+    from cutroom.accounts.passkeys.service import delete_all_passkeys  # noqa: PLC0415 - loads WebAuthn
 
     async def work(connection: Connection, settings: Settings) -> tuple[bool, int]:
         user_id, library_id = await user_id_of(connection, email), await library_id_of(connection, email, None)

@@ -4,9 +4,6 @@ import pkgutil
 from importlib import import_module
 
 import cutroom
-import cutroom.platform.data_keys
-import cutroom.platform.key_ring
-import cutroom.platform.outbox
 from cutroom.platform.tables import Table
 
 for _module in pkgutil.walk_packages(cutroom.__path__, "cutroom."):

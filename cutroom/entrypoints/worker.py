@@ -39,7 +39,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
-from cutroom.platform.worker_versions import deployment_config
+from cutroom.platform.worker_versions import deployment_config, unversioned_build_id
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.retention.erasure.caches import sweep_forever
@@ -163,6 +163,7 @@ def build_workers(context: WorkerContext) -> list[Worker]:
             max_concurrent_activities=concurrency.get(queue, 100),
             graceful_shutdown_timeout=timedelta(seconds=settings.shutdown_grace_seconds),
             deployment_config=deployment_config(settings, queue),
+            build_id=unversioned_build_id(settings),
             max_heartbeat_throttle_interval=MAX_HEARTBEAT_INTERVAL,
             interceptors=[
                 VoicePriority(context.interactive.lease, context.interactive.budget),

@@ -9,13 +9,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from sqlalchemy import LargeBinary
-from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.db import Connection, enter_library
 from cutroom.platform.key_ring import load_key_ring
 from cutroom.platform.secret_box import SecretBox
-from cutroom.platform.tables import Id, Instant, Table
 from cutroom.platform.transient import is_transient
 
 SYSTEM = "system"  # of what belongs to no library: schedules, sweeps, erasures
@@ -26,16 +23,6 @@ PURPOSE = "data-key"
 _KEY_BYTES = 32
 
 Connections = Callable[[], AbstractAsyncContextManager[Connection]]
-
-
-class DataKeyRow(Table):
-    """The data key of a library, or of the system."""
-
-    __tablename__ = "data_keys"
-
-    library_id: Mapped[Id] = mapped_column(primary_key=True)
-    wrapped: Mapped[bytes] = mapped_column(LargeBinary)
-    created_at: Mapped[Instant]
 
 
 class ErasedKeyError(Exception):

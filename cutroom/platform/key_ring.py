@@ -8,13 +8,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Integer, LargeBinary
-from sqlalchemy.orm import Mapped, mapped_column
-
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.secret_box import INITIAL_KEY, RingKey, SecretBox
-from cutroom.platform.tables import Instant, Table
 
 REFRESH_SECONDS = 10.0
 ACTIVATION_DELAY = timedelta(seconds=30)  # every process knows a key before one signs with it
@@ -22,18 +18,6 @@ GRACE_PERIOD = timedelta(hours=48)  # longer than any signed URL is valid
 _KEY_BYTES = 32
 
 _log = logging.getLogger(__name__)
-
-
-class KeyRingRow(Table):
-    """A key of the ring. Without rows, the root secret is the only key."""
-
-    __tablename__ = "key_ring"
-
-    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    wrapped: Mapped[bytes | None] = mapped_column(LargeBinary)  # None: the root secret
-    created_at: Mapped[Instant]
-    active_from: Mapped[Instant | None]
-    verifies_until: Mapped[Instant | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ def build_id(settings: Settings) -> str:
     return settings.worker_build_id or __version__
 
 
+def unversioned_build_id(settings: Settings) -> str | None:
+    """What Temporal shows of a worker without versioning. The SDK's default, a hash of all code, slows each start."""
+    return build_id(settings) if settings.worker_versioning == "off" else None
+
+
 def deployment_config(settings: Settings, queue: TaskQueue) -> WorkerDeploymentConfig | None:
     """Workflows stay on the build that ran them first; those that wait for days follow the current build.
 

@@ -23,7 +23,7 @@ FALLBACK = Path("/var/lib")
 SERVER_OPTIONS = {
     "listen_addresses": HOST,
     "unix_socket_directories": "",  # a socket path is limited to 107 bytes, a project path is not
-    "max_connections": "200",
+    "max_connections": "300",  # several tests and proofs at a time, with 20 for each API and worker
     "shared_buffers": "256MB",
     "fsync": "on",
     "full_page_writes": "on",

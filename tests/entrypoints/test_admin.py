@@ -220,7 +220,7 @@ def test_installed_command_prints_json(environment: dict[str, str]) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=500,
         check=True,
     )
     assert set(json.loads(done.stdout)) == {"userId", "libraryId"}

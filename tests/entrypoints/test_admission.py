@@ -15,7 +15,7 @@ COUNT = SHARED_SLOTS + BURST_WAITING + 200
 BODY = b'{"name":"a"}'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(settings: Settings) -> Iterator[Server]:
     server = Server({**environment_of(settings), "CUTROOM_ADMISSION": "on"})
     server.start()

@@ -232,7 +232,7 @@ def test_terminated_pull_exits_and_removes_temporary_files(
     assert requested.wait(60)
     assert len(list(scratch.iterdir())) == 1
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=500)
     finished.set()
     assert process.returncode == 130
     assert b"Traceback" not in stderr

@@ -43,7 +43,7 @@ def printed() -> dict[str, Any]:
         env=variables,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=500,
         check=True,
     )
     assert done.stderr == ""

@@ -23,7 +23,7 @@ def test_models_match_the_migrations(environment: dict[str, str]) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=500,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

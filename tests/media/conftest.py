@@ -22,7 +22,7 @@ def encode(tmp_path_factory: pytest.TempPathFactory) -> EncodeFixture:
         path = folder / name
         if not path.exists():
             command = ["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments, str(path)]
-            subprocess.run(command, check=True, timeout=60)
+            subprocess.run(command, check=True, timeout=500)
         return path
 
     return make

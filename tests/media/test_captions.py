@@ -33,7 +33,7 @@ def test_caption_file_names_are_escaped(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(ASS.format(family="Lato Black", bold=0))
     for path in (name, str(tmp_path / name)):
         command = ["ffmpeg", "-v", "error", *BLACK, "-vf", captions_filter(path), "-frames:v", "1", "-f", "null", "-"]
-        subprocess.run(command, check=True, timeout=30, cwd=tmp_path)
+        subprocess.run(command, check=True, timeout=500, cwd=tmp_path)
 
 
 async def test_sandbox_exposes_fonts_and_their_cache(sandbox: Sandbox, tmp_path: Path) -> None:

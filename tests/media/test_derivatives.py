@@ -17,7 +17,7 @@ from tests.media.conftest import H264, EncodeFixture
 
 def ffmpeg(*arguments: str) -> str:
     command = ["ffmpeg", "-hide_banner", "-nostdin", *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=500)
     return done.stdout + done.stderr
 
 

@@ -69,7 +69,7 @@ def expected(texts: list[str], rendered: dict[str, str]) -> list[str]:
 
 def converted(path: Path, extension: str) -> str:
     command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", extension, "-"]
-    return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout.decode()
+    return subprocess.run(command, check=True, capture_output=True, timeout=500).stdout.decode()
 
 
 def test_pysubs2_reads_srt_back(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def render(text: str, folder: Path, *, extension: str = "srt") -> bytes:
         "gray",
         "-",
     ]
-    return subprocess.run(command, check=True, capture_output=True, timeout=60, cwd=folder).stdout
+    return subprocess.run(command, check=True, capture_output=True, timeout=500, cwd=folder).stdout
 
 
 def rows_with_ink(image: bytes) -> list[int]:

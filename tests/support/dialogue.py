@@ -255,5 +255,5 @@ def _open_package(name: str, scratch: Path) -> Path:
 def _decode(path: Path) -> Samples:
     options = ["-ac", "1", "-ar", str(SAMPLE_RATE), "-f", "f32le", "-"]
     command = ["ffmpeg", "-v", "error", "-nostdin", "-f", "g722", "-i", str(path), *options]
-    decoded = subprocess.run(command, check=True, timeout=60, capture_output=True).stdout
+    decoded = subprocess.run(command, check=True, timeout=500, capture_output=True).stdout
     return np.frombuffer(decoded, "<f4")

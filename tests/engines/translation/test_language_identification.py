@@ -50,7 +50,7 @@ class TestFastLangdetect(LanguageIdentifierSuite):
 def test_adapter_makes_no_network_access(code: str, result: tuple[int, str], tmp_path: Path) -> None:
     command = [sys.executable, "-c", OFFLINE + code, TEXTS["pt"]]
     environment = {"FTLANG_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, env=environment)
     assert (done.returncode, done.stdout.strip()) == result, done.stderr
     assert (tmp_path / "cache").exists() == (code == LIBRARY_DEFAULT)
 

@@ -94,9 +94,9 @@ def test_cuts_survive_encoding(tmp_path: Path) -> None:
     video = tmp_path / "video.mp4"
     write = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "320x180", "-r", "25", "-i", "-", "-pix_fmt", "yuv420p"]
     command = ["ffmpeg", "-v", "error", *write, "-c:v", "libx264", "-crf", "32", str(video)]
-    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=60)
+    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=500)
     read = ["ffmpeg", "-v", "error", "-i", str(video), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    raw = subprocess.run(read, check=True, capture_output=True, timeout=60).stdout
+    raw = subprocess.run(read, check=True, capture_output=True, timeout=500).stdout
     decoded = np.frombuffer(raw, np.uint8).reshape(-1, 180, 320, 3)
     assert detect_cuts(decoded, rate=25.0) == pytest.approx([13 / 25, 27 / 25, 42 / 25])
 

@@ -37,7 +37,7 @@ def blinking_video(folder: Path) -> Path:
     size = f"{opened.shape[1]}x{opened.shape[0]}"
     command = ["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", str(FPS), "-i", "-"]
     command += ["-c:v", "libx264", "-preset", "ultrafast", "-crf", "18", "-g", "1", "-pix_fmt", "yuv420p", str(path)]
-    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=60)
+    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=500)
     return path
 
 

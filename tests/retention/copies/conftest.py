@@ -84,7 +84,7 @@ s3.configure -user {self.bucket} -access_key {self.access_key} -secret_key {self
         master = f"{running.address(Port.WEED_MASTER)}.{running.port(Port.WEED_MASTER_GRPC)}"
         filer = f"{running.address(Port.WEED_FILER)}.{running.port(Port.WEED_FILER_GRPC)}"
         shell = (str(program_beside_python("weed")), "shell", f"-master={master}", f"-filer={filer}")
-        subprocess.run(shell, input=commands, capture_output=True, text=True, timeout=30, check=True)
+        subprocess.run(shell, input=commands, capture_output=True, text=True, timeout=500, check=True)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):

@@ -195,10 +195,10 @@ def save(image: "Image", path: Path) -> None:
     height, width, _ = image.shape
     command = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{width}x{height}", "-i", "pipe:0", "-compression_level", "9", "-pred", "mixed", str(path)]
-    subprocess.run(command, input=image.tobytes(), check=True, timeout=60)
+    subprocess.run(command, input=image.tobytes(), check=True, timeout=500)
 
 
 def load(path: Path, *, width: int, height: int) -> "Image":
     command = ["ffmpeg", "-v", "error", "-nostdin", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"]
-    raw = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    raw = subprocess.run(command, capture_output=True, check=True, timeout=500).stdout
     return np.frombuffer(raw, np.uint8).reshape(height, width, 3)

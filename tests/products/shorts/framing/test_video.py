@@ -56,7 +56,7 @@ def render(frames: list["Image"], graph: str, *, folder: Path) -> list["Image"]:
     out = ["-filter_complex", graph, "-map", "[framed]", "-f", "rawvideo", "-pix_fmt", "rgb24", "-y"]
     path = folder / "framed.rgb"
     command = ["ffmpeg", "-v", "error", *raw, *out, str(path)]
-    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=60)
+    subprocess.run(command, input=b"".join(frame.tobytes() for frame in frames), check=True, timeout=500)
     return list(np.frombuffer(path.read_bytes(), np.uint8).reshape(-1, OUTPUT_SIZE[1], OUTPUT_SIZE[0], 3))
 
 
