@@ -31,6 +31,7 @@ from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
 from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
+from cutroom.platform.process.exit import run_and_exit
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.relay import Relay
@@ -259,7 +260,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
 def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
-    asyncio.run(run(settings))
+    run_and_exit(lambda: asyncio.run(run(settings)))
 
 
 if __name__ == "__main__":
