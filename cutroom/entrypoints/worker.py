@@ -18,6 +18,7 @@ from cutroom.capabilities.publisher import publish_capabilities
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
+from cutroom.entrypoints.hardware import require_hardware
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.cancellation_activities import CancellationActivities
 from cutroom.jobs.deletion_activities import DeletionActivities
@@ -196,6 +197,7 @@ async def run_together(stack: AsyncExitStack, workers: Sequence[Worker]) -> None
 
 async def run(settings: Settings, egress: Egress | None = None) -> None:
     """Runs until SIGINT or SIGTERM; proofs pass their own egress so that loopback is reachable."""
+    await require_hardware(settings)
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
