@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dev.environment import MODELS, data_dir
+from dev.environment import data_dir
 from proofs.images.browser import CHROMIUM, Person, visit_console
 from proofs.images.confinement import (
     bill_of_materials,
@@ -23,7 +23,7 @@ from proofs.images.products import EMAIL, Caller, open_account, run_products
 from proofs.images.restore_drill import drill
 from proofs.stage.container_images import BASE, PROGRAMS, ContainerError, Podman, ensure_standins
 from proofs.stage.report import Report, prove
-from proofs.stage.requirements import GB, Needs
+from proofs.stage.requirements import GB, Needs, models_dir
 
 ONE_OFF = {"bucket", "migrate", "models"}  # they may end between two looks
 WATCH_SECONDS = 1.0
@@ -117,7 +117,7 @@ def _running(installation: Installation) -> Iterator[None]:
     installation.remove()
     try:
         if installation.with_worker:
-            installation.install_models(MODELS)
+            installation.install_models(models_dir())
         yield
     finally:
         installation.remove()
