@@ -115,7 +115,8 @@ def _walk(page: Page, person: Person, path: str, *, visit: Visit, screenshots: P
 def _open(page: Page, url: str, visit: Visit) -> None:
     response = page.goto(url)
     details = response.security_details() if response is not None else None
-    visit.issuers.add((details or {}).get("issuer", "no certificate"))
+    issuer = details.get("issuer") if details is not None else None
+    visit.issuers.add(issuer or "no certificate")
 
 
 def _look(page: Page, visit: Visit) -> None:
