@@ -62,8 +62,8 @@ class Downloader:
                     await _save_body(response, target, limit_bytes=limit_bytes)
             except httpx.TransportError as error:
                 reason = str(error) or type(error).__name__
-            except httpx.HTTPStatusError:
-                raise ModelSourceError(f"the {self._server} responds with {response.status_code}.") from None
+            except httpx.HTTPStatusError as error:
+                raise ModelSourceError(f"the {self._server} responds with {error.response.status_code}.") from error
             except httpx.TooManyRedirects:
                 raise ModelSourceError(f"the {self._server} redirects too often.") from None
             else:
