@@ -1,4 +1,4 @@
-# Cutroom's images: `docker build --target api .`, `--target worker`, `--target operator`, and `--target services` for
+# Cutroom's images: `docker build --target api .`, `--target worker`, `--target worker-gpu`, `--target operator`, and `--target services` for
 # compose.yaml. `just prove images` builds and runs them. No image has a compiler, and each lists its packages in
 # /usr/share/cutroom/sbom.json.
 
@@ -34,6 +34,11 @@ COPY README.md LICENSE ./
 COPY cutroom ./cutroom
 COPY migrations ./migrations
 RUN uv sync --frozen --no-dev --all-extras --no-editable
+
+# CUDA's libraries are Python packages as well, so that no other base image is needed. Both onnxruntimes have the same files.
+FROM build-worker AS build-worker-gpu
+RUN uv pip uninstall onnxruntime \
+    && uv sync --frozen --no-dev --all-extras --group gpu --no-install-package onnxruntime --no-editable
 
 FROM build AS build-services
 RUN uv sync --frozen --only-group services --no-install-project
@@ -85,7 +90,7 @@ USER 10001
 VOLUME /backups
 CMD ["cutroom-server", "--help"]
 
-FROM runtime AS worker
+FROM runtime AS worker-programs
 # Debian keeps only the latest build of a package, so a pinned version would soon fail to install.
 # The same programs and fonts as dev/bootstrap, without those for tests and proofs; a test compares the two.
 # hadolint ignore=DL3008
@@ -96,13 +101,28 @@ RUN apt-get update \
         apertium-nno-nob apertium-por-cat apertium-spa-cat apertium-spa-ita \
     && rm -rf /var/lib/apt/lists/* \
     && fc-cache --system-only
-COPY --from=build-worker /srv/cutroom/.venv ./.venv
 RUN install --directory --owner=cutroom --group=cutroom --mode=0755 /models \
     && install --directory --owner=cutroom --group=cutroom --mode=0700 /work
-RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
-    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
 ENV CUTROOM_MODELS_DIR=/models \
     CUTROOM_CACHE_DIR=/work
+
+FROM worker-programs AS worker
+COPY --from=build-worker /srv/cutroom/.venv ./.venv
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
+USER 10001
+VOLUME ["/models", "/work"]
+CMD ["cutroom-worker"]
+
+# The same worker with CUDA, for compose.gpu.yaml. The container runtime adds the driver's libraries, among them NVENC.
+FROM worker-programs AS worker-gpu
+COPY --from=build-worker-gpu /srv/cutroom/.venv ./.venv
+RUN --mount=type=bind,from=build-sbom,source=/srv/sbom,target=/srv/sbom \
+    /srv/sbom/.venv/bin/python /srv/sbom/sbom.py .venv /usr/share/cutroom/sbom.json
+ENV NVIDIA=/srv/cutroom/.venv/lib/python3.11/site-packages/nvidia
+ENV LD_LIBRARY_PATH=$NVIDIA/cu13/lib:$NVIDIA/cudnn/lib:$NVIDIA/cublas/lib \
+    NVIDIA_DRIVER_CAPABILITIES=compute,utility,video \
+    NVIDIA_VISIBLE_DEVICES=all
 USER 10001
 VOLUME ["/models", "/work"]
 CMD ["cutroom-worker"]

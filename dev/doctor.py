@@ -10,6 +10,7 @@ from pathlib import Path
 from cutroom.entrypoints.doctor.command import check
 from cutroom.entrypoints.doctor.component import CHECKOUT, Component, print_table
 from cutroom.entrypoints.doctor.programs import Program, check_program
+from cutroom.platform.process.exit import run_and_exit
 from dev import environment as env
 from dev.probe import CHROMIUM, program_beside_python
 from dev.services import postgres
@@ -53,4 +54,4 @@ def _postgres() -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_exit(lambda: sys.exit(main()))

@@ -13,7 +13,10 @@ import yaml
 
 Resource = dict[str, Any]
 
-FIELDS = frozenset({"apiVersion", "kind", "resources", "configurations", "patches", "nameSuffix", "labels", "images"})
+FIELDS = frozenset(
+    {"apiVersion", "kind", "resources", "components", "configurations", "patches", "nameSuffix", "labels", "images"}
+)
+COMPONENT_FIELDS = frozenset({"apiVersion", "kind", "patches"})
 # What identifies an element of a list when a patch is merged; other lists are replaced. From Kubernetes' API.
 MERGE_KEYS: Mapping[str, str] = {
     "containers": "name",
@@ -37,11 +40,9 @@ def render(folder: Path) -> list[Resource]:
     if unknown := kustomization.keys() - FIELDS:
         raise KustomizeError(f"{folder}: {sorted(unknown)}")
     resources = [each for name in kustomization.get("resources", ()) for each in _resources(folder / name)]
-    for patch in kustomization.get("patches", ()):
-        if patch.keys() != {"path"}:
-            raise KustomizeError(f"{folder}: patch {patch}")
-        for change in _documents(folder / patch["path"]):
-            _target(resources, change, folder=folder).update(_patched(resources, change, folder=folder))
+    for name in kustomization.get("components", ()):
+        _apply_component(resources, folder / name)
+    _apply_patches(resources, kustomization, folder=folder)
     _add_suffix(resources, kustomization.get("nameSuffix", ""))
     for label in kustomization.get("labels", ()):
         if label.keys() != {"pairs", "includeSelectors"} or not label["includeSelectors"]:
@@ -51,6 +52,22 @@ def render(folder: Path) -> list[Resource]:
     for image in kustomization.get("images", ()):
         _replace_image(resources, image)
     return resources
+
+
+def _apply_component(resources: list[Resource], folder: Path) -> None:
+    """Patches what the folder that names the component has loaded."""
+    component = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    if component["kind"] != "Component" or component.keys() - COMPONENT_FIELDS:
+        raise KustomizeError(f"{folder}: {sorted(component)}")
+    _apply_patches(resources, component, folder=folder)
+
+
+def _apply_patches(resources: list[Resource], kustomization: Resource, *, folder: Path) -> None:
+    for patch in kustomization.get("patches", ()):
+        if patch.keys() != {"path"}:
+            raise KustomizeError(f"{folder}: patch {patch}")
+        for change in _documents(folder / patch["path"]):
+            _target(resources, change, folder=folder).update(_patched(resources, change, folder=folder))
 
 
 def _resources(path: Path) -> list[Resource]:

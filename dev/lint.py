@@ -15,7 +15,7 @@ from dev.probe import program_beside_python
 SHELL_SCRIPTS = ("dev/bootstrap", ".ci/run")
 MANIFESTS = PROJECT / "deploy" / "kubernetes"
 # Folders that are applied; the others are parts of them.
-APPLIED = ("base/setup", "base/run", "example/setup", "example/run", "temporal")
+APPLIED = ("base/setup", "base/run", "example/setup", "example/run", "example/run-gpu", "temporal")
 CUSTOM = frozenset({"ScaledObject"})  # kinds whose schemas are not Kubernetes' own; a test checks them
 KUBERNETES = "1.34"
 COMPOSE_SCHEMA = "vendor.compose-spec"  # bundled with check-jsonschema
@@ -31,7 +31,8 @@ def commands(folder: Path) -> Iterator[tuple[str, ...]]:
         if (PROJECT / script).exists():
             yield ("bash", "-n", script)
     yield (_tool("hadolint"), "--failure-threshold", "info", "Dockerfile")
-    yield (_tool("check-jsonschema"), "--quiet", "--builtin-schema", COMPOSE_SCHEMA, "compose.yaml")
+    compose = ("compose.yaml", "deploy/compose.gpu.yaml")
+    yield (_tool("check-jsonschema"), "--quiet", "--builtin-schema", COMPOSE_SCHEMA, *compose)
     # Schemas of all Kubernetes versions are bundled; --strict rejects unknown fields.
     rendered = [_rendered(name, folder) for name in APPLIED]
     yield (_tool("kubernetes-validate"), "--strict", "--quiet", "-k", KUBERNETES, *rendered)

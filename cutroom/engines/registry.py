@@ -12,6 +12,7 @@ from cutroom.engines.diarization.port import SpeakerEmbedder, SpeakerSegmenter
 from cutroom.engines.diarization.segmentation import PyannoteSegmenter
 from cutroom.engines.errors import EngineUnavailableError
 from cutroom.engines.llama_server import LlamaServer
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.manifest import Model
 from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.engines.models.store import ModelStore, installed_directions, installed_models
@@ -78,6 +79,7 @@ class Engines:
         self._settings = settings
         self._store = store or ModelStore(settings.models_dir, manifest=load_manifest(settings.models_manifest))
         self._threads = cpu_threads or settings.speech_threads or available_cores()
+        self._device = Device(settings.device)
         self._instances: dict[str, object] = {}
         self._build_lock = threading.RLock()  # reentrant: building a voice cloner builds a synthesizer
 
@@ -97,7 +99,7 @@ class Engines:
         if name == NONE:
             return None
         factories: Mapping[str, Callable[[Path], SpeakerEmbedder]] = {
-            "wespeaker-resnet34": partial(WeSpeakerEmbedder, cpu_threads=self._threads),
+            "wespeaker-resnet34": partial(WeSpeakerEmbedder, cpu_threads=self._threads, device=self._device),
         }
         if name not in factories:
             raise EngineUnavailableError(f"Unknown speaker embedding engine: {name}.")
@@ -108,13 +110,13 @@ class Engines:
         model = self._store.manifest.models.get(SEGMENTATION_MODEL)  # an operator's manifest may lack it
         if model is None or not self._store.has_any_file(model):
             return None
-        build = partial(PyannoteSegmenter, cpu_threads=self._threads)
+        build = partial(PyannoteSegmenter, cpu_threads=self._threads, device=self._device)
         return self._once("speaker segmenter", lambda: build(self._store.path(SEGMENTATION_MODEL)))
 
     def source_separator(self) -> SourceSeparator:
         name = self._settings.separator
         factories: Mapping[str, Callable[[Path], SourceSeparator]] = {
-            "spleeter-2stems": partial(SpleeterSeparator, cpu_threads=self._threads),
+            "spleeter-2stems": partial(SpleeterSeparator, cpu_threads=self._threads, device=self._device),
         }
         if name == NONE:
             raise EngineUnavailableError("Source separation is disabled.")
@@ -197,7 +199,7 @@ class Engines:
             raise EngineUnavailableError(f"Unknown background removal engine: {name}.")
         if not self._store.has_any_file(self._store.manifest.model(name)):
             return None
-        build = partial(IsnetBackgroundRemover, name=name, cpu_threads=self._threads)
+        build = partial(IsnetBackgroundRemover, name=name, cpu_threads=self._threads, device=self._device)
         return self._once("background remover", lambda: build(self._store.path(name)))
 
     def thumbnail_renderer(self) -> ThumbnailRenderer:
@@ -291,6 +293,7 @@ class Engines:
         return PiperSynthesizer(
             models,
             cpu_threads=self._threads,
+            device=self._device,
             verify=lambda model: self._store.path(model.name),
             sandbox=self._sandbox(),
         )
@@ -317,7 +320,9 @@ class Engines:
         if name != REMOTE:
             return self._once(
                 f"recognizer {name}",
-                lambda: WhisperRecognizer(self._store.path(name), cpu_threads=self._threads, name=name),
+                lambda: WhisperRecognizer(
+                    self._store.path(name), cpu_threads=self._threads, device=self._device, name=name
+                ),
             )
         settings = self._settings
         if settings.remote_asr_url is None:
@@ -352,6 +357,7 @@ class Engines:
         return Ctranslate2Translator(
             models,
             cpu_threads=self._threads,
+            device=self._device,
             ratings=self._ratings(),
             verify=lambda folder: store.path(names[folder]),
         )

@@ -12,6 +12,7 @@ from cutroom.entrypoints.backup import backup_command, restore_command
 from cutroom.entrypoints.model_commands import app as models
 from cutroom.entrypoints.temporal_commands import app as temporal
 from cutroom.entrypoints.worker_commands import app as workers
+from cutroom.platform.process.exit import run_and_exit
 
 CHECKOUT = Path(__file__).resolve().parents[2]  # the project root when running from a source checkout
 
@@ -61,7 +62,7 @@ def _run_from_checkout(name: str, *options: str) -> None:
 
 
 def main() -> None:
-    app()
+    run_and_exit(app)
 
 
 if __name__ == "__main__":

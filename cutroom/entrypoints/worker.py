@@ -18,6 +18,7 @@ from cutroom.capabilities.publisher import publish_capabilities
 from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
+from cutroom.entrypoints.hardware import require_hardware
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.cancellation_activities import CancellationActivities
 from cutroom.jobs.deletion_activities import DeletionActivities
@@ -31,6 +32,7 @@ from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
 from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
+from cutroom.platform.process.exit import run_and_exit
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.relay import Relay
@@ -196,6 +198,7 @@ async def run_together(stack: AsyncExitStack, workers: Sequence[Worker]) -> None
 
 async def run(settings: Settings, egress: Egress | None = None) -> None:
     """Runs until SIGINT or SIGTERM; proofs pass their own egress so that loopback is reachable."""
+    await require_hardware(settings)
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
@@ -260,7 +263,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
 def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
-    asyncio.run(run(settings))
+    run_and_exit(lambda: asyncio.run(run(settings)))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any, Self
 from temporalio.client import Client
 
 from cutroom.engines.registry import Engines
+from cutroom.media.encoders import VideoEncoder
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import find_packager
 from cutroom.media.sandbox import Sandbox, SandboxMode
@@ -108,4 +109,5 @@ def media_sandbox(settings: Settings) -> Sandbox:
         ffprobe=settings.ffprobe,
         packager=find_packager(settings.packager),
         niceness=settings.batch_niceness,
+        encoder=VideoEncoder(settings.video_encoder),
     )

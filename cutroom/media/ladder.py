@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media import encoders
 from cutroom.media.chunks import MediaChunk, plan_chunks
 from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
 from cutroom.media.probe import MediaInfo, input_options
@@ -21,7 +22,7 @@ MAX_CHUNKS = 3_600  # at least 24 s each at 24 hours; the history of a workflow 
 # At this pixel rate, a 32 s chunk takes less than a minute on two cores; smaller frames have longer chunks.
 PIXELS_PER_SECOND = 1920 * 1080 * 30
 MIN_RATE, MAX_RATE = 15, 60
-ENCODER_THREADS = 2
+QUALITY = 23
 # Shorter side in pixels, and maximum kbit/s.
 RENDITION_SIZES = ((1080, 5000), (720, 2800), (480, 1400), (240, 400))
 LOW_BIT_RATE = 0.8  # of a rendition's maximum: a source below it is streamed at this bandwidth in a larger rendition
@@ -107,7 +108,7 @@ async def encode_ladder_chunk(
         seek = ["-copyts", "-start_at_zero", "-noaccurate_seek", "-ss", f"{start_seconds:.6f}", "-reinit_filter", "0"]
         arguments = [*seek, *input_options(info.container), "-filter_complex", _graph(chunk, renditions)]
         for rendition in renditions:
-            arguments += ["-map", f"[{rendition.name}]", *_encoding(rendition, chunk)]
+            arguments += ["-map", f"[{rendition.name}]", *_encoding(rendition, chunk, sandbox.encoder)]
         await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, progress=progress, limits=CHUNK_LIMITS)
         if progress.frames > 0:
             break
@@ -140,16 +141,13 @@ def _graph(chunk: MediaChunk, renditions: Sequence[Rendition]) -> str:
     return ";".join(chains)
 
 
-def _encoding(rendition: Rendition, chunk: MediaChunk) -> list[str]:
-    gop = str(_gop_frames(chunk.rate))
+def _encoding(rendition: Rendition, chunk: MediaChunk, encoder: encoders.VideoEncoder) -> list[str]:
     return [
         *("-frames:v", str(chunk.count), "-an", "-sn", "-dn"),
         # Constant quality, capped at a bit rate that players can rely on.
-        *("-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-profile:v", "high"),
-        *("-maxrate", f"{rendition.max_kbps}k", "-bufsize", f"{2 * rendition.max_kbps}k"),
+        *encoders.h264(encoder, quality=QUALITY, max_kbps=rendition.max_kbps),
         # Key frames at identical positions in every rendition, and nowhere else.
-        *("-g", gop, "-keyint_min", gop, "-sc_threshold", "0"),
-        *("-threads", str(ENCODER_THREADS)),
+        *encoders.fixed_gop(encoder, _gop_frames(chunk.rate)),
         *("-video_track_timescale", str(timescale(chunk.rate))),
         *("-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"),
         *("-f", "mp4", f"{rendition.name}.part"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutroom.media import encoders
 from cutroom.media.formats import Container
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, OnFraction
@@ -14,6 +15,7 @@ from cutroom.text.language_tags import alpha3
 LIMITS = SandboxLimits(wall_seconds=5400, cpu_seconds=10_800, file_bytes=100 * GIB)
 AUDIO_BIT_RATE = "192k"
 MAX_SIDE = 4096
+QUALITY = 20
 ROUNDING_SECONDS = 0.001
 # Codecs that players support in MP4; others are re-encoded.
 _MP4_CODECS = frozenset({"h264", "hevc", "av1", "mpeg4"})
@@ -61,7 +63,10 @@ async def make_language_video(
     has_video = info.media_type == "video"
     inputs = {INPUT: source} if has_video else {}
     arguments = list(input_options(info.container)) if has_video else []
-    maps, options = ["-map", "0:V:0"] if has_video else [], _video_options(info, cap_seconds) if has_video else []
+    maps, options = (
+        ["-map", "0:V:0"] if has_video else [],
+        _video_options(info, cap_seconds, sandbox.encoder) if has_video else [],
+    )
     first_input = len(inputs)
     for number, track in enumerate(tracks.audio):
         inputs[f"track{number}"] = track.path
@@ -86,7 +91,7 @@ async def make_language_video(
     return joined
 
 
-def _video_options(info: MediaInfo, cap_seconds: float | None) -> list[str]:
+def _video_options(info: MediaInfo, cap_seconds: float | None, encoder: encoders.VideoEncoder) -> list[str]:
     if cap_seconds is None and info.video_codec in _MP4_CODECS:
         # Apple's players require this tag for HEVC.
         return ["-c:v", "copy", *(("-tag:v", "hvc1") if info.video_codec == "hevc" else ())]
@@ -94,8 +99,7 @@ def _video_options(info: MediaInfo, cap_seconds: float | None) -> list[str]:
     scale = f"scale={width}:{height}:flags=bicubic,setsar=1,format=yuv420p"
     if cap_seconds is not None:  # the last frame must also end in time
         scale += f",trim=end={cap_seconds - float(1 / (info.frame_rate or UNKNOWN_RATE)) + ROUNDING_SECONDS:.6f}"
-    encoder = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-profile:v", "high", "-threads", "2"]
-    return ["-vf", scale, *encoder]
+    return ["-vf", scale, *encoders.h264(encoder, quality=QUALITY)]
 
 
 def _audio_options(track: AudioTrack, number: int, *, copied: bool) -> list[str]:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from cutroom.media.encoders import VideoEncoder, gpu_devices, needs_gpu
 from cutroom.media.exit_codes import check_exit
 from cutroom.media.process import FfmpegProgress, FinishedProcess, InheritedFiles, MediaError, OnLine, Reason, run
 from cutroom.platform.seccomp import UnsupportedArchitectureError, compile_filter
@@ -26,6 +27,7 @@ NOBODY = "65534"
 _UNAVAILABLE = "The media sandbox is not available."
 INPUT = "input"  # default name of a single input inside the sandbox
 STATUS_LIMIT_BYTES = 16 * 1024
+GPU_OPEN_FILES = 1024  # the driver opens its devices many times
 
 Program = Literal["ffmpeg", "ffprobe", "packager"]
 
@@ -64,6 +66,7 @@ class Sandbox:
     prlimit: Path = Path("/usr/bin/prlimit")
     nice: Path = Path("/usr/bin/nice")
     niceness: int = 0  # of the programs; greater is a lower scheduling priority
+    encoder: VideoEncoder = VideoEncoder.LIBX264
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
     def __post_init__(self) -> None:
@@ -81,12 +84,12 @@ class Sandbox:
         on_line: OnLine | None = None,
     ) -> FinishedProcess:
         """Runs a program. `input_url(name)` refers to an input; unsandboxed file names are in the output directory."""
-        limits = limits or self.limits
+        limits, gpu = limits or self.limits, needs_gpu(arguments)
         for path in inputs.values():
             require_file(path)
         tool: Path = {"ffmpeg": self.ffmpeg, "ffprobe": self.ffprobe, "packager": self.packager}[program]
         if self.mode is SandboxMode.OFF:
-            command = [*self._with_limits(limits), str(tool), *_without_sandbox(arguments, inputs)]
+            command = [*self._with_limits(limits, gpu=gpu), str(tool), *_without_sandbox(arguments, inputs)]
             return check_exit(
                 await run(
                     command,
@@ -97,8 +100,9 @@ class Sandbox:
                     program=program,
                 )
             )
-        options = _bubblewrap_options(inputs, output, scratch_bytes=limits.scratch_bytes)
-        command = [*self._with_limits(limits), _tool_inside(tool), *arguments]
+        devices = gpu_devices() if gpu else []
+        options = _bubblewrap_options(inputs, output, scratch_bytes=limits.scratch_bytes, devices=devices)
+        command = [*self._with_limits(limits, gpu=gpu), _tool_inside(tool), *arguments]
         return check_exit(
             await self._run_inside(
                 command,
@@ -169,17 +173,18 @@ class Sandbox:
             os.close(writer)
         return finished
 
-    def _with_limits(self, limits: SandboxLimits) -> list[str]:
+    def _with_limits(self, limits: SandboxLimits, *, gpu: bool = False) -> list[str]:
         priority = [str(self.nice), "-n", str(self.niceness)] if self.niceness else []
         return [
             *priority,
             str(self.prlimit),
-            f"--as={limits.address_space_bytes}",
+            # CUDA reserves address space for all memory of the machine and its GPUs.
+            f"--as={'unlimited' if gpu else limits.address_space_bytes}",
             # SIGXCPU at the soft limit identifies the cause; the hard limit would be an unexplained SIGKILL.
             f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 5}",
             f"--fsize={limits.file_bytes}",
             f"--nproc={limits.processes}",
-            f"--nofile={limits.open_files}",
+            f"--nofile={GPU_OPEN_FILES if gpu else limits.open_files}",
             "--core=0",
             "--",
         ]
@@ -219,7 +224,12 @@ def require_file(path: Path) -> int:
 
 
 def _bubblewrap_options(
-    inputs: Mapping[str, Path], output: Path | None, *, scratch_bytes: int, folders: Sequence[Path] = ()
+    inputs: Mapping[str, Path],
+    output: Path | None,
+    *,
+    scratch_bytes: int,
+    folders: Sequence[Path] = (),
+    devices: Sequence[Path] = (),
 ) -> list[str]:
     """An empty root, no network, own PID namespace, no capabilities, killed with the parent."""
     options = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
@@ -234,7 +244,10 @@ def _bubblewrap_options(
     for file in _SYSTEM_FILES:
         options += ["--ro-bind-try", file, file]
     # No /proc: the programs do not need it, and containers often cannot mount one.
-    options += ["--dev", "/dev", "--remount-ro", "/dev", "--size", str(scratch_bytes), "--tmpfs", ENVIRONMENT["HOME"]]
+    options += ["--dev", "/dev"]
+    for device in devices:
+        options += ["--dev-bind", str(device), f"/dev/{device.name}"]
+    options += ["--remount-ro", "/dev", "--size", str(scratch_bytes), "--tmpfs", ENVIRONMENT["HOME"]]
     for folder in folders:
         options += ["--ro-bind", str(folder), str(folder)]
     for name, path in inputs.items():

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from cutroom.media import encoders
 from cutroom.media.formats import Container
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, MediaError, OnFraction, Reason
@@ -15,6 +16,7 @@ LIMITS = SandboxLimits(wall_seconds=3_600, cpu_seconds=7_000, address_space_byte
 FACE_FRAMES_PER_SECOND = 5
 FACE_FRAME_SIDE, SHOT_FRAME_SIDE = 480, 160  # longer side in pixels of the frames that are analyzed
 MAX_RATE = 60
+QUALITY = 20
 MIN_SHOT_RATE, MAX_SHOT_RATE = 15, 30  # frames per second in which shots are detected
 FADE_SECONDS = 0.012  # avoids clicks at cuts
 PEAK_RATE = 192_000  # oversampling lets the limiter catch inter-sample peaks
@@ -189,8 +191,8 @@ async def encode_output(
     arguments += ["-filter_complex", f"{_join_filter(spec)};{spec.filters}", "-map", "[shown]"]
     arguments += ["-map", f"{len(spec.ranges)}:a:0"] if audio is not None else []
     gop = max(1, round(spec.rate * 2))
-    arguments += ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-profile:v", "high", "-g", str(gop)]
-    arguments += ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-threads", "2"]
+    arguments += [*encoders.h264(sandbox.encoder, quality=QUALITY), "-g", str(gop)]
+    arguments += ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"]
     arguments += ["-c:a", "aac", "-b:a", "160k", "-t", f"{spec.seconds:.6f}", *_REPRODUCIBLE]
     # faststart moves the index to the front, so that playback can start before the download ends.
     arguments += ["-movflags", "+faststart", "-f", "mp4", "output.source_range"]

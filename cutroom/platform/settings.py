@@ -108,10 +108,12 @@ class Settings(TemporalSettings):
     ffmpeg: Path = Path("/usr/bin/ffmpeg")
     ffprobe: Path = Path("/usr/bin/ffprobe")
     packager: Path | None = None  # Shaka Packager; defaults to the binary of the `playback` extra
+    video_encoder: Literal["libx264", "h264_nvenc"] = "libx264"  # of every encode of queue `media`
     playback: Literal["on", "off"] = "on"  # off: imported videos are not packaged for streaming
     sandbox: Literal["required", "off"] = "required"  # `off` only if the container itself is the sandbox
 
     # Engines. Local engines are named after their model; remote engines use the OpenAI API.
+    device: Literal["cpu", "cuda"] = "cpu"  # of engines on onnxruntime and CTranslate2
     models_dir: Path = Field(default_factory=default_models_dir)
     models_manifest: Path | None = None  # replaces the bundled manifest
     asr_engines: CommaSeparated[str] = ["whisper-base"]  # in the order to try: model names, or `remote`

@@ -9,7 +9,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dev.environment import MODELS
+from dev.environment import data_dir
+from proofs.images.browser import CHROMIUM, Person, visit_console
 from proofs.images.confinement import (
     bill_of_materials,
     compilers,
@@ -18,11 +19,11 @@ from proofs.images.confinement import (
     writable_paths,
 )
 from proofs.images.installation import NAME, Installation
-from proofs.images.products import Caller, open_account, opens_console, run_products
+from proofs.images.products import EMAIL, Caller, open_account, run_products
 from proofs.images.restore_drill import drill
 from proofs.stage.container_images import BASE, PROGRAMS, ContainerError, Podman, ensure_standins
 from proofs.stage.report import Report, prove
-from proofs.stage.requirements import GB, Needs
+from proofs.stage.requirements import GB, Needs, models_dir
 
 ONE_OFF = {"bucket", "migrate", "models"}  # they may end between two looks
 WATCH_SECONDS = 1.0
@@ -116,7 +117,7 @@ def _running(installation: Installation) -> Iterator[None]:
     installation.remove()
     try:
         if installation.with_worker:
-            installation.install_models(MODELS)
+            installation.install_models(models_dir())
         yield
     finally:
         installation.remove()
@@ -145,7 +146,8 @@ def _prove_installation(report: Report, installation: Installation, folder: Path
     caller, password = open_account(installation, context)
     with report.timed("products"):
         video_id, products = run_products(caller, folder / "demo", short=short)
-    products["console"] = opens_console(caller, password, video_id)
+    with report.timed("console"):
+        products["console"] = _opens_console(report, caller, password, video_id=video_id, plays=not short)
     failed = [name for name, delivered in products.items() if not delivered]
     count = len(products) - len(failed)
     report.claim(
@@ -159,6 +161,17 @@ def _prove_installation(report: Report, installation: Installation, folder: Path
     _prove_urls(report, caller)
     with report.timed("restore drill"):
         _prove_restore(report, installation, caller, video_id)
+
+
+def _opens_console(report: Report, caller: Caller, password: str, *, video_id: str, plays: bool) -> bool:
+    """Whether a person can use the console in a browser, without an error on any page."""
+    screenshots = data_dir() / "images-screenshots"
+    person = Person(caller.installation.url, EMAIL, password)
+    visit = visit_console(person, video_id, screenshots=screenshots, plays=plays)
+    for fault in visit.faults:
+        report.note(f"console: {fault}")
+    report.note(f"console: certificate of {visit.issuers}, played {visit.played_seconds:.1f} s, {screenshots}")
+    return visit.is_good
 
 
 def _prove_writable(report: Report, installation: Installation) -> None:
@@ -209,7 +222,7 @@ def _prove_restore(report: Report, installation: Installation, caller: Caller, v
 if __name__ == "__main__":
     needs = Needs(
         long_model_set="demo",
-        programs=("ffmpeg", "podman-compose", *PROGRAMS),
+        programs=("ffmpeg", "podman-compose", CHROMIUM, *PROGRAMS),
         disk_bytes=20 * GB,
         short_disk_bytes=8 * GB,
         root=True,

@@ -21,7 +21,7 @@ EMAIL = "operator@example.com"
 CREDITS = "1000"
 SENTENCE = "Every process in this container runs without rights."
 PLAYLIST = b"#EXTM3U"
-PLAYBACK_SECONDS = 600.0
+PLAYBACK_SECONDS = 1800.0  # on a busy machine
 POLL_SECONDS = 0.5
 
 
@@ -139,15 +139,3 @@ def _speaks(client: httpx.Client) -> bool:
     voices = client.get("/v2/voices").raise_for_status().json()["voices"]
     answer = client.post(f"/v1/text-to-speech/{voices[0]['voice_id']}", json={"text": SENTENCE})
     return answer.is_success and len(answer.content) > len(SENTENCE)
-
-
-def opens_console(caller: Caller, password: str, video_id: str) -> bool:
-    """Whether a person can sign in through the form and open the page of the video."""
-    origin, path = caller.installation.url, f"/videos/{video_id}"
-    options: dict[str, Any] = {"follow_redirects": True, "verify": caller.context, "timeout": 60}
-    with httpx.Client(base_url=origin, headers={"Origin": origin}, **options) as browser:
-        form = browser.get("/sign-in", params={"next": path})
-        token = re.search(r'name="csrf" value="([^"]+)"', form.text)
-        fields = {"email": EMAIL, "password": password, "next": path}
-        opened = browser.post("/sign-in", data=fields | ({"csrf": token[1]} if token else {}))
-    return opened.status_code == httpx.codes.OK and opened.url.path == path

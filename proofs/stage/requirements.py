@@ -15,6 +15,11 @@ GB = 1000**3
 SETUP = "`just setup` installs it"
 
 
+def models_dir() -> Path:
+    """The folder of the models on this machine."""
+    return Path(os.environ.get("CUTROOM_MODELS_DIR") or MODELS)
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """Requirements of a proof, checked before it starts anything."""
@@ -34,7 +39,7 @@ class Needs:
         model_set = self.model_set if short else self.long_model_set or self.model_set
         if model_set is None:
             return
-        store = ModelStore(Path(os.environ.get("CUTROOM_MODELS_DIR") or MODELS))
+        store = ModelStore(models_dir())
         names = store.manifest.sets[model_set]
         absent = [name for name in names if not store.is_complete(store.manifest.model(name))]
         if absent:

@@ -67,6 +67,15 @@ def test_rejects_what_it_does_not_know(tmp_path: Path, kustomization: dict[str, 
         render(tmp_path)
 
 
+@pytest.mark.parametrize("component", [{"kind": "Kustomization"}, {"kind": "Component", "resources": ["x.yaml"]}])
+def test_rejects_components_that_it_does_not_know(tmp_path: Path, component: dict[str, Any]) -> None:
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"components": ["part"]}))
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "kustomization.yaml").write_text(yaml.safe_dump(component))
+    with pytest.raises(KustomizeError):
+        render(tmp_path)
+
+
 def test_rejects_a_patch_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"patches": [{"path": "patch.yaml"}]}))
     patch = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.onnx import encode_protobuf, open_session
 from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
@@ -57,7 +58,9 @@ class WeSpeakerEmbedder:
     _SHRINK = 8  # feature frames per network frame
     _FLOOR = 1e-7  # variance floor, as in the graph
 
-    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "wespeaker") -> None:
+    def __init__(
+        self, folder: Path, *, cpu_threads: int = 1, device: Device = Device.CPU, name: str = "wespeaker"
+    ) -> None:
         """Takes the model folder as the store returns it."""
         self.name = name
         try:
@@ -65,7 +68,7 @@ class WeSpeakerEmbedder:
         except OSError as error:
             raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
         outputs = (self._FRAMES, self._WEIGHT, self._BIAS)
-        self._session = open_session(_with_outputs(model, outputs), name=name, cpu_threads=cpu_threads)
+        self._session = open_session(_with_outputs(model, outputs), name=name, cpu_threads=cpu_threads, device=device)
         self._mel = _mel_kaldi()
         dummy = self._mel[: self._SHRINK]  # the weights are constants, independent of the input
         self._weight, self._bias = self._session.run([self._WEIGHT, self._BIAS], {self._INPUT: dummy[None]})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.diarization.port import SpeakerSegmentation
 from cutroom.engines.errors import EngineError
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.onnx import open_session_with_weights
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 
@@ -37,10 +38,17 @@ _WINDOW, _HOP = round(WINDOW_SECONDS * SAMPLE_RATE), round(HOP_SECONDS * SAMPLE_
 class PyannoteSegmenter:
     """Thread-safe: calls are serialized on one session."""
 
-    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "pyannote-segmentation-3.0") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        cpu_threads: int = 1,
+        device: Device = Device.CPU,
+        name: str = "pyannote-segmentation-3.0",
+    ) -> None:
         """Takes the model folder as the store returns it."""
         self.name = name
-        self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads)
+        self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads, device=device)
         self._lock = threading.Lock()
 
     def segment(self, samples: "Samples", *, speech: Sequence[TimeSpan]) -> SpeakerSegmentation:

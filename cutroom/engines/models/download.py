@@ -43,14 +43,37 @@ class Downloader:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator["DownloadSession"]:
-        limits = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-        hooks = {"request": [self._check_request]}
-        async with httpx.AsyncClient(
-            timeout=limits, follow_redirects=True, max_redirects=MAX_REDIRECTS, event_hooks=hooks
-        ) as client:
+        async with self._client() as client:
             yield DownloadSession(
                 client, self._address, server=self._server, report=self._report, pause_seconds=self._pause_seconds
             )
+
+    async def save(self, path: str, target: Path, *, limit_bytes: int) -> None:
+        """Downloads a file whose content is verified later, at most so many bytes."""
+        reason = ""
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(self._pause_seconds * attempt)
+            try:
+                async with self._client() as client, client.stream("GET", f"{self._address}/{path}") as response:
+                    if response.status_code in RETRIED_STATUSES:
+                        raise httpx.ReadError(f"status {response.status_code}")
+                    response.raise_for_status()
+                    await _save_body(response, target, limit_bytes=limit_bytes)
+            except httpx.TransportError as error:
+                reason = str(error) or type(error).__name__
+            except httpx.HTTPStatusError as error:
+                raise ModelSourceError(f"the {self._server} responds with {error.response.status_code}.") from error
+            except httpx.TooManyRedirects:
+                raise ModelSourceError(f"the {self._server} redirects too often.") from None
+            else:
+                return
+        raise ModelSourceError(f"the {self._server} cannot be reached: {reason}.")
+
+    def _client(self) -> httpx.AsyncClient:
+        limits = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+        hooks = {"request": [self._check_request]}
+        return httpx.AsyncClient(timeout=limits, follow_redirects=True, max_redirects=MAX_REDIRECTS, event_hooks=hooks)
 
     async def _check_request(self, request: httpx.Request) -> None:
         """Also runs for every redirect."""
@@ -60,6 +83,15 @@ class Downloader:
         if (url.scheme == "https" and url.host) or (self._allows_http and _is_loopback_http(url)):
             return
         raise ModelSourceError(f"A {self._server} must use https://, not {url}.")
+
+
+async def _save_body(response: httpx.Response, target: Path, *, limit_bytes: int) -> None:
+    with await asyncio.to_thread(target.open, "wb") as handle:
+        async for chunk in response.aiter_raw():
+            limit_bytes -= len(chunk)
+            if limit_bytes < 0:
+                raise ModelSourceError(f"{target.name} is larger than any package may be.")
+            handle.write(chunk)
 
 
 class DownloadSession:

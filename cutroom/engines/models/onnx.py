@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cutroom.engines.errors import EngineUnavailableError
+from cutroom.engines.models.device import CUDA_PROVIDER, Device, require_onnxruntime_cuda
 
 _LOG_FATAL = 4  # errors are raised, so nothing needs logging
 _SPINNING = "session.intra_op.allow_spinning"  # disabled: on shared cores, threads that busy-wait delay the others
@@ -12,7 +13,7 @@ _SPINNING = "session.intra_op.allow_spinning"  # disabled: on shared cores, thre
 
 # Frees what an inference needed when it ends: the arena would otherwise keep memory for every length of input. Without
 # an arena, each buffer within an inference is mapped and unmapped, which costs as much as half of the computation.
-_SHRINKAGE = ("memory.enable_memory_arena_shrinkage", "cpu:0")
+_SHRINKAGE = "memory.enable_memory_arena_shrinkage"
 
 
 class OnnxSession(Protocol):
@@ -34,7 +35,12 @@ class _ShrinkingSession:
 
 
 def open_session(
-    model: Path | bytes, *, name: str, cpu_threads: int, entries: Mapping[str, str] | None = None
+    model: Path | bytes,
+    *,
+    name: str,
+    cpu_threads: int,
+    device: Device = Device.CPU,
+    entries: Mapping[str, str] | None = None,
 ) -> OnnxSession:
     """Loads a model from a file or bytes; `entries` are onnxruntime session config entries."""
     try:
@@ -51,18 +57,39 @@ def open_session(
         options.add_session_config_entry(key, value)
     source = model if isinstance(model, bytes) else str(model)
     try:
-        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(source, options, providers=device.providers)
     except Exception as error:  # onnxruntime exposes no common error class
         raise EngineUnavailableError(f"The model {name} cannot be loaded.") from error
+    if device is Device.CUDA and CUDA_PROVIDER not in session.get_providers():  # onnxruntime falls back to the CPU
+        raise EngineUnavailableError(f"onnxruntime cannot use CUDA for the model {name}.")
     run_options = onnxruntime.RunOptions()
-    run_options.add_run_config_entry(*_SHRINKAGE)
+    run_options.add_run_config_entry(_SHRINKAGE, device.arenas)
     return _ShrinkingSession(session, run_options)
 
 
-def open_session_with_weights(graph: Path, folder: Path, *, name: str, cpu_threads: int) -> OnnxSession:
+def open_session_with_weights(
+    graph: Path, folder: Path, *, name: str, cpu_threads: int, device: Device = Device.CPU
+) -> OnnxSession:
     """Opens a committed graph whose weights are external data in the model's folder."""
     weights = {"session.model_external_initializers_file_folder_path": str(folder)}
-    return open_session(graph.read_bytes(), name=name, cpu_threads=cpu_threads, entries=weights)
+    return open_session(graph.read_bytes(), name=name, cpu_threads=cpu_threads, device=device, entries=weights)
+
+
+def require_onnxruntime(device: Device) -> None:
+    """Raises unless a model loads on the device: a CUDA build also loads without a GPU, or without its libraries."""
+    if device is Device.CUDA:
+        require_onnxruntime_cuda()
+        open_session(_probe(), name="probe", cpu_threads=1, device=device)
+
+
+def _probe() -> bytes:
+    """The smallest model: y = Relu(x) of one number."""
+    node = encode_protobuf((1, "x"), (2, "y"), (4, "Relu"))
+    shape = encode_protobuf((1, encode_protobuf((1, 1))))  # one dimension, of one
+    kind = encode_protobuf((1, encode_protobuf((1, 1), (2, shape))))  # a tensor of floats
+    values = [encode_protobuf((1, name), (2, kind)) for name in ("x", "y")]
+    graph = encode_protobuf((1, node), (2, "probe"), (11, values[0]), (12, values[1]))
+    return encode_protobuf((1, 8), (7, graph), (8, encode_protobuf((2, 13))))
 
 
 def encode_protobuf(*fields: tuple[int, int | str | bytes]) -> bytes:

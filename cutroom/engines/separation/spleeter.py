@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.onnx import open_session_with_weights
 from cutroom.engines.types import OnProgress
 
@@ -43,10 +44,12 @@ class SpleeterSeparator:
 
     sample_rate = 44_100
 
-    def __init__(self, folder: Path, *, cpu_threads: int = 1, name: str = "spleeter-2stems") -> None:
+    def __init__(
+        self, folder: Path, *, cpu_threads: int = 1, device: Device = Device.CPU, name: str = "spleeter-2stems"
+    ) -> None:
         """Takes the model folder as the store returns it."""
         self.name = name
-        self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads)
+        self._session = open_session_with_weights(GRAPH, folder, name=name, cpu_threads=cpu_threads, device=device)
         self._lock = threading.Lock()
 
     def separate(self, stereo: "Stereo", *, on_progress: OnProgress | None = None) -> "tuple[Stereo, Stereo]":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.manifest import ModelVoice
 from cutroom.engines.models.onnx import OnnxSession, open_session
 from cutroom.engines.synthesis.chunks import join_chunks, split_phonemes
@@ -79,6 +80,7 @@ class PiperSynthesizer:
         models: Sequence[PiperModel],
         *,
         cpu_threads: int,
+        device: Device = Device.CPU,
         verify: Callable[[PiperModel], object] | None = None,
         program: Path = PROGRAM,
         sandbox: Sandbox | None = None,
@@ -89,6 +91,7 @@ class PiperSynthesizer:
         if not self._voices:
             raise EngineUnavailableError("No Piper voices are installed.")
         self._cpu_threads = cpu_threads
+        self._device = device
         self._verify = verify
         self._espeak = Espeak(program, sandbox=sandbox)
         self._sessions: OrderedDict[str, OnnxSession] = OrderedDict()
@@ -127,7 +130,9 @@ class PiperSynthesizer:
             if self._verify is not None:
                 self._verify(model)
             path = model.folder / model.onnx_file
-            self._sessions[model.name] = open_session(path, name=model.name, cpu_threads=self._cpu_threads)
+            self._sessions[model.name] = open_session(
+                path, name=model.name, cpu_threads=self._cpu_threads, device=self._device
+            )
         self._sessions.move_to_end(model.name)
         while len(self._sessions) > LOADED_MODELS:
             self._sessions.popitem(last=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
+from cutroom.engines.models.device import Device
 from cutroom.engines.translation.output_checks import check_sentences, check_translations, translation_fault
 from cutroom.engines.translation.port import Route
 from cutroom.engines.translation.route_quality import UNRATED, ModelDirection, RouteRatings
@@ -82,6 +83,7 @@ class Ctranslate2Translator:
         models: Sequence[ConvertedModel],
         *,
         cpu_threads: int,
+        device: Device = Device.CPU,
         decoding: Decoding | None = None,
         ratings: RouteRatings = UNRATED,
         verify: VerifyModel = lambda folder: folder,
@@ -89,6 +91,7 @@ class Ctranslate2Translator:
         """Of several models with one direction, the first is used; the name of its folder is that of the model."""
         self._decoding = decoding or Decoding()
         self._cpu_threads = cpu_threads
+        self._device = device
         self._verify = verify
         self._models: dict[Pair, tuple[Path, str]] = {}
         for model in models:
@@ -169,7 +172,7 @@ class Ctranslate2Translator:
     def _model(self, direction: "_Direction") -> "_LoadedModel":
         with self._lock:
             if direction.folder not in self._loaded:
-                self._loaded[direction.folder] = _load(self._verify(direction.folder), self._cpu_threads)
+                self._loaded[direction.folder] = _load(self._verify(direction.folder), self._cpu_threads, self._device)
                 if len(self._loaded) > MAX_LOADED_MODELS:
                     self._loaded.popitem(last=False)
             self._loaded.move_to_end(direction.folder)
@@ -223,7 +226,7 @@ class _LoadedModel:
         ]
 
 
-def _load(folder: Path, cpu_threads: int) -> _LoadedModel:
+def _load(folder: Path, cpu_threads: int, device: Device) -> _LoadedModel:
     try:
         import ctranslate2  # noqa: PLC0415 - optional dependency
         import sentencepiece  # noqa: PLC0415 - optional dependency
@@ -232,7 +235,7 @@ def _load(folder: Path, cpu_threads: int) -> _LoadedModel:
     try:
         source, target = _find(folder, SOURCE_TOKENIZERS), _find(folder, TARGET_TOKENIZERS)
         return _LoadedModel(
-            ctranslate2.Translator(str(folder), device="cpu", compute_type="default", intra_threads=cpu_threads),
+            ctranslate2.Translator(str(folder), device=device.value, compute_type="default", intra_threads=cpu_threads),
             sentencepiece.SentencePieceProcessor(model_file=str(source)),
             sentencepiece.SentencePieceProcessor(model_file=str(target)),
             adds_end=_adds_end(folder / "config.json"),

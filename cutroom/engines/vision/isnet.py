@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError
+from cutroom.engines.models.device import Device
 from cutroom.engines.models.onnx import open_session, open_session_with_weights
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ MIN_ALPHA = 0.02  # lower values are noise
 class IsnetBackgroundRemover:
     """Shares one model in the process; concurrent calls are serialized."""
 
-    def __init__(self, folder: Path, *, name: str, cpu_threads: int) -> None:
+    def __init__(self, folder: Path, *, name: str, cpu_threads: int, device: Device = Device.CPU) -> None:
         """`folder` is the model's folder in the model store."""
         self.name = name
         graph = GRAPHS.get(name)
         self._session = (
-            open_session_with_weights(graph, folder, name=name, cpu_threads=cpu_threads)
+            open_session_with_weights(graph, folder, name=name, cpu_threads=cpu_threads, device=device)
             if graph
-            else open_session(folder / f"{name}.onnx", name=name, cpu_threads=cpu_threads)
+            else open_session(folder / f"{name}.onnx", name=name, cpu_threads=cpu_threads, device=device)
         )
         self._lock = threading.Lock()  # one run uses all threads and a gigabyte of memory
 

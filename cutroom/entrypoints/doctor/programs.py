@@ -10,6 +10,7 @@ from pathlib import Path
 from cutroom.engines.synthesis import phonemes
 from cutroom.engines.translation import apertium
 from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs, find_version
+from cutroom.entrypoints.hardware import Hardware, check_hardware
 from cutroom.jobs.worker import media_sandbox
 from cutroom.media.process import MediaError, Reason, run
 from cutroom.media.sandbox import Sandbox, SandboxMode
@@ -49,6 +50,7 @@ async def check_programs(settings: Settings, *, repairs: Repairs) -> list[Compon
     components = list(await asyncio.gather(*map(check_program, programs)))
     if queues & SANDBOXED:
         components.append(await check_sandbox(sandbox, repairs=repairs))
+    components += [_hardware_component(each) for each in await check_hardware(settings)]
     if TaskQueue.SPEECH in queues and "apertium" in settings.translators:
         components.append(await check_apertium(repairs=repairs))
     return components
@@ -111,6 +113,11 @@ async def check_sandbox(sandbox: Sandbox, *, repairs: Repairs) -> Component:
             fix = _filter_fix(error.detail) or _namespace_fix()
             return Component("sandbox", ComponentHealth.UNHEALTHY, kernel, where="kernel", fix=fix)
     return Component("sandbox", ComponentHealth.OK, kernel, where="kernel")
+
+
+def _hardware_component(found: Hardware) -> Component:
+    health = ComponentHealth.MISSING if found.fault else ComponentHealth.OK
+    return Component(found.name, health, where=found.fault or "GPU", fix=f"unset {found.variable}")
 
 
 def _filter_fix(detail: str) -> str:

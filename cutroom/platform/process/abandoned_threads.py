@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-import os
-import sys
 from concurrent.futures import Executor, ThreadPoolExecutor
+
+from cutroom.platform.process.exit import exit_now
 
 FINISH_SECONDS = 5.0
 
@@ -25,6 +25,4 @@ async def exit_despite_threads(*pools: Executor) -> None:
     _, waiting = await asyncio.wait(closing, timeout=FINISH_SECONDS)
     if waiting:
         _log.warning("exited with calls still running in threads")
-        logging.shutdown()
-        sys.stdout.flush()
-        os._exit(0)
+        exit_now(0)

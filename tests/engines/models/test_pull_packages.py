@@ -141,9 +141,44 @@ async def test_package_unknown_to_npm_is_reported(tmp_path: Path) -> None:
         await fetcher(tmp_path / "scratch", with_npm_at(address, tmp_path / "home")).get(unknown)
 
 
-async def test_missing_npm_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ModelSourceError, match="npm is not installed"):
-        await fetcher(tmp_path / "scratch", {"PATH": str(tmp_path)}).get(NPM)
+def without_npm(address: str, folder: Path) -> dict[str, str]:
+    return {"PATH": str(folder), "npm_config_registry": f"{address}/"}
+
+
+async def test_without_npm_a_scoped_package_is_downloaded_from_its_registry(tmp_path: Path) -> None:
+    tarball = (make_packages(tmp_path / "made") / "made-config-2.0.0.tgz").read_bytes()
+    requested: list[str] = []
+
+    def handle(handler: BaseHTTPRequestHandler) -> None:
+        requested.append(handler.path)
+        respond(handler, 200 if len(requested) > 1 else 503, tarball)
+
+    with served(handle) as address:
+        fetched = await fetcher(tmp_path / "scratch", without_npm(address, tmp_path)).get(NPM)
+    assert fetched.read_bytes() == tarball
+    assert requested == ["/@made/config/-/config-2.0.0.tgz"] * 2  # tried again
+
+
+async def test_without_npm_an_unknown_package_is_reported(tmp_path: Path) -> None:
+    with (
+        served(lambda handler: respond(handler, 404, b"{}")) as address,
+        pytest.raises(ModelSourceError, match=r"npm package @made/config 2.0.0 could not .* responds with 404"),
+    ):
+        await fetcher(tmp_path / "scratch", without_npm(address, tmp_path)).get(NPM)
+
+
+async def test_without_npm_a_package_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "MAX_PACKAGE_BYTES", 1000)
+    with (
+        served(lambda handler: respond(handler, 200, bytes(1001))) as address,
+        pytest.raises(ModelSourceError, match="larger than any package may be"),
+    ):
+        await fetcher(tmp_path / "scratch", without_npm(address, tmp_path)).get(NPM)
+
+
+async def test_without_npm_a_registry_must_use_https(tmp_path: Path) -> None:
+    with pytest.raises(ModelSourceError, match="npm registry must use https"):
+        await fetcher(tmp_path / "scratch", without_npm("http://registry.example.com", tmp_path)).get(NPM)
 
 
 async def test_download_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
