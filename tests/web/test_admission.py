@@ -7,19 +7,24 @@ from dataclasses import dataclass, field
 import pytest
 from prometheus_client import CollectorRegistry
 
-from cutroom.web.admission import (
-    BURST_WAITING,
-    LEAST_WAITING,
-    MAX_WAIT_SECONDS,
-    MAX_WAITING,
+from cutroom.web.admission.admission import (
     SHARED_SLOTS,
     SLOT_SECONDS,
     SLOTS_BESIDE_OTHERS,
-    STANDING_SECONDS,
+    SLOTS_BESIDE_RUNNING,
     Admission,
-    AdmissionMetrics,
-    KnownCredentials,
     Slot,
+)
+from cutroom.web.admission.event_loop_load import EventLoopLoad
+from cutroom.web.admission.known_credentials import KnownCredentials
+from cutroom.web.admission.metrics import LOGGED_LIBRARIES, AdmissionMetrics, ShedLog
+from cutroom.web.admission.queues import (
+    BURST_WAITING,
+    IDLE_WAIT_SECONDS,
+    LEAST_WAITING,
+    MAX_WAIT_SECONDS,
+    MAX_WAITING,
+    STANDING_SECONDS,
 )
 
 MAX_RUNNING = 20
@@ -47,16 +52,36 @@ class Arrival:
         return "waits" if self.retry_seconds is None else "shed"
 
 
+class GivenLoad(EventLoopLoad):
+    """The load of a process as a test says; each turn of the event loop takes no time."""
+
+    def __init__(self, *, is_idle: bool) -> None:
+        super().__init__(lambda: 0.0)
+        self._is_idle = is_idle
+
+    @property
+    def is_idle(self) -> bool:
+        return self._is_idle
+
+
 @dataclass
 class Stage:
     """An admission whose time passes only when a test says so."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     now: float = 100.0
+    is_idle: bool = False
+    spare_connections: int = 0
 
     def __post_init__(self) -> None:
-        metrics = AdmissionMetrics(self.registry)
-        self.admission = Admission(metrics, max_running=MAX_RUNNING, max_waiting=PLACES, clock=lambda: self.now)
+        self.admission = Admission(
+            AdmissionMetrics(self.registry),
+            max_running=MAX_RUNNING,
+            max_waiting=PLACES,
+            clock=lambda: self.now,
+            load=GivenLoad(is_idle=self.is_idle),
+        )
+        self.admission.watch(lambda: self.spare_connections)
 
     def send(self, library: str, count: int = 1) -> list[Arrival]:
         arrivals = [Arrival() for _ in range(count)]
@@ -112,18 +137,66 @@ async def test_a_library_that_finds_the_slots_taken_has_no_backlog_of_its_own(st
         each.slot.release()
         await turns()
     assert modest[-1].state == "started"
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS  # it still yields
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING  # it still yields
     assert states(stage.send("modest")) == ["started"]
 
 
 async def test_a_backlog_has_few_slots_beside_another_library(stage: Stage) -> None:
+    greedy = stage.send("greedy", 100)
+    modest = stage.send("modest")
+    for each in greedy[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING
+    assert modest[0].slot is not None
+    modest[0].slot.release()
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+
+
+async def test_a_backlog_does_not_yield_while_the_process_waits_for_others() -> None:
+    stage = Stage(is_idle=True)
     greedy = stage.send("greedy", 100)
     stage.send("modest")
     for each in greedy[:SHARED_SLOTS]:
         assert each.slot is not None
         each.slot.release()
     await turns()
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+    assert states(greedy).count("started") == 2 * SHARED_SLOTS - 1  # the modest one has a slot
+
+
+async def test_a_process_that_waits_for_others_starts_more_while_it_has_connections() -> None:
+    stage = Stage(is_idle=True, spare_connections=MAX_RUNNING // 4 + 1)
+    arrivals = stage.send("a", SHARED_SLOTS + 40)
+    await turns(4 * 40)
+    assert states(arrivals) == ["started"] * len(arrivals)
+    stage.spare_connections -= 1
+    assert states(stage.send("a", 1)) == ["waits"]
+    await turns()
+    assert stage.sample("cutroom_requests_waiting") == 1
+
+
+async def test_a_queue_is_not_cut_while_the_process_waits_for_others() -> None:
+    stage = Stage(is_idle=True)
+    arrivals = stage.send("a", SHARED_SLOTS + 100)
+    stage.now += SLOT_SECONDS + STANDING_SECONDS
+    await until(lambda: states(arrivals).count("started") > SHARED_SLOTS)
+    assert "shed" not in states(arrivals)
+    stage.now += IDLE_WAIT_SECONDS
+    await until(lambda: "shed" in states(arrivals))
+
+
+async def test_an_empty_moment_does_not_entitle_a_backlog_to_another_burst(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + 3)
+    stage.now += STANDING_SECONDS + 0.1
+    stage.send("a", 2)  # as it still has a backlog
+    for each in arrivals:
+        await turns()
+        assert each.slot is not None
+        each.slot.release()
+    assert stage.sample("cutroom_requests_waiting") == 0
+    assert states(stage.send("a", SHARED_SLOTS + 100)).count("shed") > 0
 
 
 async def test_queues_take_turns(stage: Stage) -> None:
@@ -226,3 +299,39 @@ def test_known_credentials_are_bounded_and_can_be_forgotten() -> None:
     known.forget(b"key 2")
     found = [known.library_of(b"key %d" % number) for number in range(3)]
     assert found == [None, "library 1", None]
+
+
+def test_shed_requests_are_logged_once_per_second(caplog: pytest.LogCaptureFixture) -> None:
+    log = ShedLog()
+    for now in (100.0, 100.5, 100.9):
+        for number in range(LOGGED_LIBRARIES + 5):
+            log.count(f"library {number}")
+        for _ in range(3):
+            log.count("greedy")
+        log.write(now)
+    assert len(caplog.records) == LOGGED_LIBRARIES
+    log.write(101.0)
+    lines = [(vars(each)["from"], vars(each)["shed"]) for each in caplog.records[LOGGED_LIBRARIES:]]
+    assert len(lines) == LOGGED_LIBRARIES
+    assert lines[1] == ("library 0", 2)
+    assert lines[0] == ("greedy", 6)
+    assert log.is_empty
+
+
+@pytest.mark.parametrize(("seconds", "is_idle"), [(0.00002, True), (0.0003, False)])
+async def test_the_load_is_what_turns_of_the_event_loop_cost(seconds: float, is_idle: bool) -> None:  # noqa: FBT001
+    now = 100.0
+
+    def cpu_clock() -> float:
+        nonlocal now
+        now += seconds
+        return now
+
+    load = EventLoopLoad(cpu_clock)
+    assert load.is_idle
+    for _ in range(8):
+        load.sample()
+        await turns(600)
+    assert load.is_idle is is_idle
+    load.reset()
+    assert load.is_idle

@@ -1,0 +1,119 @@
+"""The requests that wait to start: a queue for each library, in turns and bounded."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from prometheus_client import Counter
+
+from cutroom.web.admission.event_loop_load import EventLoopLoad
+from cutroom.web.admission.metrics import AdmissionMetrics, ShedLog
+
+if TYPE_CHECKING:
+    from cutroom.web.admission.admission import Slot
+
+MAX_WAITING = 2_000  # in all queues
+BURST_WAITING = 256  # in the queue of one library, until it has stood for STANDING_SECONDS
+LEAST_WAITING = 1  # in the queue of one library afterwards, however many libraries share the places
+STANDING_SECONDS = 1.0
+MAX_WAIT_SECONDS = 2.0
+IDLE_WAIT_SECONDS = 10.0  # instead of both, while the process waits for others: as long as for a database connection
+RETRY_SPREAD_SECONDS = 3  # shed clients come back after 1 to 3 seconds, and not all at once
+
+
+class Request(Protocol):
+    """A request whose head has arrived."""
+
+    def start(self, slot: "Slot") -> None:
+        """Run it; release the slot when it ends."""
+
+    def shed(self, retry_seconds: int) -> None:
+        """Reject it."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the client has disconnected."""
+
+
+@dataclass(slots=True, eq=False)
+class Flow:
+    """The requests of one library, or of one client address if their library is unknown."""
+
+    name: str
+    running: int = 0
+    slots: int = 0  # running, and not for long
+    waiting: deque[tuple[float, Request]] = field(default_factory=deque)  # with their arrival, oldest first
+    standing_since: float = 0.0
+    backlog_until: float = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.running and not self.waiting and not self.backlog_until
+
+
+class FlowQueues:
+    """The waiting requests of all flows.
+
+    A queue that stands has a share of few places, because each of its requests waits for all before it. While the
+    process waits for others, such as a lock in the database, that comes later: a burst may end by itself.
+    """
+
+    def __init__(self, metrics: AdmissionMetrics, *, places: int, load: EventLoopLoad) -> None:
+        self._metrics = metrics
+        self._places = places
+        self._load = load
+        self._shed = 0
+        self.shed_log = ShedLog()
+        self.turns: deque[Flow] = deque()  # flows with waiting requests, in the order of their turns
+        self.count = 0
+
+    def add(self, flow: Flow, request: Request, now: float) -> bool:
+        """Let a request wait; returns False if it was shed."""
+        if not flow.waiting and now >= flow.backlog_until:  # an empty moment does not end a backlog
+            flow.standing_since = now
+        if len(flow.waiting) >= self._most_waiting(flow, now):
+            self._reject(flow, request, self._metrics.full)
+            return False
+        if self.count >= MAX_WAITING:
+            self._shed_oldest(max(self.turns, key=lambda each: len(each.waiting)), self._metrics.full)
+        if not flow.waiting:
+            self.turns.append(flow)
+        flow.waiting.append((now, request))
+        self.count += 1
+        return True
+
+    def take(self, flow: Flow) -> tuple[float, Request]:
+        """Remove the oldest request of a flow; returns it with its arrival."""
+        self.count -= 1
+        taken = flow.waiting.popleft()
+        if not flow.waiting:
+            self.turns.remove(flow)
+        return taken
+
+    def shed_late(self, flow: Flow, now: float) -> None:
+        """Shed what has waited for too long, what is beyond the bound of a standing queue, and what is gone."""
+        most = self._most_waiting(flow, now)
+        max_wait = IDLE_WAIT_SECONDS if self._load.is_idle else MAX_WAIT_SECONDS
+        while flow.waiting:
+            arrived, request = flow.waiting[0]
+            if request.is_gone:
+                self.take(flow)
+            elif len(flow.waiting) > most or now - arrived > max_wait:
+                self._shed_oldest(flow, self._metrics.late)
+            else:
+                return
+
+    def _most_waiting(self, flow: Flow, now: float) -> int:
+        standing = IDLE_WAIT_SECONDS if self._load.is_idle else STANDING_SECONDS
+        if now - flow.standing_since <= standing:
+            return BURST_WAITING
+        return max(LEAST_WAITING, self._places // max(1, len(self.turns)))
+
+    def _shed_oldest(self, flow: Flow, counter: Counter) -> None:
+        self._reject(flow, self.take(flow)[1], counter)
+
+    def _reject(self, flow: Flow, request: Request, counter: Counter) -> None:
+        counter.inc()
+        self.shed_log.count(flow.name)
+        self._shed += 1
+        request.shed(1 + self._shed % RETRY_SPREAD_SECONDS)
