@@ -20,10 +20,11 @@ from cutroom.web.admission.known_credentials import KnownCredentials
 from cutroom.web.admission.metrics import LOGGED_LIBRARIES, AdmissionMetrics, ShedLog
 from cutroom.web.admission.queues import (
     BURST_WAITING,
-    IDLE_WAIT_SECONDS,
+    IDLE_STANDING_SECONDS,
     LEAST_WAITING,
     MAX_WAIT_SECONDS,
     MAX_WAITING,
+    SHED_PER_ARRIVAL,
     STANDING_SECONDS,
 )
 
@@ -177,14 +178,15 @@ async def test_a_process_that_waits_for_others_starts_more_while_it_has_connecti
     assert stage.sample("cutroom_requests_waiting") == 1
 
 
-async def test_a_queue_is_not_cut_while_the_process_waits_for_others() -> None:
+async def test_a_queue_may_stand_for_longer_while_the_process_waits_for_others() -> None:
     stage = Stage(is_idle=True)
     arrivals = stage.send("a", SHARED_SLOTS + 100)
-    stage.now += SLOT_SECONDS + STANDING_SECONDS
-    await until(lambda: states(arrivals).count("started") > SHARED_SLOTS)
+    stage.now += STANDING_SECONDS + 0.1
+    assert states(stage.send("a", 10)) == ["waits"] * 10
     assert "shed" not in states(arrivals)
-    stage.now += IDLE_WAIT_SECONDS
-    await until(lambda: "shed" in states(arrivals))
+    stage.now += IDLE_STANDING_SECONDS
+    stage.send("a", 1)
+    assert states(arrivals).count("shed") == SHED_PER_ARRIVAL
 
 
 async def test_an_empty_moment_does_not_entitle_a_backlog_to_another_burst(stage: Stage) -> None:
@@ -230,22 +232,25 @@ async def test_a_burst_waits_and_what_exceeds_it_is_shed(stage: Stage) -> None:
     assert {each.retry_seconds for each in arrivals[-5:]} == {1, 2, 3}
 
 
-async def test_a_queue_that_stands_is_cut_to_its_places(stage: Stage) -> None:
+async def test_arrivals_shed_the_oldest_of_a_queue_that_stands(stage: Stage) -> None:
     arrivals = stage.send("a", SHARED_SLOTS + 100)
     stage.now += STANDING_SECONDS + 0.1
-    await until(lambda: states(arrivals).count("started") > SHARED_SLOTS)
-    assert states(arrivals).count("shed") == 100 - PLACES
-    assert states(arrivals)[-PLACES + 1 :] == ["waits"] * (PLACES - 1)  # the oldest are shed
-    assert states(stage.send("a", 2)) == ["waits", "shed"]
+    arrivals += stage.send("a", 1)
+    assert states(arrivals) == (
+        ["started"] * SHARED_SLOTS + ["shed"] * SHED_PER_ARRIVAL + ["waits"] * (101 - SHED_PER_ARRIVAL)
+    )
+    arrivals += stage.send("a", 30)
+    assert states(arrivals)[-PLACES:] == ["waits"] * PLACES
+    assert states(arrivals).count("waits") == PLACES
 
 
 async def test_libraries_share_the_places(stage: Stage) -> None:
     stage.send("a", SHARED_SLOTS)
-    queues = [stage.send(name, 50) for name in "bcdefghijklmnop"]
+    queues = [stage.send(name, 20) for name in "bcdefghijklmnop"]
     stage.now += STANDING_SECONDS + 0.1
-    await until(lambda: all("shed" in states(each) for each in queues))
-    share = max(LEAST_WAITING, PLACES // len(queues))
-    assert {states(each).count("waits") for each in queues} <= {share, share - 1}
+    for name, queue in zip("bcdefghijklmnop", queues, strict=True):
+        queue.extend(stage.send(name, 10))
+    assert {states(each).count("waits") for each in queues} == {max(LEAST_WAITING, PLACES // len(queues))}
 
 
 async def test_what_has_waited_too_long_is_shed(stage: Stage) -> None:

@@ -16,8 +16,9 @@ MAX_WAITING = 2_000  # in all queues
 BURST_WAITING = 256  # in the queue of one library, until it has stood for STANDING_SECONDS
 LEAST_WAITING = 1  # in the queue of one library afterwards, however many libraries share the places
 STANDING_SECONDS = 1.0
-MAX_WAIT_SECONDS = 2.0
-IDLE_WAIT_SECONDS = 10.0  # instead of both, while the process waits for others: as long as for a database connection
+IDLE_STANDING_SECONDS = 10.0  # instead, while the process waits for others
+SHED_PER_ARRIVAL = 4  # at most, of the oldest in a queue beyond its bound; a burst that nothing follows is left alone
+MAX_WAIT_SECONDS = 10.0  # as long as for a database connection
 RETRY_SPREAD_SECONDS = 3  # shed clients come back after 1 to 3 seconds, and not all at once
 
 
@@ -71,15 +72,17 @@ class FlowQueues:
         """Let a request wait; returns False if it was shed."""
         if not flow.waiting and now >= flow.backlog_until:  # an empty moment does not end a backlog
             flow.standing_since = now
-        if len(flow.waiting) >= self._most_waiting(flow, now):
+        if len(flow.waiting) >= BURST_WAITING:
             self._reject(flow, request, self._metrics.full)
             return False
         if self.count >= MAX_WAITING:
-            self._shed_oldest(max(self.turns, key=lambda each: len(each.waiting)), self._metrics.full)
+            self._shed_oldest(max(self.turns, key=lambda each: len(each.waiting)))
         if not flow.waiting:
             self.turns.append(flow)
         flow.waiting.append((now, request))
         self.count += 1
+        for _ in range(min(SHED_PER_ARRIVAL, len(flow.waiting) - self._most_waiting(flow, now))):
+            self._shed_oldest(flow)
         return True
 
     def take(self, flow: Flow) -> tuple[float, Request]:
@@ -91,26 +94,24 @@ class FlowQueues:
         return taken
 
     def shed_late(self, flow: Flow, now: float) -> None:
-        """Shed what has waited for too long, what is beyond the bound of a standing queue, and what is gone."""
-        most = self._most_waiting(flow, now)
-        max_wait = IDLE_WAIT_SECONDS if self._load.is_idle else MAX_WAIT_SECONDS
+        """Shed what has waited for too long, and forget what is gone."""
         while flow.waiting:
             arrived, request = flow.waiting[0]
             if request.is_gone:
                 self.take(flow)
-            elif len(flow.waiting) > most or now - arrived > max_wait:
-                self._shed_oldest(flow, self._metrics.late)
+            elif now - arrived > MAX_WAIT_SECONDS:
+                self._reject(flow, self.take(flow)[1], self._metrics.late)
             else:
                 return
 
     def _most_waiting(self, flow: Flow, now: float) -> int:
-        standing = IDLE_WAIT_SECONDS if self._load.is_idle else STANDING_SECONDS
+        standing = IDLE_STANDING_SECONDS if self._load.is_idle else STANDING_SECONDS
         if now - flow.standing_since <= standing:
             return BURST_WAITING
         return max(LEAST_WAITING, self._places // max(1, len(self.turns)))
 
-    def _shed_oldest(self, flow: Flow, counter: Counter) -> None:
-        self._reject(flow, self.take(flow)[1], counter)
+    def _shed_oldest(self, flow: Flow) -> None:
+        self._reject(flow, self.take(flow)[1], self._metrics.full)
 
     def _reject(self, flow: Flow, request: Request, counter: Counter) -> None:
         counter.inc()
