@@ -20,12 +20,10 @@ from cutroom.web.admission.known_credentials import KnownCredentials
 from cutroom.web.admission.metrics import LOGGED_LIBRARIES, AdmissionMetrics, ShedLog
 from cutroom.web.admission.queues import (
     BURST_WAITING,
-    IDLE_STANDING_SECONDS,
     LEAST_WAITING,
     MAX_WAIT_SECONDS,
     MAX_WAITING,
     SHED_PER_ARRIVAL,
-    STANDING_SECONDS,
 )
 
 MAX_RUNNING = 20
@@ -178,27 +176,23 @@ async def test_a_process_that_waits_for_others_starts_more_while_it_has_connecti
     assert stage.sample("cutroom_requests_waiting") == 1
 
 
-async def test_a_queue_may_stand_for_longer_while_the_process_waits_for_others() -> None:
+async def test_a_queue_takes_in_more_while_the_process_waits_for_others() -> None:
     stage = Stage(is_idle=True)
-    arrivals = stage.send("a", SHARED_SLOTS + 100)
-    stage.now += STANDING_SECONDS + 0.1
-    assert states(stage.send("a", 10)) == ["waits"] * 10
-    assert "shed" not in states(arrivals)
-    stage.now += IDLE_STANDING_SECONDS
-    stage.send("a", 1)
-    assert states(arrivals).count("shed") == SHED_PER_ARRIVAL
+    arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING)
+    for each in arrivals[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert "shed" not in states(arrivals + stage.send("a", SHARED_SLOTS))
 
 
 async def test_an_empty_moment_does_not_entitle_a_backlog_to_another_burst(stage: Stage) -> None:
-    arrivals = stage.send("a", SHARED_SLOTS + 3)
-    stage.now += STANDING_SECONDS + 0.1
-    stage.send("a", 2)  # as it still has a backlog
-    for each in arrivals:
+    for each in stage.send("a", SHARED_SLOTS + BURST_WAITING):
         await turns()
         assert each.slot is not None
         each.slot.release()
     assert stage.sample("cutroom_requests_waiting") == 0
-    assert states(stage.send("a", SHARED_SLOTS + 100)).count("shed") > 0
+    assert states(stage.send("a", SHARED_SLOTS + 100)).count("waits") == PLACES
 
 
 async def test_queues_take_turns(stage: Stage) -> None:
@@ -233,24 +227,29 @@ async def test_a_burst_waits_and_what_exceeds_it_is_shed(stage: Stage) -> None:
 
 
 async def test_arrivals_shed_the_oldest_of_a_queue_that_stands(stage: Stage) -> None:
-    arrivals = stage.send("a", SHARED_SLOTS + 100)
-    stage.now += STANDING_SECONDS + 0.1
+    arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING)
+    for each in arrivals[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert "shed" not in states(arrivals)  # of a burst that nothing follows
     arrivals += stage.send("a", 1)
-    assert states(arrivals) == (
-        ["started"] * SHARED_SLOTS + ["shed"] * SHED_PER_ARRIVAL + ["waits"] * (101 - SHED_PER_ARRIVAL)
+    assert states(arrivals)[2 * SHARED_SLOTS :] == ["shed"] * SHED_PER_ARRIVAL + ["waits"] * (
+        BURST_WAITING - SHARED_SLOTS + 1 - SHED_PER_ARRIVAL
     )
-    arrivals += stage.send("a", 30)
+    arrivals += stage.send("a", BURST_WAITING)
     assert states(arrivals)[-PLACES:] == ["waits"] * PLACES
     assert states(arrivals).count("waits") == PLACES
 
 
 async def test_libraries_share_the_places(stage: Stage) -> None:
     stage.send("a", SHARED_SLOTS)
-    queues = [stage.send(name, 20) for name in "bcdefghijklmnop"]
-    stage.now += STANDING_SECONDS + 0.1
-    for name, queue in zip("bcdefghijklmnop", queues, strict=True):
-        queue.extend(stage.send(name, 10))
-    assert {states(each).count("waits") for each in queues} == {max(LEAST_WAITING, PLACES // len(queues))}
+    names = "bcdefghijklmnop"
+    queues = {name: stage.send(name, 10) for name in names}
+    for _ in range(3):
+        for name in names:
+            queues[name] += stage.send(name, 10)
+    assert {states(each).count("waits") for each in queues.values()} == {max(LEAST_WAITING, PLACES // len(names))}
 
 
 async def test_what_has_waited_too_long_is_shed(stage: Stage) -> None:
@@ -292,8 +291,8 @@ async def test_who_has_disconnected_is_not_started(stage: Stage) -> None:
 
 async def test_all_queues_together_are_bounded(stage: Stage) -> None:
     stage.send("a", MAX_RUNNING)
-    for number in range(20):
-        stage.send(f"library {number}", 200)
+    for number in range(MAX_WAITING + 100):
+        stage.send(f"library {number}")
     assert stage.sample("cutroom_requests_waiting") == MAX_WAITING
 
 

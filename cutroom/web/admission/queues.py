@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from cutroom.web.admission.admission import Slot
 
 MAX_WAITING = 2_000  # in all queues
-BURST_WAITING = 256  # in the queue of one library, until it has stood for STANDING_SECONDS
-LEAST_WAITING = 1  # in the queue of one library afterwards, however many libraries share the places
-STANDING_SECONDS = 1.0
-IDLE_STANDING_SECONDS = 10.0  # instead, while the process waits for others
+# A burst may wait. A queue stands when it has taken in more than a burst since it was last empty: counted in requests,
+# not in time, so that a slow machine sheds no more than another. Libraries with waiting requests share both.
+BURST_WAITING = 256
+IDLE_BURST = 1_024  # instead, before a queue stands while the process waits for others: the burst may end by itself
+LEAST_WAITING = 1  # in the queue of one library that stands, however many libraries share the places
 SHED_PER_ARRIVAL = 4  # at most, of the oldest in a queue beyond its bound; a burst that nothing follows is left alone
-MAX_WAIT_SECONDS = 10.0  # as long as for a database connection
+MAX_WAIT_SECONDS = 30.0  # of a burst that nothing follows; clients give up at some time
 RETRY_SPREAD_SECONDS = 3  # shed clients come back after 1 to 3 seconds, and not all at once
 
 
@@ -44,7 +45,7 @@ class Flow:
     running: int = 0
     slots: int = 0  # running, and not for long
     waiting: deque[tuple[float, Request]] = field(default_factory=deque)  # with their arrival, oldest first
-    standing_since: float = 0.0
+    taken_in: int = 0  # requests that had to wait since the queue was last empty
     backlog_until: float = 0.0
 
     @property
@@ -55,8 +56,7 @@ class Flow:
 class FlowQueues:
     """The waiting requests of all flows.
 
-    A queue that stands has a share of few places, because each of its requests waits for all before it. While the
-    process waits for others, such as a lock in the database, that comes later: a burst may end by itself.
+    A queue that stands has a share of few places, because each of its requests waits for all before it.
     """
 
     def __init__(self, metrics: AdmissionMetrics, *, places: int, load: EventLoopLoad) -> None:
@@ -71,7 +71,7 @@ class FlowQueues:
     def add(self, flow: Flow, request: Request, now: float) -> bool:
         """Let a request wait; returns False if it was shed."""
         if not flow.waiting and now >= flow.backlog_until:  # an empty moment does not end a backlog
-            flow.standing_since = now
+            flow.taken_in = 0
         if len(flow.waiting) >= BURST_WAITING:
             self._reject(flow, request, self._metrics.full)
             return False
@@ -80,8 +80,9 @@ class FlowQueues:
         if not flow.waiting:
             self.turns.append(flow)
         flow.waiting.append((now, request))
+        flow.taken_in += 1
         self.count += 1
-        for _ in range(min(SHED_PER_ARRIVAL, len(flow.waiting) - self._most_waiting(flow, now))):
+        for _ in range(min(SHED_PER_ARRIVAL, len(flow.waiting) - self._most_waiting(flow))):
             self._shed_oldest(flow)
         return True
 
@@ -104,11 +105,11 @@ class FlowQueues:
             else:
                 return
 
-    def _most_waiting(self, flow: Flow, now: float) -> int:
-        standing = IDLE_STANDING_SECONDS if self._load.is_idle else STANDING_SECONDS
-        if now - flow.standing_since <= standing:
-            return BURST_WAITING
-        return max(LEAST_WAITING, self._places // max(1, len(self.turns)))
+    def _most_waiting(self, flow: Flow) -> int:
+        burst = IDLE_BURST if self._load.is_idle else BURST_WAITING
+        if flow.taken_in <= burst // len(self.turns):
+            return BURST_WAITING // len(self.turns)
+        return max(LEAST_WAITING, self._places // len(self.turns))
 
     def _shed_oldest(self, flow: Flow) -> None:
         self._reject(flow, self.take(flow)[1], self._metrics.full)
