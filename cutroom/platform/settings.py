@@ -80,7 +80,7 @@ class Settings(TemporalSettings):
     worker_metrics_port: int | None = None
     worker_health_port: int | None = None
     database_pool_size: int = Field(default=20, ge=1, le=500)  # also how many requests an API process runs at once
-    admission: Literal["on", "off"] = "on"  # whether an overloaded API process sheds requests
+    admission: Literal["on", "off"] = "off"  # whether an overloaded API process sheds requests
     waiting_requests: int = Field(default=16, ge=1, le=1000)  # of all libraries, while an API process is overloaded
     database_pooler: Pooler = Pooler.NONE  # what the database URLs lead to; the owner's leads to PostgreSQL itself
 
