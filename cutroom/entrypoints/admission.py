@@ -12,7 +12,9 @@ from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.web.admission import SLOT, Admission, AdmissionMetrics, KnownCredentials, Slot
+from cutroom.web.admission.admission import SLOT, Admission, Slot
+from cutroom.web.admission.known_credentials import KnownCredentials
+from cutroom.web.admission.metrics import AdmissionMetrics
 from cutroom.web.error_responses import ERROR_CODE
 from cutroom.web.limits import client_network
 from cutroom.web.security_headers import default_headers
@@ -134,17 +136,20 @@ def _shed_head(settings: Settings, connection: bytes) -> bytes:
     return b"\r\n".join(lines)
 
 
-def serving_protocol(settings: Settings, registry: CollectorRegistry) -> type[EnvelopeProtocol]:
-    """The protocol class of one API process; all its connections share the admission."""
+def open_admission(settings: Settings, registry: CollectorRegistry) -> Admission | None:
+    """The admission of one API process; None if it is off."""
     metrics = AdmissionMetrics(registry)
     if settings.admission == "off":
+        return None
+    return Admission(metrics, max_running=settings.database_pool_size, max_waiting=settings.waiting_requests)
+
+
+def serving_protocol(settings: Settings, admission: Admission | None) -> type[EnvelopeProtocol]:
+    """The protocol class of one API process; all its connections share the admission."""
+    if admission is None:
         return EnvelopeProtocol
     shared = {
-        "admission": Admission(
-            metrics,
-            max_running=settings.database_pool_size,
-            max_waiting=settings.waiting_requests,
-        ),
+        "admission": admission,
         "known": KnownCredentials(),
         "shed_head": {True: _shed_head(settings, b"keep-alive"), False: _shed_head(settings, b"close")},
     }

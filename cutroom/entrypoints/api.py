@@ -14,7 +14,7 @@ from cutroom.audit.routes import router as audit_log
 from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
-from cutroom.entrypoints.admission import serving_protocol
+from cutroom.entrypoints.admission import open_admission, serving_protocol
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -24,6 +24,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
+from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
 from cutroom.web.codec_routes import router as codec
 from cutroom.web.outer_middleware import RequestMiddleware
@@ -68,7 +69,7 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     return app
 
 
-def build_service(settings: Settings, registry: CollectorRegistry) -> ASGIApp:
+def build_service(settings: Settings, registry: CollectorRegistry, *, admission: Admission | None = None) -> ASGIApp:
     """The ASGI application with metrics, tracing and access log."""
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
@@ -76,6 +77,8 @@ def build_service(settings: Settings, registry: CollectorRegistry) -> ASGIApp:
     @asynccontextmanager
     async def open_dependencies() -> AsyncIterator[Runtime]:
         async with open_runtime(settings) as runtime:
+            if admission is not None:
+                admission.watch(runtime.database.spare_connections)
             yield runtime
         if tracing is not None:
             tracing.shutdown()
@@ -94,12 +97,13 @@ def main() -> None:
     configure_logging(settings.log_level)
     sys.setswitchinterval(SWITCH_SECONDS)
     registry = CollectorRegistry()
+    admission = open_admission(settings, registry)
     uvicorn.run(
-        build_service(settings, registry),
+        build_service(settings, registry, admission=admission),
         host=settings.api_host,
         port=settings.api_port,
         loop="uvloop",
-        http=serving_protocol(settings, registry),
+        http=serving_protocol(settings, admission),
         ws="none",
         lifespan="on",
         log_config=None,

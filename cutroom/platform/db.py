@@ -66,6 +66,10 @@ class Database:
     async def close(self) -> None:
         await self.pool.close()
 
+    def spare_connections(self) -> int:
+        """How many connections are not in use, including those that the pool has not opened yet."""
+        return self.pool.get_max_size() - self.pool.get_size() + self.pool.get_idle_size()
+
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """Acquires a connection with no library context, which sees no library's rows."""

@@ -25,7 +25,7 @@ from cutroom.audit.service import AuditEvent, RequestOrigin, SettingChanges
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.platform.db import Connection
 from cutroom.platform.telemetry import request_id
-from cutroom.web.admission import SLOT
+from cutroom.web.admission.admission import SLOT
 from cutroom.web.body import Body, is_form, read_body, read_form
 from cutroom.web.error_responses import error_response
 from cutroom.web.head_requests import HeadAwareRoute

@@ -19,6 +19,7 @@ class Round:
     throughput: float  # at twice the knee, relative to it
     p99_ratio: float  # of accepted requests at twice the knee, relative to below the knee
     recovered_seconds: float
+    waited: float  # share of the time at twice the knee in which other processes had the core of the API
     shed: int
     shed_cost: float  # CPU time of the API for a shed request, relative to an accepted one
 
@@ -132,4 +133,5 @@ def claim_times(report: Report, rounds: Sequence[Round], *, slowdown: float) -> 
         recovered_s=recovered,
         victim_slowdown=round(slowdown, 2),
         shed_cost=round(shed_cost, 3),
+        waited_for_core=round(statistics.median(each.waited for each in rounds), 2),
     )

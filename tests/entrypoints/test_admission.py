@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from cutroom.platform.settings import Settings
-from cutroom.web.admission import BURST_WAITING, SHARED_SLOTS
+from cutroom.web.admission.admission import SHARED_SLOTS
+from cutroom.web.admission.queues import BURST_WAITING
 from dev.scratch import Keyring, environment_of
 from dev.server import Server
 

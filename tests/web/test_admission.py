@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 import pytest
 from prometheus_client import CollectorRegistry
 
-from cutroom.web.admission import (
+from cutroom.web.admission.admission import (
+    SHARED_SLOTS,
+    SLOT_SECONDS,
+    SLOTS_BESIDE_OTHERS,
+    SLOTS_BESIDE_RUNNING,
+    Admission,
+    Slot,
+)
+from cutroom.web.admission.event_loop_load import EventLoopLoad
+from cutroom.web.admission.known_credentials import KnownCredentials
+from cutroom.web.admission.metrics import LOGGED_LIBRARIES, AdmissionMetrics, ShedLog
+from cutroom.web.admission.queues import (
     BURST_WAITING,
     LEAST_WAITING,
     MAX_WAIT_SECONDS,
     MAX_WAITING,
-    SHARED_SLOTS,
-    SLOT_SECONDS,
-    SLOTS_BESIDE_OTHERS,
-    STANDING_SECONDS,
-    Admission,
-    AdmissionMetrics,
-    KnownCredentials,
-    Slot,
+    SHED_PER_ARRIVAL,
 )
 
 MAX_RUNNING = 20
@@ -47,16 +51,36 @@ class Arrival:
         return "waits" if self.retry_seconds is None else "shed"
 
 
+class GivenLoad(EventLoopLoad):
+    """The load of a process as a test says; each turn of the event loop takes no time."""
+
+    def __init__(self, *, is_idle: bool) -> None:
+        super().__init__(lambda: 0.0)
+        self._is_idle = is_idle
+
+    @property
+    def is_idle(self) -> bool:
+        return self._is_idle
+
+
 @dataclass
 class Stage:
     """An admission whose time passes only when a test says so."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     now: float = 100.0
+    is_idle: bool = False
+    spare_connections: int = 0
 
     def __post_init__(self) -> None:
-        metrics = AdmissionMetrics(self.registry)
-        self.admission = Admission(metrics, max_running=MAX_RUNNING, max_waiting=PLACES, clock=lambda: self.now)
+        self.admission = Admission(
+            AdmissionMetrics(self.registry),
+            max_running=MAX_RUNNING,
+            max_waiting=PLACES,
+            clock=lambda: self.now,
+            load=GivenLoad(is_idle=self.is_idle),
+        )
+        self.admission.watch(lambda: self.spare_connections)
 
     def send(self, library: str, count: int = 1) -> list[Arrival]:
         arrivals = [Arrival() for _ in range(count)]
@@ -112,18 +136,63 @@ async def test_a_library_that_finds_the_slots_taken_has_no_backlog_of_its_own(st
         each.slot.release()
         await turns()
     assert modest[-1].state == "started"
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS  # it still yields
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING  # it still yields
     assert states(stage.send("modest")) == ["started"]
 
 
 async def test_a_backlog_has_few_slots_beside_another_library(stage: Stage) -> None:
+    greedy = stage.send("greedy", 100)
+    modest = stage.send("modest")
+    for each in greedy[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING
+    assert modest[0].slot is not None
+    modest[0].slot.release()
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+
+
+async def test_a_backlog_does_not_yield_while_the_process_waits_for_others() -> None:
+    stage = Stage(is_idle=True)
     greedy = stage.send("greedy", 100)
     stage.send("modest")
     for each in greedy[:SHARED_SLOTS]:
         assert each.slot is not None
         each.slot.release()
     await turns()
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+    assert states(greedy).count("started") == 2 * SHARED_SLOTS - 1  # the modest one has a slot
+
+
+async def test_a_process_that_waits_for_others_starts_more_while_it_has_connections() -> None:
+    stage = Stage(is_idle=True, spare_connections=MAX_RUNNING // 4 + 1)
+    arrivals = stage.send("a", SHARED_SLOTS + 40)
+    await turns(4 * 40)
+    assert states(arrivals) == ["started"] * len(arrivals)
+    stage.spare_connections -= 1
+    assert states(stage.send("a", 1)) == ["waits"]
+    await turns()
+    assert stage.sample("cutroom_requests_waiting") == 1
+
+
+async def test_a_queue_takes_in_more_while_the_process_waits_for_others() -> None:
+    stage = Stage(is_idle=True)
+    arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING)
+    for each in arrivals[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert "shed" not in states(arrivals + stage.send("a", SHARED_SLOTS))
+
+
+async def test_an_empty_moment_does_not_entitle_a_backlog_to_another_burst(stage: Stage) -> None:
+    for each in stage.send("a", SHARED_SLOTS + BURST_WAITING):
+        await turns()
+        assert each.slot is not None
+        each.slot.release()
+    assert stage.sample("cutroom_requests_waiting") == 0
+    assert states(stage.send("a", SHARED_SLOTS + 100)).count("waits") == PLACES
 
 
 async def test_queues_take_turns(stage: Stage) -> None:
@@ -157,22 +226,30 @@ async def test_a_burst_waits_and_what_exceeds_it_is_shed(stage: Stage) -> None:
     assert {each.retry_seconds for each in arrivals[-5:]} == {1, 2, 3}
 
 
-async def test_a_queue_that_stands_is_cut_to_its_places(stage: Stage) -> None:
-    arrivals = stage.send("a", SHARED_SLOTS + 100)
-    stage.now += STANDING_SECONDS + 0.1
-    await until(lambda: states(arrivals).count("started") > SHARED_SLOTS)
-    assert states(arrivals).count("shed") == 100 - PLACES
-    assert states(arrivals)[-PLACES + 1 :] == ["waits"] * (PLACES - 1)  # the oldest are shed
-    assert states(stage.send("a", 2)) == ["waits", "shed"]
+async def test_arrivals_shed_the_oldest_of_a_queue_that_stands(stage: Stage) -> None:
+    arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING)
+    for each in arrivals[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    await turns()
+    assert "shed" not in states(arrivals)  # of a burst that nothing follows
+    arrivals += stage.send("a", 1)
+    assert states(arrivals)[2 * SHARED_SLOTS :] == ["shed"] * SHED_PER_ARRIVAL + ["waits"] * (
+        BURST_WAITING - SHARED_SLOTS + 1 - SHED_PER_ARRIVAL
+    )
+    arrivals += stage.send("a", BURST_WAITING)
+    assert states(arrivals)[-PLACES:] == ["waits"] * PLACES
+    assert states(arrivals).count("waits") == PLACES
 
 
 async def test_libraries_share_the_places(stage: Stage) -> None:
     stage.send("a", SHARED_SLOTS)
-    queues = [stage.send(name, 50) for name in "bcdefghijklmnop"]
-    stage.now += STANDING_SECONDS + 0.1
-    await until(lambda: all("shed" in states(each) for each in queues))
-    share = max(LEAST_WAITING, PLACES // len(queues))
-    assert {states(each).count("waits") for each in queues} <= {share, share - 1}
+    names = "bcdefghijklmnop"
+    queues = {name: stage.send(name, 10) for name in names}
+    for _ in range(3):
+        for name in names:
+            queues[name] += stage.send(name, 10)
+    assert {states(each).count("waits") for each in queues.values()} == {max(LEAST_WAITING, PLACES // len(names))}
 
 
 async def test_what_has_waited_too_long_is_shed(stage: Stage) -> None:
@@ -214,8 +291,8 @@ async def test_who_has_disconnected_is_not_started(stage: Stage) -> None:
 
 async def test_all_queues_together_are_bounded(stage: Stage) -> None:
     stage.send("a", MAX_RUNNING)
-    for number in range(20):
-        stage.send(f"library {number}", 200)
+    for number in range(MAX_WAITING + 100):
+        stage.send(f"library {number}")
     assert stage.sample("cutroom_requests_waiting") == MAX_WAITING
 
 
@@ -226,3 +303,39 @@ def test_known_credentials_are_bounded_and_can_be_forgotten() -> None:
     known.forget(b"key 2")
     found = [known.library_of(b"key %d" % number) for number in range(3)]
     assert found == [None, "library 1", None]
+
+
+def test_shed_requests_are_logged_once_per_second(caplog: pytest.LogCaptureFixture) -> None:
+    log = ShedLog()
+    for now in (100.0, 100.5, 100.9):
+        for number in range(LOGGED_LIBRARIES + 5):
+            log.count(f"library {number}")
+        for _ in range(3):
+            log.count("greedy")
+        log.write(now)
+    assert len(caplog.records) == LOGGED_LIBRARIES
+    log.write(101.0)
+    lines = [(vars(each)["from"], vars(each)["shed"]) for each in caplog.records[LOGGED_LIBRARIES:]]
+    assert len(lines) == LOGGED_LIBRARIES
+    assert lines[1] == ("library 0", 2)
+    assert lines[0] == ("greedy", 6)
+    assert log.is_empty
+
+
+@pytest.mark.parametrize(("seconds", "is_idle"), [(0.00002, True), (0.0003, False)])
+async def test_the_load_is_what_turns_of_the_event_loop_cost(seconds: float, is_idle: bool) -> None:  # noqa: FBT001
+    now = 100.0
+
+    def cpu_clock() -> float:
+        nonlocal now
+        now += seconds
+        return now
+
+    load = EventLoopLoad(cpu_clock)
+    assert load.is_idle
+    for _ in range(8):
+        load.sample()
+        await turns(600)
+    assert load.is_idle is is_idle
+    load.reset()
+    assert load.is_idle
