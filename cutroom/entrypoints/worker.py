@@ -32,6 +32,7 @@ from cutroom.platform.mail import MailServer
 from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
+from cutroom.platform.process.memory import keep_freed_memory
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
@@ -259,6 +260,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
 def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
+    keep_freed_memory()
     asyncio.run(run(settings))
 
 

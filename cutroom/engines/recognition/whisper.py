@@ -1,5 +1,6 @@
 """Local speech recognition with Whisper models in faster-whisper."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -39,6 +40,10 @@ SEED = 20
 MAX_DETECTION_WINDOWS = 5
 CONFIDENT_PROBABILITY = 0.9
 CONFIDENT_WINDOWS = 2  # agreeing windows after which detection stops
+
+# Features of the processor that CTranslate2's code for AVX-512 needs.
+AVX512 = frozenset({"avx512f", "avx512cd", "avx512vl", "avx512bw", "avx512dq"})
+CPU_INFO = Path("/proc/cpuinfo")
 
 _MODEL_FILES = ("config.json", "model.bin", "tokenizer.json")
 
@@ -193,12 +198,27 @@ def load_whisper(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, Batched
     missing = [name for name in _MODEL_FILES if not (folder / name).is_file()]
     if missing:  # faster-whisper would download missing files
         raise EngineUnavailableError(f"The model {folder.name} is missing {', '.join(missing)}.")
+    _use_widest_vectors()
     faster_whisper = _import_faster_whisper()
     try:
         model = faster_whisper.WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=cpu_threads)
     except (RuntimeError, ValueError) as error:
         raise EngineUnavailableError(f"The model {folder.name} cannot be loaded.") from error
     return model, faster_whisper.BatchedInferencePipeline(model)
+
+
+def _use_widest_vectors(cpu_info: Path = CPU_INFO) -> None:
+    """Lets CTranslate2 use AVX-512, which it does only if the environment says so when it is first used."""
+    if _cpu_features(cpu_info) >= AVX512:
+        os.environ.setdefault("CT2_FORCE_CPU_ISA", "AVX512")
+
+
+def _cpu_features(cpu_info: Path) -> set[str]:
+    try:
+        lines = cpu_info.read_text().splitlines()
+    except OSError:
+        return set()
+    return set(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
 
 
 def _import_faster_whisper() -> Any:  # noqa: ANN401 - a module
