@@ -40,6 +40,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
+from cutroom.platform.temporal_setup import has_library_attribute
 from cutroom.platform.worker_versions import deployment_config
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
@@ -222,6 +223,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         client,
         running_jobs_per_library=settings.running_jobs_per_library,
         meter=metric_meter(settings),
+        sets_library_attribute=await has_library_attribute(client),
     )
     postgres = PostgresCheck(settings.worker_database)
     readiness = Readiness({"postgres": postgres, "temporal": client.service_client.check_health})
