@@ -14,15 +14,17 @@ from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition import hallucinations
 from cutroom.engines.recognition.hallucinations import DecodedSegment, is_hallucination, needs_second_pass
 from cutroom.engines.recognition.port import Transcription
+from cutroom.engines.recognition.shared_encodings import sharing_model
 from cutroom.engines.recognition.speech_windows import DecodingWindow, plan_windows
 from cutroom.engines.recognition.whisper_languages import language_code, whisper_code
 from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uncovered_speech, uses_spaces
 from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
 if TYPE_CHECKING:
-    from faster_whisper import BatchedInferencePipeline, WhisperModel  # type: ignore[import-untyped]
+    from faster_whisper import BatchedInferencePipeline  # type: ignore[import-untyped]
     from faster_whisper.transcribe import Segment  # type: ignore[import-untyped]
 
+    from cutroom.engines.recognition.shared_encodings import EncodingModel
     from cutroom.engines.types import Samples
 
 WINDOW_SECONDS = 30.0  # input length of the model
@@ -97,10 +99,12 @@ class WhisperRecognizer:
         confident: Counter[str] = Counter()
         sampled = 0
         for index in _sample_indices(len(windows)):
-            _, _, all_probabilities = self._model.detect_language(windows[index].extract(samples))
+            all_probabilities = self._model.language_probabilities(windows[index].extract(samples))
             sampled += 1
-            votes.update(dict(all_probabilities))
-            confident.update(code for code, probability in all_probabilities if probability >= CONFIDENT_PROBABILITY)
+            votes.update(all_probabilities)
+            confident.update(
+                code for code, probability in all_probabilities.items() if probability >= CONFIDENT_PROBABILITY
+            )
             if max(confident.values(), default=0) >= CONFIDENT_WINDOWS:
                 break
         code, probability_sum = votes.most_common(1)[0]
@@ -193,7 +197,7 @@ def _credible_tokens(segments: "Sequence[Segment]", window: DecodingWindow) -> l
 
 
 @lru_cache(maxsize=1)
-def load_whisper(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, BatchedInferencePipeline]":
+def load_whisper(folder: Path, cpu_threads: int) -> "tuple[EncodingModel, BatchedInferencePipeline]":
     """Cached, so that a process loads the model once."""
     missing = [name for name in _MODEL_FILES if not (folder / name).is_file()]
     if missing:  # faster-whisper would download missing files
@@ -201,7 +205,7 @@ def load_whisper(folder: Path, cpu_threads: int) -> "tuple[WhisperModel, Batched
     _use_widest_vectors()
     faster_whisper = _import_faster_whisper()
     try:
-        model = faster_whisper.WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=cpu_threads)
+        model = sharing_model(faster_whisper)(str(folder), device="cpu", compute_type="int8", cpu_threads=cpu_threads)
     except (RuntimeError, ValueError) as error:
         raise EngineUnavailableError(f"The model {folder.name} cannot be loaded.") from error
     return model, faster_whisper.BatchedInferencePipeline(model)

@@ -208,3 +208,25 @@ def test_avx512_is_used_only_where_the_processor_has_all_of_it(
     cpu_info.write_text(f"model name : any\nflags : fpu {' '.join(features)}\n")
     _use_widest_vectors(cpu_info)
     assert os.environ.get("CT2_FORCE_CPU_ISA") == expected
+
+
+def test_the_windows_of_language_detection_are_encoded_once(
+    base: WhisperRecognizer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = base._model.model
+    calls: list[str] = []
+
+    class CountingModel:
+        def __getattr__(self, name: str) -> object:
+            calls.append(name)
+            return getattr(model, name)
+
+    monkeypatch.setattr(base._model, "model", CountingModel())
+    samples = two_cities(folder).samples
+    speech = [TimeSpan(0.0, len(samples) / SAMPLE_RATE)]
+    assert base.transcribe(samples, language=None, speech=speech).language == "en"
+    assert calls.count("detect_language") == 2
+    detected = calls.count("encode")
+    calls.clear()
+    base.transcribe(samples, language="en", speech=speech)
+    assert calls.count("encode") == detected
