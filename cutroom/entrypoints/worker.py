@@ -34,6 +34,7 @@ from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
 from cutroom.platform.process.exit import run_and_exit
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
+from cutroom.platform.process.memory import keep_freed_memory
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
@@ -41,6 +42,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.telemetry import configure_logging, configure_tracing
 from cutroom.platform.temporal import RecurringWorkflow, connect, ensure_schedules, metric_meter
+from cutroom.platform.temporal_setup import has_library_attribute
 from cutroom.platform.worker_versions import deployment_config, unversioned_build_id
 from cutroom.products.catalog import PRODUCTS
 from cutroom.retention import catalog as retention
@@ -225,6 +227,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         client,
         running_jobs_per_library=settings.running_jobs_per_library,
         meter=metric_meter(settings),
+        sets_library_attribute=await has_library_attribute(client),
     )
     postgres = PostgresCheck(settings.worker_database)
     readiness = Readiness({"postgres": postgres, "temporal": client.service_client.check_health})
@@ -263,6 +266,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
 def main() -> None:
     settings = Settings()
     configure_logging(settings.log_level)
+    keep_freed_memory()
     run_and_exit(lambda: asyncio.run(run(settings)))
 
 

@@ -20,7 +20,8 @@ from cutroom.platform.transient import is_transient
 
 _log = logging.getLogger(__name__)
 
-HEARTBEAT_SECONDS = 2.0
+HEARTBEAT_SECONDS = 2.0  # the SDK sends one every 6 seconds
+FIRST_HEARTBEAT_SECONDS = 5.0  # shorter activities send none, because each heartbeat is a state transition
 MISSING_FILE = "A file of this video no longer exists."
 UNEXPECTED = "The job could not be completed."
 MAX_ATTEMPTS = 4  # for errors that may pass; those of unavailable infrastructure are retried without this limit
@@ -83,6 +84,7 @@ async def heartbeating(details: Callable[[], Sequence[object]] = tuple) -> Async
 
 
 async def _send_heartbeats(details: Callable[[], Sequence[object]]) -> None:
+    await asyncio.sleep(FIRST_HEARTBEAT_SECONDS)
     while True:
         activity.heartbeat(*details())
         await asyncio.sleep(HEARTBEAT_SECONDS)

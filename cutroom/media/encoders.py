@@ -27,8 +27,9 @@ class _Dialect:
 
 
 _DIALECTS: Mapping[VideoEncoder, _Dialect] = {
+    # A smaller motion search than that of the preset: less CPU time, and fewer bits for about the same SSIM (decision 56).
     VideoEncoder.LIBX264: _Dialect(
-        ("-preset", "veryfast", "-crf"), ("-sc_threshold", "0"), threads=("-threads", str(THREADS))
+        ("-preset", "veryfast", "-me_method", "dia", "-crf"), ("-sc_threshold", "0"), threads=("-threads", str(THREADS))
     ),
     # Without `-b:v 0`, a default bit rate of 2 Mbit/s would limit the quality.
     VideoEncoder.H264_NVENC: _Dialect(

@@ -6,7 +6,13 @@ from contextlib import suppress
 
 import asyncpg
 from temporalio.client import Client
-from temporalio.common import MetricMeter, Priority, WorkflowIDReusePolicy
+from temporalio.common import (
+    MetricMeter,
+    Priority,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -16,6 +22,7 @@ from cutroom.platform.outbox import CHANNEL
 from cutroom.platform.payload_codec import payloads_of
 from cutroom.platform.process.worker_metrics import OutboxMetrics
 from cutroom.platform.telemetry import continued_trace
+from cutroom.platform.temporal_setup import LIBRARY_ID
 from cutroom.platform.transient import is_transient
 
 BATCH = 50
@@ -39,11 +46,13 @@ class Relay:
         *,
         running_jobs_per_library: int,
         meter: MetricMeter = MetricMeter.noop,
+        sets_library_attribute: bool = False,
     ) -> None:
         self._database = database
         self._metrics = OutboxMetrics(meter)
         self._client = client
         self._cap = running_jobs_per_library
+        self._sets_library_attribute = sets_library_attribute  # Temporal refuses attributes that are not registered
         self._notified = asyncio.Event()
 
     async def run(self) -> None:
@@ -115,6 +124,7 @@ class Relay:
 
     async def _start(self, row: asyncpg.Record) -> None:
         owner = SYSTEM if row["workflow"] in OUTLIVE_LIBRARY else row["library_id"]
+        attributes = [SearchAttributePair(LIBRARY_ID, row["library_id"])] if self._sets_library_attribute else []
         with suppress(WorkflowAlreadyStartedError), continued_trace(row["trace_context"]), payloads_of(owner):
             await self._client.start_workflow(
                 row["workflow"],
@@ -123,6 +133,7 @@ class Relay:
                 task_queue=row["queue"],
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 priority=Priority(fairness_key=row["library_id"]),
+                search_attributes=TypedSearchAttributes(attributes),
             )
 
 

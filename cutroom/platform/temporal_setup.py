@@ -18,10 +18,12 @@ from temporalio.api.workflowservice.v1 import (
     UpdateNamespaceRequest,
 )
 from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
 from temporalio.service import RPCError, RPCStatusCode
 
+LIBRARY_ID = SearchAttributeKey.for_keyword("LibraryId")  # the relay sets it on every workflow that it starts
 SEARCH_ATTRIBUTES: Mapping[str, IndexedValueType.ValueType] = MappingProxyType(
-    {"LibraryId": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD}
+    {LIBRARY_ID.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD}
 )
 WORKER_DEPLOYMENT = "cutroom"
 USABLE_SECONDS = 60.0  # a frontend caches namespaces for ten seconds, and every node of a cluster has its own cache
@@ -101,6 +103,14 @@ async def _ensure_search_attributes(client: Client, namespace: str) -> list[str]
         if time.monotonic() > deadline:
             raise SetupError(f"search attributes of {namespace} are not usable after {USABLE_SECONDS:.0f} s: {missing}")
         await asyncio.sleep(POLL_SECONDS)
+
+
+async def has_library_attribute(client: Client) -> bool:
+    """Whether workflows can be started with a LibraryId; not in a namespace that was created without `set_up`."""
+    try:
+        return LIBRARY_ID.name not in await _missing_search_attributes(client, client.namespace)
+    except (RPCError, SetupError):  # Temporal Cloud has no operator service
+        return False
 
 
 async def _missing_search_attributes(client: Client, namespace: str) -> dict[str, IndexedValueType.ValueType]:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import cast
 
 import pytest
+from temporalio.api.operatorservice.v1 import DeleteNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
@@ -21,7 +22,8 @@ from cutroom.platform.db import Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.relay import MAX_REFUSALS, Relay
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal import connect
+from cutroom.platform.temporal import connect, connect_plainly
+from cutroom.platform.temporal_setup import LIBRARY_ID, NamespaceSpec, has_library_attribute, set_up
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.jobs.conftest import JobContext
@@ -61,6 +63,24 @@ async def test_concurrent_jobs_per_library_are_capped(
     assert await relay.relay_once() == 1
     started = [await client.get_workflow_handle(job_id).describe() for job_id in job_ids[:3]]
     assert {each.workflow_type for each in started} == {"shorts"}
+
+
+@pytest.mark.usefixtures("_empty_outbox")
+async def test_workflows_carry_their_library(runtime: Runtime, job_context: JobContext, settings: Settings) -> None:
+    namespace = f"library-{new_id()}"
+    await set_up(await connect_plainly(settings), NamespaceSpec(namespace, retention=timedelta(days=1)))
+    client = await connect(settings.model_copy(update={"temporal_namespace": namespace}))
+    [job_id] = await request_shorts(runtime, job_context, 1)
+    relay = Relay(
+        runtime.database,
+        client,
+        running_jobs_per_library=2,
+        sets_library_attribute=await has_library_attribute(client),
+    )
+    assert await relay.relay_once() == 1
+    started = await client.get_workflow_handle(job_id).describe()
+    assert started.typed_search_attributes.get(LIBRARY_ID) == job_context.library_id
+    await client.operator_service.delete_namespace(DeleteNamespaceRequest(namespace=namespace))
 
 
 @pytest.mark.usefixtures("_empty_outbox")

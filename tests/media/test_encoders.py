@@ -14,9 +14,10 @@ LIBX264, NVENC = VideoEncoder.LIBX264, VideoEncoder.H264_NVENC
 SOURCE = ("-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4")
 
 
-def test_libx264_is_used_as_before() -> None:
+def test_libx264_has_constant_quality_and_a_cap() -> None:
     assert encoders.h264(LIBX264, quality=23, max_kbps=1400) == [
-        *("-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-profile:v", "high", "-threads", "2"),
+        *("-c:v", "libx264", "-preset", "veryfast", "-me_method", "dia", "-crf", "23", "-profile:v", "high"),
+        *("-threads", "2"),
         *("-maxrate", "1400k", "-bufsize", "2800k"),
     ]
     assert encoders.fixed_gop(LIBX264, 50) == ["-g", "50", "-keyint_min", "50", "-sc_threshold", "0"]

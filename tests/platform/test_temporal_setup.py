@@ -23,7 +23,7 @@ from temporalio.client import Client
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.platform.temporal_setup import WORKER_DEPLOYMENT, NamespaceSpec, SetupError, set_up
+from cutroom.platform.temporal_setup import WORKER_DEPLOYMENT, NamespaceSpec, SetupError, has_library_attribute, set_up
 
 DAYS_3 = timedelta(days=3)
 
@@ -65,6 +65,9 @@ async def test_creates_a_namespace_once(client: Client, namespace: str) -> None:
     assert (await _search_attributes(client, namespace))["LibraryId"] == keyword
 
     assert await set_up(client, spec) == []
+    assert await has_library_attribute(
+        await Client.connect(client.service_client.config.target_host, namespace=namespace)
+    )
 
 
 async def test_corrects_the_retention_and_keeps_search_attributes(client: Client, namespace: str) -> None:

@@ -1,5 +1,6 @@
 """Local speech recognition with Whisper models in faster-whisper."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,15 +15,17 @@ from cutroom.engines.models.device import Device
 from cutroom.engines.recognition import hallucinations
 from cutroom.engines.recognition.hallucinations import DecodedSegment, is_hallucination, needs_second_pass
 from cutroom.engines.recognition.port import Transcription
+from cutroom.engines.recognition.shared_encodings import sharing_model
 from cutroom.engines.recognition.speech_windows import DecodingWindow, plan_windows
 from cutroom.engines.recognition.whisper_languages import language_code, whisper_code
 from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uncovered_speech, uses_spaces
 from cutroom.engines.types import SAMPLE_RATE, OnProgress, TimeSpan
 
 if TYPE_CHECKING:
-    from faster_whisper import BatchedInferencePipeline, WhisperModel  # type: ignore[import-untyped]
+    from faster_whisper import BatchedInferencePipeline  # type: ignore[import-untyped]
     from faster_whisper.transcribe import Segment  # type: ignore[import-untyped]
 
+    from cutroom.engines.recognition.shared_encodings import EncodingModel
     from cutroom.engines.types import Samples
 
 WINDOW_SECONDS = 30.0  # input length of the model
@@ -42,6 +45,10 @@ CONFIDENT_PROBABILITY = 0.9
 CONFIDENT_WINDOWS = 2  # agreeing windows after which detection stops
 
 COMPUTE_TYPES: Mapping[Device, str] = {Device.CPU: "int8", Device.CUDA: "float16"}
+# Features of the processor that CTranslate2's code for AVX-512 needs.
+AVX512 = frozenset({"avx512f", "avx512cd", "avx512vl", "avx512bw", "avx512dq"})
+CPU_INFO = Path("/proc/cpuinfo")
+
 _MODEL_FILES = ("config.json", "model.bin", "tokenizer.json")
 
 
@@ -94,10 +101,12 @@ class WhisperRecognizer:
         confident: Counter[str] = Counter()
         sampled = 0
         for index in _sample_indices(len(windows)):
-            _, _, all_probabilities = self._model.detect_language(windows[index].extract(samples))
+            all_probabilities = self._model.language_probabilities(windows[index].extract(samples))
             sampled += 1
-            votes.update(dict(all_probabilities))
-            confident.update(code for code, probability in all_probabilities if probability >= CONFIDENT_PROBABILITY)
+            votes.update(all_probabilities)
+            confident.update(
+                code for code, probability in all_probabilities.items() if probability >= CONFIDENT_PROBABILITY
+            )
             if max(confident.values(), default=0) >= CONFIDENT_WINDOWS:
                 break
         code, probability_sum = votes.most_common(1)[0]
@@ -192,19 +201,34 @@ def _credible_tokens(segments: "Sequence[Segment]", window: DecodingWindow) -> l
 @lru_cache(maxsize=len(Device))  # voice transfer uses the CPU
 def load_whisper(
     folder: Path, cpu_threads: int, device: Device = Device.CPU
-) -> "tuple[WhisperModel, BatchedInferencePipeline]":
+) -> "tuple[EncodingModel, BatchedInferencePipeline]":
     """Cached, so that a process loads the model once."""
     missing = [name for name in _MODEL_FILES if not (folder / name).is_file()]
     if missing:  # faster-whisper would download missing files
         raise EngineUnavailableError(f"The model {folder.name} is missing {', '.join(missing)}.")
+    _use_widest_vectors()
     faster_whisper = _import_faster_whisper()
     try:
-        model = faster_whisper.WhisperModel(
+        model = sharing_model(faster_whisper)(
             str(folder), device=device.value, compute_type=COMPUTE_TYPES[device], cpu_threads=cpu_threads
         )
     except (RuntimeError, ValueError) as error:
         raise EngineUnavailableError(f"The model {folder.name} cannot be loaded.") from error
     return model, faster_whisper.BatchedInferencePipeline(model)
+
+
+def _use_widest_vectors(cpu_info: Path = CPU_INFO) -> None:
+    """Lets CTranslate2 use AVX-512, which it does only if the environment says so when it is first used."""
+    if _cpu_features(cpu_info) >= AVX512:
+        os.environ.setdefault("CT2_FORCE_CPU_ISA", "AVX512")
+
+
+def _cpu_features(cpu_info: Path) -> set[str]:
+    try:
+        lines = cpu_info.read_text().splitlines()
+    except OSError:
+        return set()
+    return set(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
 
 
 def _import_faster_whisper() -> Any:  # noqa: ANN401 - a module

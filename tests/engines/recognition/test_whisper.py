@@ -1,5 +1,6 @@
 """Local Whisper transcription: accuracy, hallucination filtering, model loading and language codes."""
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -11,7 +12,7 @@ import pytest
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition.port import Transcription
-from cutroom.engines.recognition.whisper import WhisperRecognizer, _sample_indices
+from cutroom.engines.recognition.whisper import AVX512, WhisperRecognizer, _sample_indices, _use_widest_vectors
 from cutroom.engines.recognition.whisper_languages import NAMES, language_code, whisper_code
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from dev.fixtures.speech_clips import (
@@ -194,3 +195,38 @@ def test_long_continuous_speech_is_fully_transcribed(base: WhisperRecognizer, fo
     end = len(clip.samples) / SAMPLE_RATE
     transcription = base.transcribe(clip.samples, language="en", speech=[TimeSpan(1.0, end - 2.0)])
     assert error_rate(clip, transcription) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"), [(sorted(AVX512), "AVX512"), (["avx2", "avx512f"], None), ([], None)], ids=str
+)
+def test_avx512_is_used_only_where_the_processor_has_all_of_it(
+    features: list[str], expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CT2_FORCE_CPU_ISA", raising=False)
+    cpu_info = tmp_path / "cpuinfo"
+    cpu_info.write_text(f"model name : any\nflags : fpu {' '.join(features)}\n")
+    _use_widest_vectors(cpu_info)
+    assert os.environ.get("CT2_FORCE_CPU_ISA") == expected
+
+
+def test_the_windows_of_language_detection_are_encoded_once(
+    base: WhisperRecognizer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = base._model.model
+    calls: list[str] = []
+
+    class CountingModel:
+        def __getattr__(self, name: str) -> object:
+            calls.append(name)
+            return getattr(model, name)
+
+    monkeypatch.setattr(base._model, "model", CountingModel())
+    samples = two_cities(folder).samples
+    speech = [TimeSpan(0.0, len(samples) / SAMPLE_RATE)]
+    assert base.transcribe(samples, language=None, speech=speech).language == "en"
+    assert calls.count("detect_language") == 2
+    detected = calls.count("encode")
+    calls.clear()
+    base.transcribe(samples, language="en", speech=speech)
+    assert calls.count("encode") == detected
