@@ -27,7 +27,7 @@ class _Dialect:
 
 
 _DIALECTS: Mapping[VideoEncoder, _Dialect] = {
-    # A smaller motion search than that of the preset: less CPU time, and fewer bits for about the same SSIM (decision 56).
+    # A smaller motion search than that of the preset: fewer bits for about the same SSIM (decision 56).
     VideoEncoder.LIBX264: _Dialect(
         ("-preset", "veryfast", "-me_method", "dia", "-crf"), ("-sc_threshold", "0"), threads=("-threads", str(THREADS))
     ),
