@@ -3,15 +3,20 @@
 onnxruntime has fast kernels for the product of unsigned activations and signed weights that are known beforehand, but
 ConvInteger does not use them. The rewritten graph collects the inputs of each output in one row, and multiplies the
 rows by the weights. Integers are exact: the output is the same to the last bit.
+
+Processors with AVX2 and without VNNI add two such products in 16 bits, which overflow. There, graphs stay as they are.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
+from cutroom.engines.models.onnx import encode_protobuf, open_session
 from cutroom.engines.models.onnx_graph import INT8, INT64, UINT8, Node, OnnxGraph, Tensor
 
 _TO_END = 2**62
 _AXIS = "unrolled_axis"
+_TRIED = 64
 _TIME_LAST = (0, 2, 1)  # swaps channels and time
 
 
@@ -39,6 +44,31 @@ class _Convolution:
         if not is_simple or isinstance(padding, str) or isinstance(dilations, str):
             return None
         return cls(node, weights, zero_point.data[0], dilations[0], (padding[0], padding[1]))
+
+
+def with_fast_convolutions(graph: OnnxGraph) -> OnnxGraph:
+    """The graph that computes the same in the least time on this processor."""
+    return unroll_convolutions(graph) if multiplies_exactly() else graph
+
+
+@cache
+def multiplies_exactly() -> bool:
+    """Whether products of unsigned and signed bytes do not overflow; tried with the largest, in a row and in many."""
+    import numpy as np  # noqa: PLC0415 - the API process imports the engines without it
+
+    weights = np.repeat(np.array([-128, 127], np.int8), _TRIED).reshape(2, _TRIED).T
+    source = encode_protobuf((1, "x"), (2, encode_protobuf((1, encode_protobuf((1, UINT8))))))
+    graph = OnnxGraph(
+        model_fields=((1, 8), (8, encode_protobuf((1, ""), (2, 13)))),  # versions of the format and the operators
+        nodes=(Node.make("MatMulInteger", ["x", "w"], "y"),),
+        tensors={"w": Tensor.make("w", weights.tobytes(), data_type=INT8, shape=weights.shape)},
+        inputs={"x": source},
+        outputs={"y": encode_protobuf((1, "y"))},
+    )
+    session = open_session(graph.encode(), name="matrix product", cpu_threads=1)
+    tried = [np.full((rows, _TRIED), 255, np.uint8) for rows in (1, _TRIED)]
+    expected = 255 * weights.sum(axis=0, dtype=np.int32)
+    return all(bool((session.run(None, {"x": each})[0] == expected).all()) for each in tried)
 
 
 def unroll_convolutions(graph: OnnxGraph) -> OnnxGraph:

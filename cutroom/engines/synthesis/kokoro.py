@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.models.onnx import OnnxSession, open_session
-from cutroom.engines.models.onnx_convolutions import unroll_convolutions
+from cutroom.engines.models.onnx_convolutions import with_fast_convolutions
 from cutroom.engines.models.onnx_graph import OnnxGraph, read_graph
 from cutroom.engines.synthesis.chinese_phonemes import chinese_phonemes
 from cutroom.engines.synthesis.chunks import join_chunks, split_phonemes
@@ -69,7 +69,7 @@ class KokoroSynthesizer:
         if not self._voices:
             raise EngineUnavailableError("No Kokoro voices are installed.")
         graph = _read_model(model_folder / _FILE)
-        self._session = open_session(unroll_convolutions(graph).encode(), name=_FILE, cpu_threads=cpu_threads)
+        self._session = open_session(with_fast_convolutions(graph).encode(), name=_FILE, cpu_threads=cpu_threads)
         self._durations = _open_durations(graph, cpu_threads=cpu_threads)
         self._running = threading.Lock()
         self._espeak = Espeak(program, sandbox=sandbox)

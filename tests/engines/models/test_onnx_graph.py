@@ -8,8 +8,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from cutroom.engines.models import onnx_convolutions
 from cutroom.engines.models.onnx import open_session
-from cutroom.engines.models.onnx_convolutions import unroll_convolutions
+from cutroom.engines.models.onnx_convolutions import multiplies_exactly, unroll_convolutions, with_fast_convolutions
 from cutroom.engines.models.onnx_graph import read_graph
 from cutroom.engines.synthesis.kokoro import MAX_PHONEMES, SPEECH_RATE
 from cutroom.engines.synthesis.kokoro_durations import FRAME_SECONDS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHANNELS, OUTPUTS, FRAMES = 5, 4, 23
+EXACT = pytest.mark.skipif(not multiplies_exactly(), reason="this processor's products of bytes overflow")
 OPERATORS = [helper.make_opsetid("", 17)]
 
 
@@ -51,6 +53,7 @@ def run(model: bytes, inputs: Mapping[str, "NDArray[Any]"], output: str = "y") -
     return np.asarray(found)
 
 
+@EXACT
 @pytest.mark.parametrize(
     ("size", "attributes"),
     [
@@ -85,6 +88,15 @@ def test_other_convolutions_stay(attributes: dict[str, Any]) -> None:
     assert set(graph.tensors) == {"weights", "zero", "weights_zero"}
 
 
+@pytest.mark.parametrize(("is_exact", "operator"), [(True, "MatMulInteger"), (False, "ConvInteger")])
+def test_convolutions_stay_where_products_overflow(
+    monkeypatch: pytest.MonkeyPatch, *, is_exact: bool, operator: str
+) -> None:
+    monkeypatch.setattr(onnx_convolutions, "multiplies_exactly", lambda: is_exact)
+    graph = with_fast_convolutions(read_graph(convolution(3)))
+    assert operator in [node.operator for node in graph.nodes]
+
+
 def test_prefix_computes_one_value_from_what_it_needs() -> None:
     nodes = [
         helper.make_node("Mul", ["x", "two"], ["doubled"]),
@@ -109,6 +121,7 @@ def test_other_files_are_rejected(data: bytes) -> None:
         read_graph(data)
 
 
+@EXACT
 def test_unrolled_kokoro_speaks_the_same_and_durations_are_those_of_its_audio() -> None:
     path = model_folder("kokoro-int8") / "kokoro-v1.0.int8.onnx"
     graph = read_graph(path.read_bytes())
