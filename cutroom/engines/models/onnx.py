@@ -92,18 +92,24 @@ def _probe() -> bytes:
     return encode_protobuf((1, 8), (7, graph), (8, encode_protobuf((2, 13))))
 
 
-def encode_protobuf(*fields: tuple[int, int | str | bytes]) -> bytes:
+def encode_protobuf(*fields: tuple[int, int | str | bytes | memoryview]) -> bytes:
     """Encodes numbered fields as a protobuf message, the format of ONNX files."""
-    encoded = b""
+    parts: list[bytes | memoryview] = []
     for number, value in fields:
         if isinstance(value, int):
-            encoded += _varint(number << 3) + _varint(value)
+            parts.append(encode_varint(number << 3, value))
         else:
             data = value.encode() if isinstance(value, str) else value
-            encoded += _varint(number << 3 | 2) + _varint(len(data)) + data
-    return encoded
+            parts += [encode_varint(number << 3 | 2, len(data)), data]
+    return b"".join(parts)
 
 
-def _varint(number: int) -> bytes:
-    low = number & 127
-    return bytes([low]) if number == low else bytes([low | 128]) + _varint(number >> 7)
+def encode_varint(*numbers: int) -> bytes:
+    encoded = bytearray()
+    for number in numbers:
+        rest = number
+        while rest > 127:
+            encoded.append(rest & 127 | 128)
+            rest >>= 7
+        encoded.append(rest)
+    return bytes(encoded)

@@ -53,12 +53,17 @@ def trim_silence(samples: "Samples", sample_rate: int) -> "Samples":
     return samples[max(0, audible[0] * frame - edge) : (audible[-1] + 1) * frame + edge]
 
 
+def pause_seconds(phonemes: str) -> float:
+    """The pause after a chunk that is not the last."""
+    return SENTENCE_PAUSE_SECONDS if phonemes[-1] in SENTENCE_ENDS else CLAUSE_PAUSE_SECONDS
+
+
 def join_chunks(chunks: Sequence[tuple[str, "Samples"]], sample_rate: int) -> "Samples":
     """The audio of all chunks; each comes with its phonemes, whose last mark tells the pause after it."""
     import numpy as np  # noqa: PLC0415 - see above
 
     joined = []
     for phonemes, samples in chunks:
-        pause = SENTENCE_PAUSE_SECONDS if phonemes[-1] in SENTENCE_ENDS else CLAUSE_PAUSE_SECONDS
-        joined += [trim_silence(samples, sample_rate), np.zeros(round(pause * sample_rate), np.float32)]
+        pause = round(pause_seconds(phonemes) * sample_rate)
+        joined += [trim_silence(samples, sample_rate), np.zeros(pause, np.float32)]
     return np.concatenate(joined[:-1])

@@ -6,7 +6,7 @@ Calls block, so activities run them in threads; every adapter passes the conform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -49,4 +49,16 @@ class SpeechSynthesizer(Protocol):
 
     def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
         """Speaks the text in the given voice; deterministic as far as the engine allows."""
+        ...
+
+
+@runtime_checkable
+class DurationPredictor(Protocol):
+    """What some synthesizers can do as well: compute a duration before the audio, for a fraction of its cost."""
+
+    def predict_seconds(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> float | None:
+        """How long `synthesize` would speak, without the silence around it; fails as `synthesize` does.
+
+        None if the model that is installed cannot tell.
+        """
         ...

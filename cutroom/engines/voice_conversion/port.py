@@ -5,7 +5,7 @@ Calls block, so activities run them in threads; every adapter passes the conform
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 
@@ -37,3 +37,12 @@ class VoiceCloner(Protocol):
     ) -> SynthesizedSpeech:
         """Speaks the text in the reference voice; raises EngineError instead of substituting another voice."""
         ...
+
+
+@runtime_checkable
+class CloneDurationPredictor(Protocol):
+    """What some cloners can do as well, as `DurationPredictor` of synthesizers."""
+
+    def predict_seconds(
+        self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0
+    ) -> float | None: ...

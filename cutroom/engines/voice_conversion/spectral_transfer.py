@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.errors import EngineError, EngineUnavailableError, UnsuitableInputError
 from cutroom.engines.recognition.whisper import load_whisper
 from cutroom.engines.samples import resample
-from cutroom.engines.synthesis.port import Gender, SpeechSynthesizer, StockVoice, SynthesizedSpeech
+from cutroom.engines.synthesis.port import DurationPredictor, Gender, SpeechSynthesizer, StockVoice, SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE
 from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
 
@@ -95,12 +95,29 @@ class SpectralTransferCloner:
     ) -> SynthesizedSpeech:
         with self._lock:
             target = self._reference_features(reference)
-            pitch_hz = reference.pitch_hz or median_pitch(target.pitch_hz)
-            voice = nearest_voice(self._synthesizer.voices(), language=language, pitch_hz=pitch_hz)
-            factor = pitch_factor(voice.pitch_hz, pitch_hz)
+            voice, factor = self._nearest_voice(reference, target, language)
             speech = self._synthesizer.synthesize(text, voice=voice.name, language=language, speed=speed / factor)
             samples = resample(speech.samples, round(speech.sample_rate * factor), REFERENCE_RATE)
             return SynthesizedSpeech(self._convert(samples, target), REFERENCE_RATE)
+
+    def predict_seconds(
+        self, text: str, *, reference: ReferenceAudio, language: str, speed: float = 1.0
+    ) -> float | None:
+        """The transfer keeps the duration of the stock voice, apart from the shift of its pitch."""
+        if not isinstance(self._synthesizer, DurationPredictor):
+            return None
+        with self._lock:
+            voice, factor = self._nearest_voice(reference, self._reference_features(reference), language)
+        seconds = self._synthesizer.predict_seconds(text, voice=voice.name, language=language, speed=speed / factor)
+        return seconds / factor if seconds is not None else None
+
+    def _nearest_voice(
+        self, reference: ReferenceAudio, target: VoiceFeatures, language: str
+    ) -> tuple[StockVoice, float]:
+        """The stock voice that is transferred, and by how much its pitch is raised."""
+        pitch_hz = reference.pitch_hz or median_pitch(target.pitch_hz)
+        voice = nearest_voice(self._synthesizer.voices(), language=language, pitch_hz=pitch_hz)
+        return voice, pitch_factor(voice.pitch_hz, pitch_hz)
 
     def _reference_features(self, reference: ReferenceAudio) -> VoiceFeatures:
         if reference.fingerprint not in self._references:

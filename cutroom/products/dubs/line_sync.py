@@ -97,6 +97,11 @@ def fit_line(natural_seconds: float, slot: Slot) -> LineFit:
     return LineFit(round(tempo, 4), natural_seconds / tempo)
 
 
+def fits_slot(natural_seconds: float, slot: Slot) -> bool:
+    """Whether the tempo alone makes the duration that of the slot, within the tolerance."""
+    return abs(fit_line(natural_seconds, slot).seconds / slot.seconds - 1) <= SLOT_TOLERANCE
+
+
 def speaking_rate(natural_seconds: float, slot: Slot) -> float:
     """How fast the voice has to speak so that the tempo does the rest; 1 if the tempo is enough.
 

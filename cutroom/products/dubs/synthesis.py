@@ -6,7 +6,6 @@ Synthesized audio is stored under a fingerprint of its inputs, so that unchanged
 import asyncio
 import hashlib
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -16,15 +15,16 @@ from cutroom.engines.errors import UnsuitableInputError
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
-from cutroom.engines.voice_conversion.port import REFERENCE_RATE, ReferenceAudio
+from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 from cutroom.media.dubbing import AudioRange, change_tempo
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
-from cutroom.products.dubs.line_sync import best_wording, fit_line, next_wording, speaking_rate
-from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE, trim_silence
+from cutroom.products.dubs.line_speech import LineSpeech, pcm_seconds
+from cutroom.products.dubs.line_sync import best_wording, fit_line, fits_slot, next_wording, speaking_rate
+from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE
 from cutroom.products.dubs.script import CHUNK_SECONDS, AssignedVoice, DubLine, DubScript, SynthesizedLine
-from cutroom.products.speech.encoding import from_pcm, resample_speech, to_pcm
+from cutroom.products.speech.encoding import resample_speech, to_pcm
 from cutroom.products.speech.reference import (
     UnusableSampleError,
     extract_reference,
@@ -37,14 +37,12 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 PROFILE_SECONDS = 30.0  # audio analyzed per speaker
-# A voice that is asked to speak faster does so by less than it is asked, since its pauses stay: it is asked twice.
-MAX_SPEEDS = 2
+# A voice that is asked to speak faster does so by less than it is asked, since its pauses stay: it is asked again.
+MAX_SPEEDS, MAX_PREDICTED_SPEEDS = 2, 4
 MIN_SPEED, MAX_SPEED = 0.8, 1.3
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped
 # How far the voice may be from the rate that it was asked for: FITTED_EXCESS leaves this much of SLOT_TOLERANCE.
 MAX_RATE_ERROR = 0.025
-
-_log = logging.getLogger(__name__)
 
 
 async def assign_voices(
@@ -156,74 +154,46 @@ async def synthesize_line(
 ) -> SynthesizedLine:
     """Synthesize the candidate text that needs the least change of tempo, and adjust its tempo to the slot.
 
-    If the tempo is not enough, the text is synthesized again at another speaking rate.
+    If the tempo is not enough, the voice speaks the text at another rate. Wording and rate are chosen by durations that
+    were predicted, if the engine can: then one text is synthesized, and a second time only if it misses its slot.
     """
-    spoken: dict[int, bytes] = {}
-    while True:
-        seconds = {index: _seconds(pcm) for index, pcm in spoken.items()}
-        index = next_wording(line.texts, seconds, line.slot, language=dub.language)
-        if index is None:
-            break
-        spoken[index] = await _synthesize_text(artifacts, engines, dub=dub, line=line, voice=voice, index=index)
-    chosen = best_wording(seconds, line.slot)
-    pcm, wanted = spoken[chosen], speaking_rate(seconds[chosen], line.slot)
-    speed = rate = 1.0
-    for _ in range(MAX_SPEEDS):
-        if abs(rate - wanted) <= MAX_RATE_ERROR:
-            break
-        speed = round(min(max(speed * wanted / rate, MIN_SPEED), MAX_SPEED), 2)
-        pcm = await _synthesize_text(artifacts, engines, dub=dub, line=line, voice=voice, index=chosen, speed=speed)
-        rate = round(seconds[chosen] / _seconds(pcm), 3)
-    tempo = fit_line(_seconds(pcm), line.slot).tempo
+    speech = LineSpeech(artifacts, engines, dub, line, voice)
+    chosen = await _choose_wording(speech)
+    speed, rate = await _choose_speed(speech, chosen)
+    pcm = await speech.speak(chosen, speed=speed)
+    if not fits_slot(pcm_seconds(pcm), line.slot):
+        speed, rate = await _choose_speed(speech, chosen)
+        pcm = await speech.speak(chosen, speed=speed)
+    tempo = fit_line(pcm_seconds(pcm), line.slot).tempo
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
         pcm = await _change_tempo(artifacts, pcm, tempo)
     else:
         tempo = 1.0
     key = line_key(dub, line, voice)
-    synthesized = SynthesizedLine(line.number, key, _seconds(pcm), tempo, chosen, rate)
+    synthesized = SynthesizedLine(line.number, key, pcm_seconds(pcm), tempo, chosen, rate)
     await artifacts.put(dub.line_path(key), pcm)
     await artifacts.put(dub.line_result_path(key), json.dumps(asdict(synthesized)).encode())  # written last
     return synthesized
 
 
-def _seconds(pcm: bytes) -> float:
-    return len(pcm) / 2 / LINE_RATE
+async def _choose_wording(speech: LineSpeech) -> int:
+    """Index of the text that needs the least change of tempo."""
+    line, seconds = speech.line, dict[int, float]()
+    while (index := next_wording(line.texts, seconds, line.slot, language=speech.dub.language)) is not None:
+        seconds[index] = await speech.seconds(index)
+    return best_wording(seconds, line.slot)
 
 
-async def _synthesize_text(
-    artifacts: DubArtifacts,
-    engines: Engines,
-    *,
-    dub: DubRef,
-    line: DubLine,
-    voice: AssignedVoice,
-    index: int,
-    speed: float = 1.0,
-) -> bytes:
-    """A candidate text of a line at a speed of the voice, without surrounding silence."""
-    text = line.texts[index]
-    key = fingerprint({"text": text, "voice": voice.identity, "language": dub.language, "speed": speed})
-    path = dub.shared_path(f"synthesized/{key}.pcm")
-    if await artifacts.exists(path):
-        return await artifacts.read(path)
-    reference = None
-    if voice.reference_path is not None:
-        samples = from_pcm(await artifacts.read_cached(voice.reference_path))
-        reference = ReferenceAudio(samples, str(voice.reference_sha256), voice.pitch_hz)
-
-    def synthesize() -> bytes:
-        if reference is not None:
-            speech = engines.voice_cloner().synthesize(text, reference=reference, language=dub.language, speed=speed)
-        else:
-            synthesizer = engines.synthesizer_named(voice.engine)
-            speech = synthesizer.synthesize(text, voice=str(voice.voice), language=dub.language, speed=speed)
-        return to_pcm(trim_silence(resample_speech(speech, LINE_RATE)))
-
-    pcm = await asyncio.to_thread(synthesize)
-    await artifacts.put(path, pcm)
-    fields = {"video_id": dub.video_id, "dub": dub.name, "line": line.number, "speed": speed, "characters": len(text)}
-    _log.info("dub line synthesized", extra=fields)
-    return pcm
+async def _choose_speed(speech: LineSpeech, index: int) -> tuple[float, float]:
+    """The speed to ask the voice for, and the rate at which it then speaks, relative to its natural speed."""
+    natural = await speech.seconds(index)
+    wanted, speed, rate = speaking_rate(natural, speech.line.slot), 1.0, 1.0
+    for _ in range(MAX_PREDICTED_SPEEDS if speech.is_predicted else MAX_SPEEDS):
+        if abs(rate - wanted) <= MAX_RATE_ERROR:
+            break
+        speed = round(min(max(speed * wanted / rate, MIN_SPEED), MAX_SPEED), 2)
+        rate = round(natural / await speech.seconds(index, speed=speed), 3)
+    return speed, rate
 
 
 async def _change_tempo(artifacts: DubArtifacts, pcm: bytes, tempo: float) -> bytes:

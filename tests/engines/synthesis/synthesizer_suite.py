@@ -10,8 +10,9 @@ import pytest
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.recognition.whisper import WhisperRecognizer
 from cutroom.engines.samples import resample
+from cutroom.engines.synthesis.chunks import EDGE_SECONDS, trim_silence
 from cutroom.engines.synthesis.kokoro import KokoroSynthesizer
-from cutroom.engines.synthesis.port import SpeechSynthesizer, SynthesizedSpeech
+from cutroom.engines.synthesis.port import DurationPredictor, SpeechSynthesizer, SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from dev.fixtures.speech_clips import normalize_words
 from tests.engines.recognition.recognizer_suite import model_folder
@@ -58,6 +59,7 @@ class SynthesizerSuite:
     text = TEXT
     language = "en-US"
     is_deterministic = True
+    predicts_durations = False
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -108,3 +110,28 @@ class SynthesizerSuite:
     def test_unknown_voice_is_rejected(self, synthesizer: SpeechSynthesizer) -> None:
         with pytest.raises(EngineError, match="nobody"):
             synthesizer.synthesize(self.text, voice="nobody", language=self.language)
+
+    def test_durations_are_predicted(self, synthesizer: SpeechSynthesizer, spoken: SynthesizedSpeech) -> None:
+        assert isinstance(synthesizer, DurationPredictor) == self.predicts_durations
+        if not isinstance(synthesizer, DurationPredictor):
+            return
+        voice = synthesizer.voices()[0].name
+        predicted = synthesizer.predict_seconds(self.text, voice=voice, language=self.language)
+        faster = synthesizer.predict_seconds(self.text, voice=voice, language=self.language, speed=1.5)
+        trimmed = trim_silence(spoken.samples, spoken.sample_rate)
+        assert predicted is not None
+        assert faster is not None
+        assert predicted == pytest.approx(len(trimmed) / spoken.sample_rate - 2 * EDGE_SECONDS, rel=0.1)
+        assert 0.5 * predicted < faster < 0.9 * predicted
+
+    def test_prediction_fails_as_synthesis_does(self, synthesizer: SpeechSynthesizer) -> None:
+        if not isinstance(synthesizer, DurationPredictor):
+            assert not self.predicts_durations
+            return
+        voice = synthesizer.voices()[0].name
+        with pytest.raises(EngineError, match="nothing to speak"):
+            synthesizer.predict_seconds("... — !", voice=voice, language=self.language)
+        with pytest.raises(EngineError, match="speed"):
+            synthesizer.predict_seconds(self.text, voice=voice, language=self.language, speed=0.4)
+        with pytest.raises(EngineError, match="nobody"):
+            synthesizer.predict_seconds(self.text, voice="nobody", language=self.language)

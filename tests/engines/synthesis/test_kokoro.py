@@ -21,6 +21,8 @@ from tests.engines.synthesis.synthesizer_suite import SynthesizerSuite, kokoro
 class TestKokoro(SynthesizerSuite):
     """The conformance suite."""
 
+    predicts_durations = True
+
     @pytest.fixture(scope="class")
     @classmethod
     def synthesizer(cls) -> SpeechSynthesizer:
@@ -91,6 +93,21 @@ def test_natural_speed_is_that_of_people(voice: str) -> None:
     language = next(each.language for each in VOICES if each.name == voice)
     speech = kokoro().synthesize(text, voice=voice, language=language)
     assert 10 < len(text) / (len(speech.samples) / SPEECH_RATE) < 18
+
+
+@pytest.mark.parametrize(
+    ("text", "voice", "language"),
+    [
+        ("O trem para o Rio sai às sete horas da noite.", "pm_alex", "pt-BR"),
+        ("Nous cherchons un appartement près de la gare.", "ff_siwis", "fr"),
+        ("We could not find out why it had stopped. " * 10, "am_michael", "en-US"),  # in two chunks
+    ],
+)
+def test_predicted_duration_is_that_of_the_speech(text: str, voice: str, language: str) -> None:
+    predicted = kokoro().predict_seconds(text, voice=voice, language=language)
+    speech = kokoro().synthesize(text, voice=voice, language=language)
+    spoken = len(trim_silence(speech.samples, SPEECH_RATE)) / SPEECH_RATE - 2 * EDGE_SECONDS
+    assert predicted == pytest.approx(spoken, rel=0.05)
 
 
 def test_missing_model_voice_or_program_is_unavailable(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from cutroom.engines.errors import EngineError
 from cutroom.engines.samples import resample
+from cutroom.engines.synthesis.chunks import EDGE_SECONDS, trim_silence
 from cutroom.engines.synthesis.port import Gender, StockVoice, SynthesizedSpeech
 from cutroom.engines.types import SAMPLE_RATE
 from cutroom.engines.voice_conversion import spectral_transfer
@@ -45,6 +46,9 @@ class CachedKokoro:
     def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:
         self.requested_voices.append(voice)
         return kokoro_speech(text, voice, language, speed)
+
+    def predict_seconds(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> float | None:
+        return kokoro().predict_seconds(text, voice=voice, language=language, speed=speed)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +103,11 @@ class TestTransfer(VoiceClonerSuite):
         """Not exactly: a voice that is asked to speak faster does so by less."""
         base = kokoro_speech(TEXT, cached_kokoro.requested_voices[-1], "en")
         assert len(spoken.samples) == pytest.approx(len(base.samples), rel=0.08)
+
+    def test_duration_is_predicted(self, transfer: SpectralTransferCloner, spoken: SynthesizedSpeech) -> None:
+        predicted = transfer.predict_seconds(TEXT, reference=reference(), language="en")
+        trimmed = trim_silence(spoken.samples, REFERENCE_RATE)
+        assert predicted == pytest.approx(len(trimmed) / REFERENCE_RATE - 2 * EDGE_SECONDS, rel=0.1)
 
 
 @pytest.mark.parametrize(("wanted", "factor"), [(100.0, 1.0), (81.0, 0.9), (121.0, 1.1), (300.0, 1.18), (0.0, 1.0)])

@@ -38,9 +38,24 @@ class SteadySynthesizer:
 
     def synthesize(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> SynthesizedSpeech:  # noqa: ARG002 - the port's signature
         self.texts.append(text)
-        natural = natural_seconds(text, language=language) / self.speed
-        count = round(natural * (self.pause_share + (1 - self.pause_share) / speed) * LINE_RATE)
+        count = round(self.natural_seconds(text, language=language, speed=speed) * LINE_RATE)
         return SynthesizedSpeech(np.full(count, 0.1, np.float32), LINE_RATE)
+
+    def natural_seconds(self, text: str, *, language: str, speed: float) -> float:
+        natural = natural_seconds(text, language=language) / self.speed
+        return natural * (self.pause_share + (1 - self.pause_share) / speed)
+
+
+@dataclass
+class PredictingSynthesizer(SteadySynthesizer):
+    """Knows how long it speaks, apart from a constant error of its predictions."""
+
+    error: float = 1.0
+    predictions: list[tuple[str, float]] = field(default_factory=list)
+
+    def predict_seconds(self, text: str, *, voice: str, language: str, speed: float = 1.0) -> float | None:  # noqa: ARG002 - the port's signature
+        self.predictions.append((text, speed))
+        return self.error * self.natural_seconds(text, language=language, speed=speed)
 
 
 class StubEngines(Engines):
@@ -102,4 +117,29 @@ async def test_voice_speaks_faster_when_the_tempo_is_not_enough(
     assert synthesized.text_index == 2
     assert synthesized.speaking_rate == pytest.approx(1.16, abs=0.02)
     assert synthesized.tempo == pytest.approx(1.25, abs=0.02)
+    assert synthesized.seconds == pytest.approx(1.07 * seconds, rel=0.03)
+
+
+@pytest.mark.parametrize("error", [0.98, 1.0, 1.02])
+async def test_one_text_is_synthesized_where_durations_are_predicted(
+    runtime: Runtime, tmp_path: Path, error: float
+) -> None:
+    synthesizer = PredictingSynthesizer(pause_share=0.25, error=error)
+    seconds = natural_seconds(SHORTEST, language="pt") / 1.55
+    synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
+    assert synthesizer.texts == [SHORTEST]
+    assert [text for text, speed in synthesizer.predictions if speed == 1.0] == [LONG, SHORTEST]
+    assert len(set(synthesizer.predictions)) == len(synthesizer.predictions)
+    assert synthesized.text_index == 2
+    assert synthesized.speaking_rate == pytest.approx(1.16, abs=0.05)
+    assert synthesized.tempo == pytest.approx(1.25, abs=0.02)
+    assert synthesized.seconds == pytest.approx(1.07 * seconds, rel=0.03)
+
+
+async def test_line_that_misses_its_slot_is_synthesized_again(runtime: Runtime, tmp_path: Path) -> None:
+    synthesizer = PredictingSynthesizer(error=0.85)
+    seconds = natural_seconds(SHORTEST, language="pt") / 1.55
+    synthesized = await synthesize(runtime, tmp_path, synthesizer, seconds=seconds)
+    assert synthesizer.texts == [SHORTEST, SHORTEST]
+    assert synthesized.speaking_rate == pytest.approx(1.16, abs=0.02)
     assert synthesized.seconds == pytest.approx(1.07 * seconds, rel=0.03)
