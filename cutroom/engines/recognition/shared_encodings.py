@@ -15,7 +15,11 @@ class EncodingModel(Protocol):
     """A model of faster-whisper that keeps the encodings of windows whose language it detected."""
 
     model: Any  # of CTranslate2
+    feature_extractor: Any
     supported_languages: list[str]
+
+    def encode(self, features: Any) -> Any:  # noqa: ANN401 - of faster-whisper
+        ...
 
     def language_probabilities(self, samples: "Samples") -> Mapping[str, float]:
         """The probability of each language in one window."""
