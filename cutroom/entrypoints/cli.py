@@ -1,4 +1,4 @@
-"""The `cutroom-server` command: demo, doctor, models, Temporal, workers, administration, backup and restore."""
+"""The `cutroom-server` command: demo, doctor, models, Temporal, workers, cells, administration, backup and restore."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ import typer
 
 from cutroom.entrypoints.admin import app as admin
 from cutroom.entrypoints.backup import backup_command, restore_command
+from cutroom.entrypoints.cell_commands import app as cells
 from cutroom.entrypoints.model_commands import app as models
 from cutroom.entrypoints.temporal_commands import app as temporal
 from cutroom.entrypoints.worker_commands import app as workers
@@ -21,6 +22,7 @@ app.add_typer(models, name="models")
 app.add_typer(admin, name="admin")
 app.add_typer(temporal, name="temporal")
 app.add_typer(workers, name="workers")
+app.add_typer(cells, name="cells")
 app.command("backup")(backup_command)
 app.command("restore")(restore_command)
 
@@ -36,6 +38,14 @@ def demo(
     """Start every service on this machine and process a video with every product; requires a source checkout."""
     options = [*(["--exit"] if exit_ else []), *(["--video", str(video.resolve())] if video else [])]
     _run_from_checkout("demo", *options)
+
+
+@app.command("router")
+def router() -> None:
+    """Run the router in front of several cells."""
+    from cutroom.entrypoints.router import main as run  # noqa: PLC0415 - other commands need no server
+
+    run()
 
 
 @app.command("doctor")

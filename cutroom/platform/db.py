@@ -101,8 +101,8 @@ async def single_connection(url: str) -> AsyncIterator[Connection]:
 
 
 async def enter_library(connection: Connection, library_id: str) -> None:
-    """Confines the current transaction to a library."""
-    await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
+    """Confines the current transaction to a library; refused while it moves, and after it has left this cell."""
+    await connection.execute("SELECT enter_library($1)", library_id)
 
 
 async def register_json_codec(connection: Connection) -> None:

@@ -39,6 +39,11 @@ async def load_key_ring(connection: Connection, secret_box: SecretBox) -> None:
     )
 
 
+async def wrapped_keys(connection: Connection) -> list[tuple[int, bytes | None]]:
+    """The stored keys as they are, to compare two rings."""
+    return [tuple(row) for row in await connection.fetch("SELECT id, wrapped FROM key_ring ORDER BY id")]
+
+
 @asynccontextmanager
 async def followed_key_ring(
     database: Database, secret_box: SecretBox, *, refresh_seconds: float = REFRESH_SECONDS

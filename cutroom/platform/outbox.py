@@ -60,3 +60,36 @@ async def started_workflows(connection: Connection, library_id: str) -> list[str
         "SELECT workflow_id FROM started_workflows WHERE library_id = $1 ORDER BY workflow_id", library_id
     )
     return [row["workflow_id"] for row in rows]
+
+
+async def copy_starts(source: Connection, target: Connection, library_id: str) -> None:
+    """Copies what is not relayed yet to another database, in its order; that database assigns the ids."""
+    await target.execute("DELETE FROM outbox WHERE library_id = $1", library_id)
+    rows = await source.fetch(
+        """SELECT library_id, workflow, workflow_id, queue, argument, is_job, trace_context, created_at, refusals,
+                  retry_at, set_aside_at
+           FROM outbox WHERE library_id = $1 ORDER BY id""",
+        library_id,
+    )
+    await target.executemany(
+        """INSERT INTO outbox (library_id, workflow, workflow_id, queue, argument, is_job, trace_context, created_at,
+               refusals, retry_at, set_aside_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)""",
+        [tuple(row) for row in rows],
+    )
+
+
+async def add_running_start(connection: Connection, library_id: str, start: Mapping[str, str]) -> None:
+    """Starts a workflow again that was running elsewhere; `argument` is JSON.
+
+    Its job, if it has one, is already counted as running: the cap of the library must not hold it back.
+    """
+    await connection.execute(
+        """INSERT INTO outbox (library_id, workflow, workflow_id, queue, argument, is_job)
+           VALUES ($1, $2, $3, $4, $5::jsonb, false)""",
+        library_id,
+        start["workflow"],
+        start["workflow_id"],
+        start["queue"],
+        start["argument"],
+    )

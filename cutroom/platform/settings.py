@@ -36,6 +36,31 @@ class ModelSourceSettings(BaseSettings):
     translation_models_url: str | None = None  # a mirror of the Firefox Translations models
 
 
+class RouterSettings(BaseSettings):
+    """All that `cutroom-server router` needs; it listens on CUTROOM_ROUTER_HOST and CUTROOM_ROUTER_PORT."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    directory_url: SecretStr  # of the directory's database
+    cell_token: SecretStr = Field(min_length=32)
+    router_host: str = "127.0.0.1"
+    router_port: int = 8690
+    trusted_proxies: CommaSeparated[str] = []
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
+    log_level: str = "INFO"
+
+
+class MoverSettings(BaseSettings):
+    """What the commands that manage cells need."""
+
+    model_config = SettingsConfigDict(env_prefix="CUTROOM_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    directory_url: SecretStr
+    cells_dir: Path | None = None  # with the environment of each cell in `<cell>.env`
+    log_level: str = "INFO"
+
+
 class TemporalSettings(BaseSettings):
     """Where Temporal is; all that `cutroom-server temporal setup` needs."""
 
@@ -168,6 +193,9 @@ class Settings(TemporalSettings):
     # Decodes Temporal's payloads for operators at /operator/codec/decode; disabled without a token.
     codec_token: SecretStr | None = Field(default=None, min_length=32)
     codec_origin: str | None = None  # of Temporal's web UI, for CORS
+
+    # Lets the router in front of several cells ask for the library of a credential; disabled without a token.
+    cell_token: SecretStr | None = Field(default=None, min_length=32)
 
     # Mail to people with accounts, disabled without a server and a sender.
     smtp_host: str | None = None

@@ -11,6 +11,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from cutroom.errors import Code, CutroomError, invalid_fields
+from cutroom.platform import moved
+from cutroom.platform.moved import has_moved
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +74,8 @@ def error_response(error: Exception) -> ErrorResponse:
         return ErrorResponse(_from_validation(error))
     if isinstance(error, HTTPException):
         return ErrorResponse(_from_http(error))
+    if has_moved(error):
+        return ErrorResponse(CutroomError(Code.INTERNAL, headers=dict(moved.HEADERS)))
     _log.error("unexpected error", exc_info=error)
     return ErrorResponse(CutroomError(Code.INTERNAL))
 

@@ -42,7 +42,9 @@ from cutroom.console.framework.security import (
     set_cookie,
 )
 from cutroom.errors import Code, CutroomError, invalid_fields, not_found
+from cutroom.platform import moved
 from cutroom.platform.db import Connection, enter_library
+from cutroom.platform.moved import has_moved
 from cutroom.retention.revocations.log import log_revocations
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall, origin_of
@@ -349,6 +351,7 @@ def parse(model: type[Model], document: Mapping[str, Any]) -> Model:
         raise invalid_fields(fields) from error
 
 
+_MOVING = "Your library is being moved. Try again in a moment."
 _TOO_MANY = "Too many attempts. Wait a minute, then try again."
 _LIMITS = {
     "unfinished_jobs": "Too many jobs are unfinished. Try again when some of them are ready.",
@@ -367,9 +370,11 @@ def error_text(error: CutroomError) -> str:
 
 def error_page(request: Request, error: Exception) -> Response:
     known = error if isinstance(error, CutroomError) else None
+    if has_moved(error):
+        known = CutroomError(Code.INTERNAL, headers=dict(moved.HEADERS), message=_MOVING)
     if known is None and not isinstance(error, HTTPException):
         _log.error("page failed", exc_info=error)
-    problem = error_response(error) if known is not None or isinstance(error, HTTPException) else None
+    problem = error_response(known or error) if known is not None or isinstance(error, HTTPException) else None
     status = problem.status_code if problem is not None else 500
     code = problem.code if problem is not None else Code.INTERNAL
     message = error_text(known) if known else "Something went wrong on our side. The error has been logged."

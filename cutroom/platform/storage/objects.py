@@ -47,6 +47,7 @@ class ListedObject:
     path: str
     size_bytes: int
     changed_at: datetime
+    etag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class Storage:
         """Streams the objects under a prefix in the order of their paths, those after a path if one is given."""
         async for batch in obstore.list(self.store, prefix, offset=after, chunk_size=LIST_BATCH):
             for found in batch:
-                yield ListedObject(found["path"], size_bytes=found["size"], changed_at=found["last_modified"])
+                yield ListedObject(found["path"], found["size"], found["last_modified"], etag=found["e_tag"])
 
     async def folders(self, prefix: str) -> list[str]:
         """The next level of prefixes under a prefix, each with a slash at its end."""

@@ -26,6 +26,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive
 
+from cutroom.platform import moved
+from cutroom.platform.moved import has_moved
 from cutroom.platform.slots import SlotLimit, SlotsFullError
 from cutroom.platform.storage.gcs import GcsError
 from cutroom.platform.storage.multipart import StoreError
@@ -99,9 +101,13 @@ def google_errors(handler: Handler) -> Handler:
         except _UNAVAILABLE:
             _log.warning("upload dependency unavailable", exc_info=True)
             response = _error_response(try_again("The service is temporarily unavailable."))
-        except Exception:  # noqa: BLE001 - the response must have Google's format
-            _log.exception("upload failed unexpectedly")
-            response = _error_response(UploadError(500, "internalError", "An unexpected error occurred."))
+        except Exception as error:  # noqa: BLE001 - the response must have Google's format
+            if has_moved(error):
+                response = _error_response(try_again("The library is moving to another cell."))
+                response.headers.update(moved.HEADERS)
+            else:
+                _log.exception("upload failed unexpectedly")
+                response = _error_response(UploadError(500, "internalError", "An unexpected error occurred."))
         response.headers.update(_CORS)
         return response
 

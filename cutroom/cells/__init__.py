@@ -1,0 +1,1 @@
+"""Cells: where each library lives, the router in front of them, and moves between them."""

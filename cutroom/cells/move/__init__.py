@@ -1,0 +1,1 @@
+"""Moves a library to another cell while it is in use."""

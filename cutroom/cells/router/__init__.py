@@ -1,0 +1,1 @@
+"""Forwards each request to the cell of its library."""

@@ -1,0 +1,1 @@
+"""Tests of cells: the gate, the directory, the router and moves."""
