@@ -149,7 +149,9 @@ FUNCTIONS = {
     "unfinished_assemblies(timestamptz, integer)": (WORKER,),
     "voices_to_purge(timestamptz, integer)": (WORKER,),
     "webhook_endpoint_exists(text)": (API,),
+    "with_attempt(jsonb, jsonb)": (API, WORKER),
     "with_marks(real[], real, double precision)": (API, WORKER),
+    "with_step(jsonb, text, text, timestamptz, text)": (API, WORKER),
     "workspaces_owned_alone(text)": (API,),
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from cutroom.jobs.estimates import MeasuredRun, expect_run
 from cutroom.jobs.lifecycle import JobRef
@@ -11,6 +12,7 @@ from cutroom.platform.db import Connection
 
 MAX_PROGRESS = 99.0  # of an unfinished job
 MEASURED_RUNS = 20  # finished jobs that an expectation is based on
+MAX_STEP_ERROR = 200
 REPORT_PROGRESS = """WITH raised AS (
         SELECT greatest(progress, least(greatest($5::real, progress + $6::real), $7::real)) AS progress
         FROM jobs WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing' FOR UPDATE)
@@ -19,6 +21,15 @@ REPORT_PROGRESS = """WITH raised AS (
     FROM raised WHERE library_id = $1 AND id = $2
     RETURNING j.progress, coalesce(extract(epoch FROM $8 - started_at), 0)::real AS elapsed_seconds,
         expected_seconds, media_seconds"""
+
+
+class StepChange(StrEnum):
+    """What is recorded of a step, besides its progress, for the timeline of the job."""
+
+    STARTED = "started"
+    RETRIED = "retried"  # started again, after it failed or its worker stopped
+    ENDED = "ended"
+    FAILED = "failed"  # and is retried
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +109,20 @@ async def report_progress(
         now,
     )
     return None if row is None else JobProgress(**row)
+
+
+async def record_step(
+    connection: Connection, ref: JobRef, stage: str, change: StepChange, *, now: datetime, error: str | None = None
+) -> None:
+    """Record a change of a step for the timeline; `error` is why it failed, in words for the caller of the API."""
+    await connection.execute(
+        """UPDATE jobs SET steps = with_step(steps, $4, $5, $6, $7)
+           WHERE library_id = $1 AND id = $2 AND attempt = $3 AND status = 'processing'""",
+        ref.library_id,
+        ref.job_id,
+        ref.attempt,
+        stage,
+        change,
+        now,
+        error[:MAX_STEP_ERROR] if error is not None else None,
+    )

@@ -12,6 +12,8 @@ from cutroom.jobs.cancellation import cancel_job as cancel
 from cutroom.jobs.library_summary import summarize_library
 from cutroom.jobs.retries import retry_job as retry
 from cutroom.jobs.schemas import Job, JobList
+from cutroom.jobs.timeline.schemas import JobTimeline
+from cutroom.jobs.timeline.service import get_timeline
 from cutroom.library.schemas import LibrarySummary
 from cutroom.library.service import get_video
 from cutroom.web.middleware import CurrentCall, OperationRoute
@@ -38,6 +40,16 @@ async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
 async def get_job(call: CurrentCall, job_id: JobId) -> Job:
     """Retrieves a job. Poll it until its status is `ready` or `failed`, or subscribe to webhooks."""
     return await service.get_job(call.connection, call.principal.library_id, job_id)
+
+
+@router.get("/jobs/{jobId}/timeline", summary="Get the timeline of a job")
+@operation(scope=Scope.JOBS_READ, access=Access.READ)
+async def get_job_timeline(call: CurrentCall, job_id: JobId) -> JobTimeline:
+    """Returns what happened to a job, when, in which step, for how long, what was repeated and what it cost.
+
+    The texts are meant to be read and forwarded; branch on `kind` and `code`.
+    """
+    return await get_timeline(call.connection, call.principal.library_id, job_id, now=call.now)
 
 
 @router.post("/jobs/{jobId}/cancel", summary="Cancel a job")

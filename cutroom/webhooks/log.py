@@ -1,8 +1,11 @@
 """Lists deliveries of an endpoint, sends test events and redelivers events."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
+
+import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
@@ -16,6 +19,7 @@ from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
 TEST_EVENT = "endpoint.test"
 MAX_DELIVERIES = 100  # listed, newest first
 MAX_ATTEMPTS = 2_000
+MAX_JOB_DELIVERIES = 100  # in the timeline of a job
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,23 @@ async def list_deliveries(connection: Connection, principal: Principal, endpoint
             delivery.event_id, delivery.type, delivery.at, (*delivery.attempts, attempt)
         )
     return list(found.values())[:MAX_DELIVERIES]
+
+
+async def list_job_deliveries(
+    connection: Connection, library_id: str, job_id: str, *, ended_at: Sequence[datetime]
+) -> list[asyncpg.Record]:
+    """List the attempts to deliver the events of a job, given the times at which its attempts have ended."""
+    return await connection.fetch(
+        """SELECT e.id AS event_id, a.endpoint_id, e.type, a.number, a.at, a.outcome, a.status, a.milliseconds
+           FROM events e JOIN delivery_attempts a ON a.library_id = e.library_id AND a.event_id = e.id
+           WHERE e.library_id = $1 AND e.created_at = ANY ($3) AND e.payload ->> 'id' = $2
+             AND e.type IN ('job.ready', 'job.failed')
+           ORDER BY a.at, a.number LIMIT $4""",
+        library_id,
+        job_id,
+        list(ended_at),
+        MAX_JOB_DELIVERIES,
+    )
 
 
 async def send_test_event(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
