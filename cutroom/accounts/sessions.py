@@ -56,6 +56,7 @@ class ActiveSession:
     name: str
     library_name: str
     principal: Principal
+    snapshot: str  # of the database, from before anything else is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,10 @@ class SessionService:
     async def load(self, connection: Connection, token: str, *, now: datetime) -> ActiveSession | None:
         """Return the session's user; the connection is scoped to the selected library."""
         row = await connection.fetchrow(
-            "SELECT * FROM authenticate_session($1, $2, $3)", self._hash(token), now, IDLE_LIFETIME
+            "SELECT *, pg_current_snapshot()::text AS snapshot FROM authenticate_session($1, $2, $3)",
+            self._hash(token),
+            now,
+            IDLE_LIFETIME,
         )
         return None if row is None else self._active_session(row)
 
@@ -141,7 +145,9 @@ class SessionService:
             refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
             kind=PrincipalKind.PERSON,
         )
-        return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal)
+        return ActiveSession(
+            row["user_id"], row["email"], row["name"], row["library_name"], principal, row["snapshot"]
+        )
 
     async def end(self, connection: Connection, token: str) -> None:
         await connection.execute("SELECT end_session($1)", self._hash(token))

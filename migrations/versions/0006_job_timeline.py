@@ -1,6 +1,6 @@
-"""Records the steps of jobs and their earlier attempts, for the timeline of a job.
+"""Records the steps and earlier attempts of jobs for their timeline, and announces changes to open pages.
 
-0.1.0 runs with either version: it writes none of the new columns, whose rows then have no steps.
+0.1.0 runs with either version: it names the columns that it writes, and nobody listens to what its changes announce.
 """
 
 from alembic import op
@@ -47,11 +47,72 @@ LANGUAGE sql IMMUTABLE AS $$
 $$
 """
 
+# A notification is `<library or session> <topic> <transaction>`, sent with the commit and once per transaction.
+_ANNOUNCE = """
+CREATE FUNCTION announce_{name}() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    {body}
+    RETURN NULL;
+END $$
+"""
+_NOTIFY = "PERFORM pg_notify('changes', {key} || ' ' || {topic} || ' ' || pg_current_xact_id()::text);"
+_LIBRARY = "coalesce(NEW.library_id, OLD.library_id)"
+_ANNOUNCEMENTS = {
+    # Takes the topic as its argument.
+    "change": _NOTIFY.format(key=_LIBRARY, topic="TG_ARGV[0]"),
+    "video_output": _NOTIFY.format(key=_LIBRARY, topic="'video:' || coalesce(NEW.video_id, OLD.video_id)"),
+    "video": " ".join(
+        _NOTIFY.format(key="NEW.library_id", topic=topic) for topic in ("'videos'", "'details:' || NEW.id")
+    ),
+    "job": _NOTIFY.format(
+        key="NEW.library_id",
+        topic="""CASE NEW.type WHEN 'voice' THEN 'voices' WHEN 'character' THEN 'characters'
+            ELSE 'video:' || coalesce(NEW.video_id, NEW.plan ->> 'dubbed_video_id', NEW.plan ->> 'hosted_video_id', '')
+            END""",
+    ),
+    "delivery": _NOTIFY.format(key="NEW.library_id", topic="'deliveries:' || NEW.endpoint_id"),
+    "access": _NOTIFY.format(key="NEW.id", topic="'access'"),
+    "session_end": _NOTIFY.format(key="'session:' || OLD.id", topic="'access'"),
+}
+# Rows that a transaction writes outside of a library are not announced: bulk loads, copies and the relay.
+_IN_LIBRARY = "WHEN (current_setting('cutroom.library_id', true) <> '')"
+_TRIGGERS = (
+    f"CREATE TRIGGER jobs_announced AFTER INSERT OR UPDATE OF status, output_deleted_at ON jobs"
+    f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_job()",
+    f"CREATE TRIGGER videos_announced AFTER INSERT OR UPDATE ON videos"
+    f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_video()",
+    *(
+        f"CREATE TRIGGER {table}_announced AFTER INSERT OR UPDATE OR DELETE ON {table}"
+        f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_video_output()"
+        for table in ("dubs", "playbacks", "shorts_outputs", "thumbnail_requests", "thumbnails")
+    ),
+    *(
+        f"CREATE TRIGGER {table}_announced AFTER INSERT OR UPDATE OR DELETE ON {table}"
+        f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_change('{topic}')"
+        for table, topic in {
+            "brand_voices": "brand-voices",
+            "character_images": "characters",
+            "characters": "characters",
+            "exports": "exports",
+            "voices": "voices",
+        }.items()
+    ),
+    f"CREATE TRIGGER delivery_attempts_announced AFTER INSERT ON delivery_attempts"
+    f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_delivery()",
+    "CREATE TRIGGER members_announced AFTER UPDATE OR DELETE ON members"
+    " FOR EACH ROW EXECUTE FUNCTION announce_change('access')",
+    "CREATE TRIGGER libraries_announced AFTER UPDATE OF suspended_at, erased_at ON libraries"
+    " FOR EACH ROW EXECUTE FUNCTION announce_access()",
+    "CREATE TRIGGER sessions_announced AFTER DELETE ON sessions"
+    " FOR EACH ROW EXECUTE FUNCTION announce_session_end()",
+)
+
 
 def upgrade() -> None:
-    for statement in (_COLUMNS, _WITH_STEP, _WITH_ATTEMPT):
+    functions = [_ANNOUNCE.format(name=name, body=body) for name, body in _ANNOUNCEMENTS.items()]
+    for statement in (_COLUMNS, _WITH_STEP, _WITH_ATTEMPT, *functions, *_TRIGGERS):
         op.execute(statement)
 
 
 def downgrade() -> None:
-    """Nothing to revert: 0.1.0 names the columns that it reads and writes."""
+    """Nothing to revert: 0.1.0 names the columns that it reads and writes, and listens to nothing."""
