@@ -47,7 +47,7 @@ async def create(context: PageContext) -> Response:
 
 
 async def show_endpoint(context: PageContext) -> Response:
-    """The endpoint with its delivery log; the log is polled as a fragment."""
+    """The endpoint with its delivery log; the log reloads as a fragment."""
     _authorize_read(context)
     call, endpoint_id = context.call, context.request.path_params["endpoint_id"]
     endpoint = await log.find_endpoint(call.connection, call.principal, endpoint_id)
