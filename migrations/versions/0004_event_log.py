@@ -113,7 +113,7 @@ DECLARE
     created integer := 0;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('event partitions', 0));
-    FOR week IN SELECT generate_series(date_trunc('week', at), date_trunc('week', at) + interval '28 days', '7 days') LOOP
+    FOR week IN SELECT date_trunc('week', at) + weeks * interval '7 days' FROM generate_series(0, 4) AS weeks LOOP
         partition_name := 'events_' || to_char(week, 'YYYYMMDD');
         CONTINUE WHEN to_regclass(partition_name) IS NOT NULL;
         BEGIN
