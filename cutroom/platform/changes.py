@@ -118,7 +118,7 @@ class ChangeHub:
 
     @asynccontextmanager
     async def follow(self, keys: Iterable[str], *, since: Snapshot | None) -> AsyncIterator[ChangeFollower]:
-        """Follows libraries and sessions from a snapshot on; without one, from now on with the changes before missed."""
+        """Follows libraries and sessions from a snapshot on; without one, all that changed before was missed."""
         follower, keys = ChangeFollower(), tuple(keys)
         for key in keys:
             self._followers.setdefault(key, set()).add(follower)

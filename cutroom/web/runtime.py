@@ -11,6 +11,8 @@ from cutroom.accounts.keys import LastUsedRecorder
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
+from cutroom.events.hub import EventHub
+from cutroom.platform.broadcast import Broadcaster
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
@@ -54,6 +56,7 @@ class Runtime:
     temporal: Client
     multipart: Multipart
     readiness: Readiness
+    events: EventHub
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
@@ -76,6 +79,8 @@ async def open_runtime(
         pooler=settings.database_pooler,
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
+    database.announcer = Broadcaster(redis).send_all
+    events = EventHub(database, settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
     postgres = PostgresCheck(settings.api_database)
@@ -83,7 +88,7 @@ async def open_runtime(
     readiness = Readiness({"postgres": postgres})
     readiness.start()
     try:
-        async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds):
+        async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds), events.running():
             yield Runtime(
                 settings=settings,
                 clock=clock,
@@ -103,6 +108,7 @@ async def open_runtime(
                 temporal=await connect_lazily(settings, database=database, secret_box=secret_box),
                 multipart=multipart,
                 readiness=readiness,
+                events=events,
                 gcs=gcs,
             )
     finally:
