@@ -13,6 +13,7 @@ from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.events.hub import EventHub
 from cutroom.platform.broadcast import Broadcaster
+from cutroom.platform.changes import ChangeHub
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
@@ -57,6 +58,7 @@ class Runtime:
     multipart: Multipart
     readiness: Readiness
     events: EventHub
+    changes: ChangeHub
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
@@ -80,6 +82,7 @@ async def open_runtime(
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     database.announcer = Broadcaster(redis).send_all
+    changes = ChangeHub(settings.api_database)
     events = EventHub(database, settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
@@ -88,7 +91,11 @@ async def open_runtime(
     readiness = Readiness({"postgres": postgres})
     readiness.start()
     try:
-        async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds), events.running():
+        async with (
+            followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds),
+            events.running(),
+            changes.running(),
+        ):
             yield Runtime(
                 settings=settings,
                 clock=clock,
@@ -109,6 +116,7 @@ async def open_runtime(
                 multipart=multipart,
                 readiness=readiness,
                 events=events,
+                changes=changes,
                 gcs=gcs,
             )
     finally:

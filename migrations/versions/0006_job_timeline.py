@@ -103,8 +103,7 @@ _TRIGGERS = (
     " FOR EACH ROW EXECUTE FUNCTION announce_change('access')",
     "CREATE TRIGGER libraries_announced AFTER UPDATE OF suspended_at, erased_at ON libraries"
     " FOR EACH ROW EXECUTE FUNCTION announce_access()",
-    "CREATE TRIGGER sessions_announced AFTER DELETE ON sessions"
-    " FOR EACH ROW EXECUTE FUNCTION announce_session_end()",
+    "CREATE TRIGGER sessions_announced AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION announce_session_end()",
 )
 
 
