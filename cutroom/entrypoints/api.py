@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from socket import socket
 
 import uvicorn
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.entrypoints.admission import open_admission, serving_protocol
+from cutroom.events.routes import router as events
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -41,6 +43,7 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
+    events,
     *retention.ROUTERS,
     audit_log,
     capabilities,
@@ -71,7 +74,32 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     return app
 
 
-def build_service(settings: Settings, registry: CollectorRegistry, *, admission: Admission | None = None) -> ASGIApp:
+class WaitsEnd:
+    """Ends waiting requests before the process waits for its requests."""
+
+    def __init__(self) -> None:
+        self.end: Callable[[], None] = lambda: None
+
+
+class ApiServer(uvicorn.Server):
+    """Ends waiting requests when it stops, because it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, waits: WaitsEnd) -> None:
+        super().__init__(config)
+        self._waits = waits
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._waits.end()
+        await super().shutdown(sockets)
+
+
+def build_service(
+    settings: Settings,
+    registry: CollectorRegistry,
+    *,
+    admission: Admission | None = None,
+    waits: WaitsEnd | None = None,
+) -> ASGIApp:
     """The ASGI application with metrics, tracing and access log."""
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
@@ -81,6 +109,8 @@ def build_service(settings: Settings, registry: CollectorRegistry, *, admission:
         async with open_runtime(settings) as runtime:
             if admission is not None:
                 admission.watch(runtime.database.spare_connections)
+            if waits is not None:
+                waits.end = runtime.events.end
             yield runtime
         if tracing is not None:
             tracing.shutdown()
@@ -100,8 +130,9 @@ def main() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     registry = CollectorRegistry()
     admission = open_admission(settings, registry)
-    uvicorn.run(
-        build_service(settings, registry, admission=admission),
+    waits = WaitsEnd()
+    config = uvicorn.Config(
+        build_service(settings, registry, admission=admission, waits=waits),
         host=settings.api_host,
         port=settings.api_port,
         loop="uvloop",
@@ -116,6 +147,7 @@ def main() -> None:
         timeout_keep_alive=75,  # longer than load balancers keep idle connections, so that they close first
         timeout_graceful_shutdown=30,
     )
+    ApiServer(config, waits).run()
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ The interface that other packages build on, through `runtime.events`:
         for event in batch.events: ...  # a LoggedEvent: position, id, type, created_at, data
         for report in batch.progress: ...  # a JobProgressReport: job_id, payload (JSON)
 
-`next` returns an empty batch when the time is up. Events come in the order of the log, each once and none is skipped;
-`subscription.position` is that of the last one. Without `after`, a subscription starts at the end of the log. It holds
-no database connection while it waits. It raises when the library is moved or erased, and when the database fails.
+`next` returns an empty batch, which is false, when the time is up or the process stops: the caller stops waiting too.
+Events come in the order of the log, each once and none is skipped; `subscription.position` is that of the last one.
+Without `after`, a subscription starts at the end of the log. It holds no database connection while it waits. It raises
+when the library is moved or erased, and when the database fails.
 
 The table is the truth: a Redis message makes the process look at once, and all followed libraries are checked every
 few seconds, so that a lost message costs time only. A subscription has a position and no queue: a slow reader holds
@@ -69,8 +70,13 @@ class Subscription:
         self._reports: dict[str, JobProgressReport] = {}
         self._woken = asyncio.Event()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process stops: every batch is empty from now on."""
+        return self._hub.has_ended
+
     async def next(self, timeout_seconds: float | None = None) -> Batch:
-        """Wait for events or progress; return an empty batch when the time is up."""
+        """Wait for events or progress; return an empty batch when the time is up, or when the process stops."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._next()
@@ -84,7 +90,7 @@ class Subscription:
                 raise self._feed.error
             events = await self._read()
             reports, self._reports = list(self._reports.values()), {}
-            if batch := Batch(events, reports):
+            if (batch := Batch(events, reports)) or self.has_ended:
                 return batch
             if self.position >= self._feed.head:
                 await self._woken.wait()
@@ -134,6 +140,13 @@ class EventHub:
         self._tails: dict[str, asyncio.Task[None]] = {}
         self._reads = asyncio.Semaphore(CONCURRENT_READS)
         self._must_check = asyncio.Event()
+        self.has_ended = False
+
+    def end(self) -> None:
+        """End all subscriptions, because the process stops."""
+        self.has_ended = True
+        for feed in self._feeds.values():
+            feed.wake_all()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["EventHub"]:

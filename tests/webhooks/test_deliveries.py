@@ -13,6 +13,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
+from cutroom.events.activities import EventActivities
 from cutroom.events.rules import RETENTION
 from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
