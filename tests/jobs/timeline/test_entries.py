@@ -49,9 +49,9 @@ CHARGED = HeldCredits("a.2", 6_400, 6_400, 0, at(200), at(400), "reservation")
 
 
 def facts(
-    *attempts: AttemptFact, credits: dict[int, HeldCredits] | None = None, depends_on: tuple[str, ...] = ()
+    *attempts: AttemptFact, held: dict[int, HeldCredits] | None = None, depends_on: tuple[str, ...] = ()
 ) -> TimelineFacts:
-    return TimelineFacts(DUB, attempts, credits or {}, (), depends_on, now=at(500))
+    return TimelineFacts(DUB, attempts, held or {}, (), depends_on, now=at(500))
 
 
 def texts(found: TimelineFacts) -> list[tuple[float, str]]:
@@ -59,7 +59,7 @@ def texts(found: TimelineFacts) -> list[tuple[float, str]]:
 
 
 def test_failed_attempt_and_the_next_one() -> None:
-    assert texts(facts(FAILED, READY, credits={1: RETURNED, 2: CHARGED})) == [
+    assert texts(facts(FAILED, READY, held={1: RETURNED, 2: CHARGED})) == [
         (0, "The dub into Portuguese was requested."),
         (0, "6.4 credits were set aside for it."),
         (40, "What it depends on became ready after 40 s."),
@@ -102,10 +102,10 @@ def test_running_step_has_no_end() -> None:
         ),
         (facts(RUNNING), "In progress for 8 min 20 s, 43 % done. Current step: mixing."),
         (
-            facts(FAILED, credits={1: RETURNED}),
+            facts(FAILED, held={1: RETURNED}),
             "Failed after 1 min 30 s. The job could not be completed. 6.4 credits were returned.",
         ),
-        (facts(FAILED, READY, credits={2: CHARGED}), "Ready after 1 min 40 s in attempt 2, for 6.4 credits."),
+        (facts(FAILED, READY, held={2: CHARGED}), "Ready after 1 min 40 s in attempt 2, for 6.4 credits."),
         (facts(CANCELED), "Canceled after 9 s. Nothing was charged."),
         (
             facts(replace(READY, output_deleted_at=at(450))),
