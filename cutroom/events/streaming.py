@@ -30,41 +30,28 @@ _HEARTBEAT = b": heartbeat\n\n"
 Authorize = Callable[[], Awaitable[None]]
 
 
-class EventStream(Response):
-    """Follows the log of a library from a position, or from now on."""
+class ServerSentEvents(Response):
+    """Sends what `stream` writes, until it returns or the reader disconnects."""
 
     media_type = MEDIA_TYPE
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        principal: Principal,
-        *,
-        authorize: Authorize,
-        after: int | None = None,
-        types: tuple[EventType, ...] = EVENT_TYPES,
-        with_progress: bool = True,
-    ) -> None:
-        """`authorize` raises if the caller may not read any longer."""
+    def __init__(self) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
-        self._runtime = runtime
-        self._principal = principal
-        self._authorize = authorize
-        self._after = after
-        self._types = types
-        self._with_progress = with_progress
-        self._has_started = False
+
+    async def stream(self, writer: "StreamWriter") -> None:
+        """Start the response, write to it and end it."""
+        raise NotImplementedError
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         release_slot(scope)
         started = time.perf_counter()
-        writer = _Writer(self, scope, send)
+        writer = StreamWriter(self, scope, send)
         if IS_HEAD in scope:
             await writer.start()
             await writer.end()
             return
-        streaming = asyncio.create_task(self._stream(writer))
+        streaming = asyncio.create_task(self.stream(writer))
         watching = asyncio.create_task(disconnected(receive))
         try:
             await asyncio.wait((streaming, watching), return_when=asyncio.FIRST_COMPLETED)
@@ -76,7 +63,9 @@ class EventStream(Response):
         if not streaming.cancelled() and (error := streaming.exception()) is not None:
             await self._fail(error, writer, scope, receive, send)
 
-    async def _fail(self, error: BaseException, writer: "_Writer", scope: Scope, receive: Receive, send: Send) -> None:
+    async def _fail(
+        self, error: BaseException, writer: "StreamWriter", scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """An error becomes a response; once the stream has begun, it ends the stream, and the reader connects again."""
         if isinstance(error, StalledError):
             if (abort := scope.get(ABORT)) is not None:
@@ -90,7 +79,30 @@ class EventStream(Response):
             response.headers.update({name: value for name, value in self.headers.items() if name.startswith("rate")})
             await response(scope, receive, send)
 
-    async def _stream(self, writer: "_Writer") -> None:
+
+class EventStream(ServerSentEvents):
+    """Follows the log of a library from a position, or from now on."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        principal: Principal,
+        *,
+        authorize: Authorize,
+        after: int | None = None,
+        types: tuple[EventType, ...] = EVENT_TYPES,
+        with_progress: bool = True,
+    ) -> None:
+        """`authorize` raises if the caller may not read any longer."""
+        super().__init__()
+        self._runtime = runtime
+        self._principal = principal
+        self._authorize = authorize
+        self._after = after
+        self._types = types
+        self._with_progress = with_progress
+
+    async def stream(self, writer: "StreamWriter") -> None:
         library_id, ends_at = self._principal.library_id, time.monotonic() + STREAM_SECONDS
         async with (
             wait_limit(self._runtime, self._principal),
@@ -126,7 +138,7 @@ class StalledError(Exception):
     """The reader does not read."""
 
 
-class _Writer:
+class StreamWriter:
     """Sends bytes when the reader has taken earlier ones."""
 
     def __init__(self, response: Response, scope: Scope, send: Send) -> None:

@@ -131,10 +131,6 @@ class ChangeHub:
                 if not self._followers[key]:
                     del self._followers[key]
 
-    def count(self, key: str) -> int:
-        """How many followers a library or session has in this process."""
-        return len(self._followers.get(key, ()))
-
     def _replay(self, follower: ChangeFollower, keys: tuple[str, ...], since: Snapshot | None) -> None:
         if since is None or (self._complete_from is not None and since.minimum < self._complete_from):
             follower.miss()

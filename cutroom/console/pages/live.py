@@ -2,101 +2,118 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Self
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
+from cutroom.accounts.sessions import LibraryChoice
 from cutroom.console.framework.page_context import PageContext, page
 from cutroom.console.framework.security import cookie_name
 from cutroom.console.framework.states import progress_text
 from cutroom.errors import Code, CutroomError
 from cutroom.events.feed import JobProgressReport
 from cutroom.events.hub import Batch, Subscription
+from cutroom.events.streaming import ServerSentEvents, StreamWriter
 from cutroom.platform.changes import ERRORS, ChangeFollower, Changes, Snapshot
-from cutroom.web.admission.admission import SLOT
+from cutroom.platform.slots import SlotLimit, SlotsFullError
 
 BEAT_SECONDS = 15.0
-MAX_STREAMS = 20  # of one session in one process: one for each window that is visible
 ACCESS = "access"  # topic of changes of members, of suspensions and of ended sessions
 SIGNED_OUT, NO_ACCESS = "signed-out", "no-access"
+PAGE_SLOTS_RETRY_SECONDS = 15
 
 
 async def stream_changes(context: PageContext) -> Response:
     """Streams until the page is closed, the session ends or its user leaves the library."""
     query = context.request.query_params
     if context.signed_in is None:
-        return _respond(_end(SIGNED_OUT))
-    library_id = query.get("library", "")
-    if not any(each.id == library_id and not each.suspended for each in context.libraries):
-        return _respond(_end(NO_ACCESS))
-    session = f"session:{context.me.principal.id}"
-    if context.runtime.changes.count(session) >= MAX_STREAMS:
-        raise CutroomError(Code.RATE_LIMITED, headers={"Retry-After": "15"})
-    if (slot := context.request.scope.get(SLOT)) is not None:
-        slot.release()  # an open stream is no work
-    return _respond(_LiveStream(context, library_id, session=session).messages(query.get("after", "")))
+        return _EndedStream(SIGNED_OUT)
+    library = next((each for each in context.libraries if each.id == query.get("library")), None)
+    if library is None or library.suspended:
+        return _EndedStream(NO_ACCESS)
+    return _PageStream(context, library, after=query.get("after", ""))
 
 
-async def _end(reason: str) -> AsyncIterator[str]:
-    yield _message("end", reason)
-
-
-def _respond(messages: AsyncIterator[str]) -> Response:
-    # Proxies that buffer responses would hold the messages back.
-    return StreamingResponse(messages, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-
-
-def _message(event: str, data: str, *, cursor: str | None = None) -> str:
+def _message(event: str, data: str = "", *, cursor: str | None = None) -> bytes:
     position = f"id: {cursor}\n" if cursor is not None else ""
-    return f"{position}event: {event}\ndata: {data}\n\n"
+    return f"{position}event: {event}\ndata: {data}\n\n".encode()
 
 
-class _LiveStream:
-    """One open page. It holds no database connection between its checks."""
+class _EndedStream(ServerSentEvents):
+    """Tells a page not to connect again."""
 
-    def __init__(self, context: PageContext, library_id: str, *, session: str) -> None:
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self._reason = reason
+
+    async def stream(self, writer: StreamWriter) -> None:
+        await writer.start()
+        await writer.write([_message("end", self._reason)])
+        await writer.end()
+
+
+class _PageStream(ServerSentEvents):
+    """What an open page has not seen since a snapshot, and everything from now on.
+
+    It holds no database connection between its checks of the session. Pages have a limit of their own per library.
+    """
+
+    def __init__(self, context: PageContext, library: LibraryChoice, *, after: str) -> None:
+        super().__init__()
         self._runtime = context.runtime
         self._sessions = context.session_service
         self._token = context.request.cookies.get(cookie_name(context.runtime.settings, "session"), "")
         self._user_id = context.me.user_id
-        self._library_id = library_id
-        self._session = session
+        self._library = library
+        self._session = f"session:{context.me.principal.id}"
+        self._after = after
 
-    async def messages(self, after: str) -> AsyncIterator[str]:
-        """What the page has not seen since a snapshot, and everything from now on."""
-        runtime, since = self._runtime, Snapshot.parse(after)
-        async with (
-            runtime.changes.follow((self._library_id, self._session), since=since) as follower,
-            runtime.events.subscribe(self._library_id, types=(), with_progress=True) as progress,
-        ):
-            async for message in self._follow(follower, progress):
-                yield message
+    async def stream(self, writer: StreamWriter) -> None:
+        runtime, library_id = self._runtime, self._library.id
+        try:
+            async with (
+                runtime.slots.hold([SlotLimit(f"pages:{library_id}", self._library.plan.library_waits)]),
+                runtime.changes.follow((library_id, self._session), since=Snapshot.parse(self._after)) as follower,
+                runtime.events.subscribe(library_id, types=(), with_progress=True) as progress,
+            ):
+                await writer.start()
+                reason = await self._follow(writer, follower, progress)
+        except SlotsFullError as error:
+            headers = {"Retry-After": str(PAGE_SLOTS_RETRY_SECONDS)}
+            raise CutroomError(Code.RATE_LIMITED, headers=headers) from error
+        if reason is not None:
+            await writer.write([_message("end", reason)])
+        await writer.end()
 
-    async def _follow(self, follower: ChangeFollower, progress: Subscription) -> AsyncIterator[str]:
+    async def _follow(self, writer: StreamWriter, follower: ChangeFollower, progress: Subscription) -> str | None:
+        """Return why the stream has ended; None if the process stops."""
         clock = self._runtime.monotonic
         reason, cursor = await self._check()
-        yield _message("ready", "")
+        await writer.write([_message("ready")])
         async with _Waits(follower, progress) as waits:
             beat_at = clock() + BEAT_SECONDS
-            while reason is None:
+            while reason is None and not progress.has_ended:
                 changes, batch = await waits.next(max(0.0, beat_at - clock()))
-                if changes.is_incomplete:
-                    yield _message("missed", "")
-                elif topics := changes.topics - {ACCESS}:
-                    yield _message("changed", json.dumps(sorted(topics)))
-                for report in batch.progress:
-                    yield _message("progress", json.dumps(_describe(report, now=self._runtime.clock())))
+                await writer.write(self._messages(changes, batch))
                 if changes.is_incomplete or ACCESS in changes.topics:
                     reason, _ = await self._check()
                 if clock() >= beat_at:
                     # What the last snapshot sees was announced long before: the stream can go on from there.
-                    yield _message("beat", "", cursor=cursor)
+                    await writer.write([_message("beat", cursor=cursor)])
                     reason, cursor = await self._check()
                     beat_at = clock() + BEAT_SECONDS
-        yield _message("end", reason)
+        return reason
+
+    def _messages(self, changes: Changes, batch: Batch) -> Iterator[bytes]:
+        if changes.is_incomplete:
+            yield _message("missed")
+        elif topics := changes.topics - {ACCESS}:
+            yield _message("changed", json.dumps(sorted(topics)))
+        for report in batch.progress:
+            yield _message("progress", json.dumps(_describe(report, now=self._runtime.clock())))
 
     async def _check(self) -> tuple[str | None, str | None]:
         """Why the stream must end, if it must, and what is committed now; neither is known without a database."""
@@ -106,7 +123,7 @@ class _LiveStream:
                     connection,
                     self._token,
                     user_id=self._user_id,
-                    library_id=self._library_id,
+                    library_id=self._library.id,
                     now=self._runtime.clock(),
                 )
             reason = None if access.is_member else NO_ACCESS

@@ -106,6 +106,7 @@ async def show_downloads(context: PageContext) -> Response:
 async def _load(context: PageContext, request_id: str) -> SelectedDownload:
     download = await context.call_operation(downloads.get_download, request_id)
     job = await context.call_operation(jobs.get_job, JobKey(JobType.DOWNLOAD, request_id).id)
+    assert isinstance(job, Job)  # it does not wait
     assert job.video_id is not None
     video = await context.call_operation(routes.get_video, job.video_id)
     return SelectedDownload(video.title or "Untitled", video.id, job_label(job, context.call.now), download)
