@@ -115,11 +115,10 @@ async def upload(console: ConsoleStage) -> None:
 
 
 async def follow_progress(console: ConsoleStage) -> None:
-    """The tile becomes ready without interaction, including its transcript."""
-    await console.browser.wait_for(".tile .state.ready", seconds=JOB_SECONDS)
-    await console.browser.until(
-        "!document.querySelector('#grid').getAttribute('hx-trigger').includes('every')", seconds=JOB_SECONDS
-    )
+    """The tile becomes ready without interaction, including its transcript, and without polling."""
+    async with console.browser.following():
+        await console.browser.wait_for(".tile .state.ready", seconds=JOB_SECONDS)
+        await console.browser.until("!document.querySelector('.tile .state:not(.ready)')", seconds=JOB_SECONDS)
     await console.browser.capture("library")
 
 
