@@ -16,6 +16,7 @@ import asyncpg
 from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS
 
 CHANNEL = "changes"
+APPLICATION = "cutroom-changes"  # the name of the connection in pg_stat_activity
 RECENT_CHANGES = 4_096  # kept for followers that start with a snapshot from before
 RECONNECT_SECONDS = 1.0
 PING_SECONDS = 10.0
@@ -149,7 +150,10 @@ class ChangeHub:
 
     async def _listen(self) -> None:
         """One connection, until it fails."""
-        connection, is_closed = await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT_SECONDS), asyncio.Event()
+        is_closed = asyncio.Event()
+        connection = await asyncpg.connect(
+            self._url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings={"application_name": APPLICATION}
+        )
         connection.add_termination_listener(lambda _: is_closed.set())
         try:
             await connection.add_listener(CHANNEL, self._receive)

@@ -112,9 +112,8 @@ async def test_lost_connection_is_replaced_and_reported(
     async with hub.follow([person.library_id], since=await snapshot(runtime)) as follower:
         ended = await accounts.connection.fetchval(
             """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-               WHERE datname = current_database() AND query IN ('LISTEN changes', $1, 'SELECT 1')
-                 AND pid <> pg_backend_pid()""",
-            SNAPSHOT,
+               WHERE datname = current_database() AND application_name = $1""",
+            changes_module.APPLICATION,
         )
         assert ended
         assert (await follower.next()).is_incomplete

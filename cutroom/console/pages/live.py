@@ -9,7 +9,6 @@ from typing import Any, Self
 
 from starlette.responses import Response
 
-from cutroom.accounts.sessions import LibraryChoice
 from cutroom.console.framework.page_context import PageContext, page
 from cutroom.console.framework.security import cookie_name
 from cutroom.console.framework.states import progress_text
@@ -23,7 +22,8 @@ from cutroom.platform.slots import SlotLimit, SlotsFullError
 BEAT_SECONDS = 15.0
 ACCESS = "access"  # topic of changes of members, of suspensions and of ended sessions
 SIGNED_OUT, NO_ACCESS = "signed-out", "no-access"
-PAGE_SLOTS_RETRY_SECONDS = 15
+MAX_PAGES = 1_000  # of a library that are visible at once
+RETRY_SECONDS = 15
 
 
 async def stream_changes(context: PageContext) -> Response:
@@ -34,7 +34,7 @@ async def stream_changes(context: PageContext) -> Response:
     library = next((each for each in context.libraries if each.id == query.get("library")), None)
     if library is None or library.suspended:
         return _EndedStream(NO_ACCESS)
-    return _PageStream(context, library, after=query.get("after", ""))
+    return _PageStream(context, library.id, after=query.get("after", ""))
 
 
 def _message(event: str, data: str = "", *, cursor: str | None = None) -> bytes:
@@ -61,28 +61,28 @@ class _PageStream(ServerSentEvents):
     It holds no database connection between its checks of the session. Pages have a limit of their own per library.
     """
 
-    def __init__(self, context: PageContext, library: LibraryChoice, *, after: str) -> None:
+    def __init__(self, context: PageContext, library_id: str, *, after: str) -> None:
         super().__init__()
         self._runtime = context.runtime
         self._sessions = context.session_service
         self._token = context.request.cookies.get(cookie_name(context.runtime.settings, "session"), "")
         self._user_id = context.me.user_id
-        self._library = library
+        self._library_id = library_id
         self._session = f"session:{context.me.principal.id}"
         self._after = after
 
     async def stream(self, writer: StreamWriter) -> None:
-        runtime, library_id = self._runtime, self._library.id
+        runtime, library_id = self._runtime, self._library_id
         try:
             async with (
-                runtime.slots.hold([SlotLimit(f"pages:{library_id}", self._library.plan.library_waits)]),
+                runtime.slots.hold([SlotLimit(f"pages:{library_id}", MAX_PAGES)]),
                 runtime.changes.follow((library_id, self._session), since=Snapshot.parse(self._after)) as follower,
                 runtime.events.subscribe(library_id, types=(), with_progress=True) as progress,
             ):
                 await writer.start()
                 reason = await self._follow(writer, follower, progress)
         except SlotsFullError as error:
-            headers = {"Retry-After": str(PAGE_SLOTS_RETRY_SECONDS)}
+            headers = {"Retry-After": str(RETRY_SECONDS)}
             raise CutroomError(Code.RATE_LIMITED, headers=headers) from error
         if reason is not None:
             await writer.write([_message("end", reason)])
@@ -123,7 +123,7 @@ class _PageStream(ServerSentEvents):
                     connection,
                     self._token,
                     user_id=self._user_id,
-                    library_id=self._library.id,
+                    library_id=self._library_id,
                     now=self._runtime.clock(),
                 )
             reason = None if access.is_member else NO_ACCESS
