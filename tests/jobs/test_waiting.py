@@ -43,7 +43,7 @@ async def end(runtime: Runtime, ref: JobRef, how: str) -> None:
 
 async def waiting(service: RequestMiddleware, response: "asyncio.Task[httpx.Response]") -> None:
     """Until a request waits."""
-    app: Any = service._app  # noqa: SLF001 (the application that the middleware wraps)
+    app: Any = service._app
     assert isinstance(app, FastAPI)
     while not app.state.runtime.events.subscriptions and not response.done():
         await asyncio.sleep(0)
