@@ -35,6 +35,7 @@ from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
+STARTUP_FAILURE = 3
 SWITCH_SECONDS = 0.0005  # a request waits this long for a thread that computes, at each of its steps; 5 ms otherwise
 ROUTERS = (
     library,
@@ -147,7 +148,10 @@ def main() -> None:
         timeout_keep_alive=75,  # longer than load balancers keep idle connections, so that they close first
         timeout_graceful_shutdown=30,
     )
-    ApiServer(config, waits).run()
+    server = ApiServer(config, waits)
+    server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
 
 
 if __name__ == "__main__":

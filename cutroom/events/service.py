@@ -89,6 +89,12 @@ async def publish_event(
     return event_id
 
 
+def announce_progress(library_id: str, job_id: str, payload: Mapping[str, Any]) -> None:
+    """Send the progress of a job, once the transaction commits, to those who follow the library now."""
+    message = f"{job_id} {json.dumps(payload, separators=(',', ':'))}"
+    announce(Announcement(topic_of(library_id), message))
+
+
 async def send_to_endpoint(
     connection: Connection, library_id: str, endpoint_id: str, *, type_: str, data: Mapping[str, Any], now: datetime
 ) -> str:

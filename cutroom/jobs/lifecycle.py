@@ -183,7 +183,7 @@ async def start_playback(connection: Connection, library_id: str, video_id: str,
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
-    """Fail the job and its dependents, release their escrow and publish `job.failed` for each."""
+    """Fail the job and its dependents, release their escrow and publish `job.failed` for each, then `job.cancelled`."""
     failed = await _mark_failed(connection, ref, failure=failure, now=now)
     for each, video_id in failed:
         await _update_video(connection, each, video_id, state="failed", now=now)
@@ -193,6 +193,8 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
         await _settle(connection, each, video_id, settle=escrow.release, now=now)
     for each, _ in failed:
         await _publish_job_event(connection, each, type_="job.failed", now=now)
+    if failed and failure.code == CANCELLED:
+        await _publish_job_event(connection, ref, type_="job.cancelled", now=now)
     return bool(failed)
 
 

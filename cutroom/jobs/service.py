@@ -353,14 +353,15 @@ def job_from_row(row: asyncpg.Record) -> Job:
         automation_type=row["automation_type"],
         progress=whole_percent(row["progress"]) if processing else None,
         stage=row["stage"] if processing else None,
-        estimated_ready_at=_estimated_ready_at(row) if processing else None,
+        estimated_ready_at=estimated_ready_at(row) if processing else None,
         result=row["result"],
         output_deleted_at=row["output_deleted_at"],
         error=error,
     )
 
 
-def _estimated_ready_at(row: asyncpg.Record) -> datetime | None:
+def estimated_ready_at(row: asyncpg.Record) -> datetime | None:
+    """When a running job will probably be ready, as seen when its row was read."""
     if row["started_at"] is None or not row["is_measured"]:
         return None
     run = RunState(

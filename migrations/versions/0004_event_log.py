@@ -210,6 +210,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT count(*)::integer FROM gone
 $$
 """
+_LOW_BALANCE = "ALTER TABLE ledger_balances ADD COLUMN low_balance bigint NOT NULL DEFAULT 10000"
 _VIEWS = (
     """
     CREATE VIEW published_webhook_endpoints WITH (security_invoker = true) AS
@@ -250,6 +251,7 @@ def upgrade() -> None:
         _ATTEMPTS_INDEX,
         _PURGE_ATTEMPTS,
         *_VIEWS,
+        _LOW_BALANCE,
     ):
         op.execute(statement)
     _add_to_erasure("event_logs", before="webhook_endpoints")

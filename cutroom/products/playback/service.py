@@ -255,10 +255,10 @@ async def set_original_language(connection: Connection, library_id: str, video_i
     )
 
 
-async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:  # noqa: ARG001
+async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:
     """Removes the stream of a video; the next finished dub or caption packages it again."""
     await connection.execute(
         "DELETE FROM playback_tracks WHERE library_id = $1 AND video_id = $2", library_id, video_id
     )
     await connection.execute("DELETE FROM playbacks WHERE library_id = $1 AND video_id = $2", library_id, video_id)
-    await set_playback_languages(connection, library_id, video_id, languages=None)
+    await set_playback_languages(connection, library_id, video_id, languages=None, now=now)
