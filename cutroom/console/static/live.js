@@ -59,7 +59,8 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     const section = event.detail.elt;
     if (!section.dataset?.live) return;
-    if (!event.detail.successful) {
+    const { status } = event.detail.xhr;
+    if (!event.detail.successful && (status === 0 || status === 429 || status >= 500)) {
       stale.add(section.id);
       setTimeout(reloadSoon, RETRY_MS.at(-1));
     } else if (stale.size) reloadSoon();
