@@ -8,7 +8,7 @@ from socket import socket
 
 import uvicorn
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 from starlette.types import ASGIApp
 
 from cutroom.audit.routes import router as audit_log
@@ -104,6 +104,7 @@ def build_service(
     """The ASGI application with metrics, tracing and access log."""
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
+    subscriptions = Gauge("cutroom_event_subscriptions", "Waiting requests and streams.", registry=registry)
 
     @asynccontextmanager
     async def open_dependencies() -> AsyncIterator[Runtime]:
@@ -112,6 +113,7 @@ def build_service(
                 admission.watch(runtime.database.spare_connections)
             if waits is not None:
                 waits.end = runtime.events.end
+            subscriptions.set_function(lambda: runtime.events.subscriptions)
             yield runtime
         if tracing is not None:
             tracing.shutdown()

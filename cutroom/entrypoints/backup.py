@@ -32,7 +32,7 @@ OBJECTS = "objects"
 ERASURES = "erasures"
 REVOCATIONS = "revocations"
 MAX_CONCURRENCY = 8
-# Positions of events from after the backup are not assigned again: a reader that has seen them misses none of the new ones.
+# Positions from after the backup are not assigned again: a reader that has seen them misses none of the new events.
 _SKIP_POSITIONS = b"""DO $$ BEGIN
     IF to_regclass('public.event_logs') IS NOT NULL THEN
         UPDATE public.event_logs SET last_position = last_position + 4294967296;

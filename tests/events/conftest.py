@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,7 +13,7 @@ import uvicorn
 
 from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.events.rules import EventType
-from cutroom.events.service import LoggedEvent, publish_event, read_events
+from cutroom.events.service import LoggedEvent, announce_progress, publish_event, read_events
 from cutroom.platform.clock import system_clock
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
@@ -32,6 +33,15 @@ class Library:
             for name in names:
                 data = {"id": name}
                 await publish_event(connection, self.id, type=type_, data=data, now=now or system_clock())
+
+    async def roll_back(self) -> None:
+        """An event and progress of a transaction that does not commit."""
+        with suppress(ZeroDivisionError):
+            async with self.runtime.database.transaction(self.id) as connection:
+                data = {"id": "rolled back"}
+                await publish_event(connection, self.id, type="job.ready", data=data, now=system_clock())
+                announce_progress(self.id, "rolled back", data)
+                raise ZeroDivisionError
 
     async def log(self, after: int = 0) -> list[LoggedEvent]:
         async with self.runtime.database.transaction(self.id) as connection:

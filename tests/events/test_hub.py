@@ -40,14 +40,6 @@ async def hub(settings: Settings) -> AsyncIterator[EventHub]:
         yield opened
 
 
-@pytest.fixture
-async def announcing(library: Library, settings: Settings) -> AsyncIterator[Library]:
-    """The library in a process that announces its events, as all do."""
-    assert library.runtime.database.announcer is not None
-    assert settings.redis_url
-    yield library
-
-
 async def read(subscription: Subscription, count: int) -> list[str]:
     found: list[str] = []
     while len(found) < count:
@@ -56,50 +48,50 @@ async def read(subscription: Subscription, count: int) -> list[str]:
 
 
 async def test_a_message_wakes_the_readers_of_its_library_only(
-    hub: EventHub, announcing: Library, accounts: Accounts
+    hub: EventHub, library: Library, accounts: Accounts
 ) -> None:
-    other = Library(announcing.runtime, (await accounts.person()).library_id)
-    async with hub.subscribe(announcing.id) as mine, hub.subscribe(other.id) as theirs:
+    other = Library(library.runtime, (await accounts.person()).library_id)
+    async with hub.subscribe(library.id) as mine, hub.subscribe(other.id) as theirs:
         await other.publish("theirs")
         assert await read(theirs, 1) == ["theirs"]
-        await announcing.publish("mine")
+        await library.publish("mine")
         assert await read(mine, 1) == ["mine"]
 
 
-async def test_a_subscription_begins_at_the_end_of_the_log(hub: EventHub, announcing: Library) -> None:
-    await announcing.publish("before")
-    async with hub.subscribe(announcing.id) as subscription:
+async def test_a_subscription_begins_at_the_end_of_the_log(hub: EventHub, library: Library) -> None:
+    await library.publish("before")
+    async with hub.subscribe(library.id) as subscription:
         assert subscription.position == 1
         assert not await subscription.next(0.01)
-        await announcing.publish("after")
+        await library.publish("after")
         assert await read(subscription, 1) == ["after"]
 
 
-async def test_events_after_a_position_come_first(hub: EventHub, announcing: Library) -> None:
+async def test_events_after_a_position_come_first(hub: EventHub, library: Library) -> None:
     names = [str(number) for number in range(PAGE + 20)]
-    await announcing.publish(*names)
-    async with hub.subscribe(announcing.id, after=5) as subscription:
+    await library.publish(*names)
+    async with hub.subscribe(library.id, after=5) as subscription:
         first = await subscription.next()
         assert names_of(first.events) == names[5 : PAGE + 5]
-        await announcing.publish("live")
+        await library.publish("live")
         assert await read(subscription, 16) == [*names[PAGE + 5 :], "live"]
 
 
 async def test_a_reader_behind_the_feed_reads_from_the_table(
-    hub: EventHub, announcing: Library, monkeypatch: pytest.MonkeyPatch
+    hub: EventHub, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "RECENT_EVENTS", 3)
-    async with hub.subscribe(announcing.id) as slow, hub.subscribe(announcing.id) as quick:
+    async with hub.subscribe(library.id) as slow, hub.subscribe(library.id) as quick:
         for number in range(10):
-            await announcing.publish(str(number))
+            await library.publish(str(number))
             assert await read(quick, 1) == [str(number)]
         assert await read(slow, 10) == [str(number) for number in range(10)]
 
 
-async def test_types_are_left_out_and_passed_over(hub: EventHub, announcing: Library) -> None:
-    async with hub.subscribe(announcing.id, types=("job.failed",)) as subscription:
-        await announcing.publish("one", "two")
-        await announcing.publish("three", type_="job.failed")
+async def test_types_are_left_out_and_passed_over(hub: EventHub, library: Library) -> None:
+    async with hub.subscribe(library.id, types=("job.failed",)) as subscription:
+        await library.publish("one", "two")
+        await library.publish("three", type_="job.failed")
         assert await read(subscription, 1) == ["three"]
         assert subscription.position == 3
 
@@ -123,38 +115,33 @@ async def test_without_redis_the_check_is_enough(settings: Settings, library: Li
     await database.close()
 
 
-async def test_a_lost_connection_to_redis_is_made_up_for(
-    hub: EventHub, announcing: Library, settings: Settings
-) -> None:
+async def test_a_lost_connection_to_redis_is_made_up_for(hub: EventHub, library: Library, settings: Settings) -> None:
     redis = Redis.from_url(settings.redis_url.get_secret_value())
-    async with hub.subscribe(announcing.id) as subscription:
-        await announcing.publish("before")
+    async with hub.subscribe(library.id) as subscription:
+        await library.publish("before")
         assert await read(subscription, 1) == ["before"]
         await redis.client_kill_filter(_type="pubsub", skipme=False)  # a message now reaches nobody
-        await announcing.publish("between")
+        await library.publish("between")
         assert await read(subscription, 1) == ["between"]
-        await announcing.publish("after")
+        await library.publish("after")
         assert await read(subscription, 1) == ["after"]
     await redis.aclose()
 
 
-async def test_progress_is_sent_when_its_transaction_commits(hub: EventHub, announcing: Library) -> None:
+async def test_progress_is_sent_when_its_transaction_commits(hub: EventHub, library: Library) -> None:
     async with (
-        hub.subscribe(announcing.id, with_progress=True) as subscription,
-        hub.subscribe(announcing.id) as other,
+        hub.subscribe(library.id, with_progress=True) as subscription,
+        hub.subscribe(library.id) as other,
     ):
-        await announcing.publish("first")  # both follow the library now
+        await library.publish("first")  # both follow the library now
         await read(subscription, 1)
         await read(other, 1)
-        with pytest.raises(ZeroDivisionError):
-            async with announcing.runtime.database.transaction(announcing.id):
-                announce_progress(announcing.id, "rolled-back", {"progress": 1})
-                raise ZeroDivisionError
-        async with announcing.runtime.database.transaction(announcing.id):
-            announce_progress(announcing.id, "job", {"progress": 2})
+        await library.roll_back()
+        async with library.runtime.database.transaction(library.id):
+            announce_progress(library.id, "job", {"progress": 2})
         batch = await subscription.next()
         assert [(each.job_id, each.payload) for each in batch.progress] == [("job", '{"progress":2}')]
-        await announcing.publish("second")
+        await library.publish("second")
         assert names_of((await other.next()).events) == ["second"]
 
 
@@ -183,19 +170,19 @@ async def test_subscriptions_end_with_the_process(hub: EventHub, library: Librar
 
 async def test_waiting_holds_no_connection(settings: Settings, library: Library) -> None:
     database = await Database.connect(settings.api_database, 1, application="cutroom-tests")
-    async with EventHub(database, settings.redis_url.get_secret_value(), check_seconds=NEVER).running() as hub:
-        async with hub.subscribe(library.id) as one, hub.subscribe(library.id) as two:
-            waits = [asyncio.create_task(each.next()) for each in (one, two)]
-            async with database.transaction(library.id) as connection:  # the only one
-                assert await connection.fetchval("SELECT 1") == 1
-            await library.publish("one")
-            assert [names_of((await each).events) for each in waits] == [["one"], ["one"]]
+    hub = EventHub(database, settings.redis_url.get_secret_value(), check_seconds=NEVER)
+    async with hub.running(), hub.subscribe(library.id) as one, hub.subscribe(library.id) as two:
+        waits = [asyncio.create_task(each.next()) for each in (one, two)]
+        async with database.transaction(library.id) as connection:  # the only one
+            assert await connection.fetchval("SELECT 1") == 1
+        await library.publish("one")
+        assert [names_of((await each).events) for each in waits] == [["one"], ["one"]]
     await database.close()
 
 
-async def test_concurrent_writers_and_readers_agree(hub: EventHub, announcing: Library) -> None:
+async def test_concurrent_writers_and_readers_agree(hub: EventHub, library: Library) -> None:
     async def follow(after: int | None) -> list[str]:
-        async with hub.subscribe(announcing.id, after=after) as subscription:
+        async with hub.subscribe(library.id, after=after) as subscription:
             started.append(subscription)
             return await read(subscription, 200)
 
@@ -203,8 +190,8 @@ async def test_concurrent_writers_and_readers_agree(hub: EventHub, announcing: L
     readers = [asyncio.create_task(follow(0 if number % 2 else None)) for number in range(8)]
     while len(started) < len(readers):
         await asyncio.sleep(0)
-    await asyncio.gather(*(announcing.publish(*(f"{writer}.{part}" for part in range(5))) for writer in range(40)))
-    expected = await announcing.names()
+    await asyncio.gather(*(library.publish(*(f"{writer}.{part}" for part in range(5))) for writer in range(40)))
+    expected = await library.names()
     assert [await reader for reader in readers] == [expected] * len(readers)
 
 
