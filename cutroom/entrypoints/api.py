@@ -28,8 +28,8 @@ from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
-from cutroom.web.cell_routes import router as cell
-from cutroom.web.codec_routes import router as codec
+from cutroom.web.internal.cell_routes import router as cell
+from cutroom.web.internal.codec_routes import router as codec
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks

@@ -32,8 +32,8 @@ from cutroom.events.feed import Feed, JobProgressReport
 from cutroom.events.rules import EVENT_TYPES
 from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_heads, topic_of
 from cutroom.platform import moved
-from cutroom.platform.broadcast import BroadcastReceiver
 from cutroom.platform.db import Database
+from cutroom.platform.messages.broadcast import BroadcastReceiver
 from cutroom.platform.moved import has_moved
 
 CHECK_SECONDS = 3.0  # between two looks at the logs of all followed libraries

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cutroom.events.rules import EVENT_TYPES
-from cutroom.platform.announcements import Announcement, announce
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.messages.announcements import Announcement, announce
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.task_queues import TaskQueue
 

@@ -12,8 +12,8 @@ from cutroom.errors import CutroomError
 from cutroom.events import feed as feed_module
 from cutroom.events.hub import PAGE, EventHub, Subscription
 from cutroom.events.service import announce_progress
-from cutroom.platform.broadcast import Broadcaster
 from cutroom.platform.db import Database
+from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.moved import has_moved
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings

@@ -8,7 +8,7 @@ import httpx
 from cutroom.accounts.subjects import Subject
 from cutroom.cells.directory import Cell
 from cutroom.platform.moved import HEADER
-from cutroom.web.cell_routes import PATH
+from cutroom.web.internal.cell_routes import PATH
 
 CONNECTIONS = 4_096  # of one router to one cell; each waiting request and stream has one
 LOOKUP_CONNECTIONS = 16
