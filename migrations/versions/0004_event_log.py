@@ -143,7 +143,7 @@ LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
            <= first_id_at(before)
 $$
 """
-# In a transaction of its own, before the partitions are dropped: whoever publishes an event holds a lock of the table
+# In a transaction of its own, before the partitions are dropped: who publishes an event holds a lock of the table
 # and waits for the row of its log.
 _MARK_EXPIRED = """
 CREATE FUNCTION mark_expired_events(before timestamptz) RETURNS void

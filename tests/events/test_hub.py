@@ -115,12 +115,14 @@ async def test_without_redis_the_check_is_enough(settings: Settings, library: Li
     await database.close()
 
 
-async def test_a_lost_connection_to_redis_is_made_up_for(hub: EventHub, library: Library, settings: Settings) -> None:
+async def test_nothing_is_lost_with_the_connection_to_redis(
+    hub: EventHub, library: Library, settings: Settings
+) -> None:
     redis = Redis.from_url(settings.redis_url.get_secret_value())
     async with hub.subscribe(library.id) as subscription:
         await library.publish("before")
         assert await read(subscription, 1) == ["before"]
-        await redis.client_kill_filter(_type="pubsub", skipme=False)  # a message now reaches nobody
+        await redis.client_kill_filter(_type="pubsub", skipme=False)  # a message now reaches no process
         await library.publish("between")
         assert await read(subscription, 1) == ["between"]
         await library.publish("after")
