@@ -8,7 +8,7 @@ from socket import socket
 
 import uvicorn
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 from starlette.types import ASGIApp
 
 from cutroom.audit.routes import router as audit_log
@@ -28,8 +28,8 @@ from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
-from cutroom.web.cell_routes import router as cell
-from cutroom.web.codec_routes import router as codec
+from cutroom.web.internal.cell_routes import router as cell
+from cutroom.web.internal.codec_routes import router as codec
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
@@ -104,6 +104,7 @@ def build_service(
     """The ASGI application with metrics, tracing and access log."""
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
+    subscriptions = Gauge("cutroom_event_subscriptions", "Waiting requests and streams.", registry=registry)
 
     @asynccontextmanager
     async def open_dependencies() -> AsyncIterator[Runtime]:
@@ -112,6 +113,7 @@ def build_service(
                 admission.watch(runtime.database.spare_connections)
             if waits is not None:
                 waits.end = runtime.events.end
+            subscriptions.set_function(lambda: runtime.events.subscriptions)
             yield runtime
         if tracing is not None:
             tracing.shutdown()

@@ -28,11 +28,11 @@ from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, SweepJobsWorkflow
-from cutroom.platform.broadcast import Broadcaster
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
+from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
 from cutroom.platform.process.exit import run_and_exit

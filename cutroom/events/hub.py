@@ -27,12 +27,13 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from cutroom.errors import not_found
+from cutroom.errors import Code, CutroomError, not_found
 from cutroom.events.feed import Feed, JobProgressReport
 from cutroom.events.rules import EVENT_TYPES
 from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_heads, topic_of
-from cutroom.platform.broadcast import BroadcastReceiver
+from cutroom.platform import moved
 from cutroom.platform.db import Database
+from cutroom.platform.messages.broadcast import BroadcastReceiver
 from cutroom.platform.moved import has_moved
 
 CHECK_SECONDS = 3.0  # between two looks at the logs of all followed libraries
@@ -277,7 +278,7 @@ class EventHub:
         for feed in feeds:
             feed.forget_old_progress()
             if feed.library_id not in heads:
-                self._close(feed, not_found())
+                self._close(feed, CutroomError(Code.INTERNAL, headers=dict(moved.HEADERS)))  # or it is being erased
             elif heads[feed.library_id] > feed.head:
                 self._refresh(feed)
 

@@ -1,4 +1,4 @@
-"""Tables of the event log. Events are partitioned by day."""
+"""Tables of the event log. Events are partitioned by week."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ class Event(Table):
     __tablename__ = "events"
     __table_args__ = (
         Index("events_created_at_idx", "created_at"),
-        Index("events_position_idx", "library_id", "position"),
-        {"postgresql_partition_by": "RANGE (created_at)"},
+        Index("events_position_idx", "library_id", "position", postgresql_where=text("position > 0")),
+        {"postgresql_partition_by": "RANGE (id)"},
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
     type: Mapped[str] = mapped_column(Text)
     payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or Video as returned by the API
-    created_at: Mapped[Instant] = mapped_column(primary_key=True)
-    # Assigned by a trigger at the end of the transaction; None in events from before migration 0004.
+    created_at: Mapped[Instant]
+    # Assigned by a trigger at the end of the transaction; 0 in events that are not in the log.
     position: Mapped[int | None] = mapped_column(BigInteger)
 
 

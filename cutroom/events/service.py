@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cutroom.events.rules import EVENT_TYPES
-from cutroom.platform.announcements import Announcement, announce
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.messages.announcements import Announcement, announce
 from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.task_queues import TaskQueue
 
 DELIVERY_WORKFLOW = "deliver-webhook"
 _READ = """SELECT position, id, type, created_at, payload::text AS payload FROM events
-    WHERE library_id = $1 AND position > $2 AND type = ANY ($4) ORDER BY position LIMIT $3"""
+    WHERE library_id = $1 AND position > $2 AND position > 0 AND type = ANY ($4) ORDER BY position LIMIT $3"""
 UNLISTED = 0  # the position of an event that concerns one webhook endpoint only
 
 

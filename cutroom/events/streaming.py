@@ -66,7 +66,7 @@ class ServerSentEvents(Response):
     async def _fail(
         self, error: BaseException, writer: "StreamWriter", scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """An error becomes a response; once the stream has begun, it ends the stream, and the reader connects again."""
+        """An error becomes a response; after the start, it ends the stream, and the reader connects again."""
         if isinstance(error, StalledError):
             if (abort := scope.get(ABORT)) is not None:
                 abort()

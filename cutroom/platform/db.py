@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from cutroom.platform.announcements import Announcement, collected_announcements
+from cutroom.platform.messages.announcements import Announcement, collected_announcements
 from cutroom.platform.pooler import Pooler
 
 # A connection keeps the library of its last use in its session. It is reset when a connection is acquired, so that

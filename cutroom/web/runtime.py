@@ -12,11 +12,11 @@ from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
 from cutroom.events.hub import EventHub
-from cutroom.platform.broadcast import Broadcaster
-from cutroom.platform.changes import ChangeHub
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
+from cutroom.platform.messages.broadcast import Broadcaster
+from cutroom.platform.messages.changes import ChangeHub
 from cutroom.platform.process.health import PostgresCheck, Readiness
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox

@@ -39,13 +39,11 @@ class WaitingResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         release_slot(scope)
         started = time.perf_counter()
-        response: Response | None = self._at_once
-        if IS_HEAD not in scope:
-            response = await unless_disconnected(receive, self._run())
+        response = None if IS_HEAD in scope else await unless_disconnected(receive, self._run())
         scope[WAITED_SECONDS] = time.perf_counter() - started
-        if response is not None:
-            response.headers.update(self.headers)
-            await response(scope, receive, send)
+        response = response or self._at_once
+        response.headers.update(self.headers)
+        await response(scope, receive, send)
 
     async def _run(self) -> Response:
         try:

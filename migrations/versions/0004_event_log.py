@@ -1,4 +1,4 @@
-"""Gives events a position in the log of their library, and partitions them by week.
+"""Gives events a position in the log of their library, and partitions them by week, which their ids begin with.
 
 Positions rise in the order in which transactions commit: a trigger assigns them at the very end of a transaction, under
 a lock of the library's row in `event_logs` that is held until the commit is done. 0.1.0, which does not know positions,
@@ -38,9 +38,8 @@ _OLD_TABLE = (
     "ALTER TABLE events_before_positions ADD COLUMN position bigint DEFAULT 0",
     "ALTER TABLE events_before_positions ALTER COLUMN position SET DEFAULT NULL",
     """
-    -- compatible with 0.1.0: the key has one column more
-    ALTER TABLE events_before_positions DROP CONSTRAINT events_pkey,
-        ADD CONSTRAINT events_before_positions_pkey PRIMARY KEY (library_id, id, created_at)
+    -- compatible with 0.1.0: it names no constraint
+    ALTER TABLE events_before_positions RENAME CONSTRAINT events_pkey TO events_before_positions_pkey
     """,
 )
 _NEW_TABLE = (
@@ -52,21 +51,29 @@ _NEW_TABLE = (
         payload jsonb NOT NULL,
         created_at timestamptz NOT NULL,
         position bigint,
-        CONSTRAINT events_pkey PRIMARY KEY (library_id, id, created_at)
-    ) PARTITION BY RANGE (created_at)
+        CONSTRAINT events_pkey PRIMARY KEY (library_id, id)
+    ) PARTITION BY RANGE (id)
     """,
     "CREATE INDEX events_created_at_idx ON events (created_at)",
-    "CREATE INDEX events_position_idx ON events (library_id, position)",
+    "CREATE INDEX events_position_idx ON events (library_id, position) WHERE position > 0",
     # For rows that arrive from another cell, and for as long as no worker creates partitions.
     "CREATE TABLE events_default PARTITION OF events DEFAULT",
 )
+# An id begins with its time in milliseconds: ten characters of five bits.
+_FIRST_ID = """
+CREATE FUNCTION first_id_at(at timestamptz) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + ((milliseconds >> (5 * place)) & 31)::integer, 1),
+                      '' ORDER BY place DESC)
+      FROM generate_series(0, 9) AS place, CAST(floor(extract(epoch FROM at) * 1000) AS bigint) AS milliseconds
+$$
+"""
 _ATTACH = """
 DO $$
 DECLARE
     latest timestamptz := greatest(now(), (SELECT max(created_at) FROM events_before_positions));
 BEGIN
     EXECUTE format('ALTER TABLE events ATTACH PARTITION events_before_positions FOR VALUES FROM (MINVALUE) TO (%L)',
-                   date_trunc('week', latest, 'UTC') + interval '168 hours');
+                   first_id_at(date_trunc('week', latest, 'UTC') + interval '168 hours'));
 END $$
 """
 # An event that was deleted in its own transaction needs no position, and an erased library no log.
@@ -76,15 +83,13 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     next_position bigint;
 BEGIN
-    IF NOT EXISTS (SELECT FROM events e
-                    WHERE e.library_id = NEW.library_id AND e.id = NEW.id AND e.created_at = NEW.created_at) THEN
+    IF NOT EXISTS (SELECT FROM events e WHERE e.library_id = NEW.library_id AND e.id = NEW.id) THEN
         RETURN NULL;
     END IF;
     INSERT INTO event_logs AS l (library_id, last_position) VALUES (NEW.library_id, 1)
         ON CONFLICT (library_id) DO UPDATE SET last_position = l.last_position + 1
         RETURNING l.last_position INTO next_position;
-    UPDATE events e SET position = next_position
-     WHERE e.library_id = NEW.library_id AND e.id = NEW.id AND e.created_at = NEW.created_at;
+    UPDATE events e SET position = next_position WHERE e.library_id = NEW.library_id AND e.id = NEW.id;
     RETURN NULL;
 END $$
 """
@@ -120,7 +125,7 @@ BEGIN
             EXECUTE format('CREATE TABLE %I (LIKE events INCLUDING DEFAULTS)', partition_name);
             EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', partition_name);
             EXECUTE format('ALTER TABLE events ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-                           partition_name, week, week + interval '7 days');
+                           partition_name, first_id_at(week), first_id_at(week + interval '7 days'));
             created := created + 1;
         EXCEPTION WHEN invalid_object_definition OR check_violation THEN
             NULL;
@@ -134,10 +139,11 @@ CREATE FUNCTION expired_event_partitions(before timestamptz) RETURNS SETOF regcl
 LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT i.inhrelid::regclass FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
      WHERE i.inhparent = 'events'::regclass
-       AND substring(pg_get_expr(c.relpartbound, c.oid) FROM $re$TO [(]'([^']+)'[)]$re$)::timestamptz <= before
+       AND substring(pg_get_expr(c.relpartbound, c.oid) FROM $re$TO [(]'([^']+)'[)]$re$) COLLATE "C"
+           <= first_id_at(before)
 $$
 """
-# In a transaction of its own, before the partitions are dropped: whoever publishes an event holds a lock of the table
+# In a transaction of its own, before the partitions are dropped: who publishes an event holds a lock of the table
 # and waits for the row of its log.
 _MARK_EXPIRED = """
 CREATE FUNCTION mark_expired_events(before timestamptz) RETURNS void
@@ -177,14 +183,13 @@ _PURGE_EVENTS = """
 CREATE OR REPLACE FUNCTION purge_events(before timestamptz, at_most integer) RETURNS integer
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH old AS (
-        SELECT library_id, id, created_at FROM events WHERE created_at < before
+        SELECT library_id, id FROM events WHERE created_at < before
            AND tableoid IN (to_regclass('events_default'), to_regclass('events_before_positions'))
         ORDER BY created_at LIMIT at_most FOR UPDATE SKIP LOCKED
     ), attempts AS (
         DELETE FROM delivery_attempts a USING old WHERE a.library_id = old.library_id AND a.event_id = old.id
     ), gone AS (
-        DELETE FROM events e USING old
-         WHERE e.library_id = old.library_id AND e.id = old.id AND e.created_at = old.created_at
+        DELETE FROM events e USING old WHERE e.library_id = old.library_id AND e.id = old.id
         RETURNING e.library_id, e.position
     ), marked AS (
         UPDATE event_logs l SET deleted_position = g.last
@@ -238,6 +243,7 @@ def upgrade() -> None:
         op.execute(_POLICY.format(table=table))
     op.execute(_CONFINE.format(table="events_default"))
     for statement in (
+        _FIRST_ID,
         _ATTACH,
         _ASSIGN_POSITION,
         _TRIGGER,

@@ -165,7 +165,7 @@ async def prove_waits(report: Report, scene: Scene) -> None:
 
 
 async def prove_slow_readers(report: Report, scene: Scene) -> None:
-    """The first library's log grows by far more than the limit, for each of several streams that nobody reads."""
+    """The first library's log grows by far more than the limit, for each of several streams that are not read."""
     first, fleet = scene.libraries[0], scene.fleet
     warm = start_publishers(
         [PublishingPlan([first["id"]], 200, 1e6, SLOW_PAYLOAD_BYTES, seed=90)], scene.folder, scene.environment
@@ -184,7 +184,7 @@ async def prove_slow_readers(report: Report, scene: Scene) -> None:
         each.close()
     sent = scene.form.slow_events * SLOW_PAYLOAD_BYTES * SLOW_READERS / API_PROCESSES / 1e6
     report.claim(
-        f"Memory of a process that has {sent:.0f} MB for streams that nobody reads",
+        f"Memory of a process that has {sent:.0f} MB for streams that are not read",
         expected=f"at most {MAX_SLOW_MB} MB more",
         measured=f"{growth:.0f} MB",
         holds=growth <= MAX_SLOW_MB,

@@ -69,7 +69,7 @@ async def _await_subscriptions(connection: asyncpg.Connection) -> None:
 
 
 def open_slow_readers(urls: Sequence[str], key: str, *, count: int) -> list[socket.socket]:
-    """Streams that nobody reads."""
+    """Streams that are not read."""
     request = f"GET /v1/events/stream HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\n\r\n"
     sockets = []
     for number in range(count):

@@ -15,9 +15,9 @@ from pathlib import Path
 import asyncpg
 
 from cutroom.events.service import publish_event
-from cutroom.platform.broadcast import Broadcaster
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
+from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings
 

@@ -11,12 +11,12 @@ import cutroom.console
 from cutroom.accounts.principals import Role
 from cutroom.console.pages import live
 from cutroom.events.service import topic_of
-from cutroom.platform.announcements import Announcement
-from cutroom.platform.broadcast import Broadcaster
-from cutroom.platform.changes import Snapshot
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.messages.announcements import Announcement
+from cutroom.platform.messages.broadcast import Broadcaster
+from cutroom.platform.messages.changes import Snapshot
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.slots import SlotLimit
 from cutroom.web.outer_middleware import RequestMiddleware

@@ -16,7 +16,7 @@ from cutroom.errors import Code, CutroomError
 from cutroom.events.feed import JobProgressReport
 from cutroom.events.hub import Batch, Subscription
 from cutroom.events.streaming import ServerSentEvents, StreamWriter
-from cutroom.platform.changes import ERRORS, ChangeFollower, Changes, Snapshot
+from cutroom.platform.messages.changes import ERRORS, ChangeFollower, Changes, Snapshot
 from cutroom.platform.slots import SlotLimit, SlotsFullError
 
 BEAT_SECONDS = 15.0

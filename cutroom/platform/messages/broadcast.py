@@ -11,7 +11,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from cutroom.platform.announcements import Announcement
+from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.redis import BatchingRedis
 
 CONNECT_SECONDS = 2.0

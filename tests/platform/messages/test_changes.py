@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from cutroom.platform import changes as changes_module
-from cutroom.platform.changes import ChangeFollower, ChangeHub, Changes, Snapshot
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.messages import changes as changes_module
+from cutroom.platform.messages.changes import ChangeFollower, ChangeHub, Changes, Snapshot
 from cutroom.platform.settings import Settings
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
