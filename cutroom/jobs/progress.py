@@ -25,7 +25,7 @@ REPORT_PROGRESS = """WITH raised AS (
     UPDATE jobs j SET stage = $4, progress = raised.progress, updated_at = $8,
         reached_seconds = with_marks(reached_seconds, raised.progress, extract(epoch FROM $8 - started_at))
     FROM raised WHERE library_id = $1 AND id = $2
-    RETURNING j.type, j.video_id, j.language, j.progress, j.started_at, j.updated_at, $8 AS read_at,
+    RETURNING j.type, j.video_id, j.language, j.progress, j.started_at, j.updated_at, $8::timestamptz AS read_at,
         j.reached_seconds IS NOT NULL AS is_measured,
         coalesce(extract(epoch FROM $8 - started_at), 0)::real AS elapsed_seconds,
         expected_seconds, media_seconds"""

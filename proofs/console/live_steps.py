@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import Page, expect
 
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import enter_library, insert
+from cutroom.platform.db import enter_library, insert, single_connection
 from cutroom.platform.ids import new_id
 from proofs.console.stage import EMAIL, MARKUP, PASSWORD, ConsoleStage
 
@@ -91,10 +91,11 @@ async def lose_database_connection(console: ConsoleStage) -> None:
     title = await connection.fetchval("SELECT title FROM videos WHERE id = $1", video_id)
     await browser.go(f"/videos/{video_id}")
     await _mark(page)
-    await connection.execute(
-        """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-           WHERE datname = current_database() AND usename = 'cutroom_api'"""
-    )
+    async with single_connection(console.stage.settings.api_database) as api:  # a role may end its own connections
+        await api.execute(
+            """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+               WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"""
+        )
     await _rename(console, f"Renamed without a connection {MARKUP}")
     await browser.wait_for("#heading h1", has_text="Renamed without a connection", seconds=HEALED_SECONDS)
     await _rename(console, title)

@@ -110,11 +110,12 @@ async def test_lost_connection_is_replaced_and_reported(
     monkeypatch.setattr(changes_module, "RECONNECT_SECONDS", 0.01)
     person = await accounts.person()
     async with hub.follow([person.library_id], since=await snapshot(runtime)) as follower:
-        ended = await accounts.connection.fetchval(
-            """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-               WHERE datname = current_database() AND application_name = $1""",
-            changes_module.APPLICATION,
-        )
+        async with runtime.database.connection() as connection:
+            ended = await connection.fetchval(
+                """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE datname = current_database() AND application_name = $1""",
+                changes_module.APPLICATION,
+            )
         assert ended
         assert (await follower.next()).is_incomplete
         await add_video(runtime, person)
