@@ -16,6 +16,7 @@ MIGRATION_LOCK = 6_118_720_141
 
 def _migrate(connection: Connection) -> None:
     partitions = set(connection.exec_driver_sql("SELECT relname FROM pg_class WHERE relispartition").scalars())
+    connection.rollback()  # migrations begin a transaction of their own
     context.configure(
         connection=connection,
         target_metadata=METADATA,
