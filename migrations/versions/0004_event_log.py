@@ -72,6 +72,11 @@ DO $$
 DECLARE
     latest timestamptz := greatest(now(), (SELECT max(created_at) FROM events_before_positions));
 BEGIN
+    IF NOT EXISTS (SELECT FROM events_before_positions) THEN
+        -- compatible with 0.1.0: there is nothing in it
+        DROP TABLE events_before_positions;
+        RETURN;
+    END IF;
     EXECUTE format('ALTER TABLE events ATTACH PARTITION events_before_positions FOR VALUES FROM (MINVALUE) TO (%L)',
                    first_id_at(date_trunc('week', latest, 'UTC') + interval '168 hours'));
 END $$
@@ -160,21 +165,17 @@ BEGIN
 END $$
 """
 _DROP_PARTITIONS = """
--- compatible with 0.1.0: it deletes the same events, one at a time
 CREATE FUNCTION drop_expired_events(before timestamptz) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '2s' AS $$
 DECLARE
     expired regclass;
-    -- compatible with 0.1.0: as above
     dropped integer := 0;
 BEGIN
     FOR expired IN SELECT * FROM expired_event_partitions(before) LOOP
-        -- compatible with 0.1.0: as above
+        -- compatible with 0.1.0: it deletes the same events, one at a time
         EXECUTE format('DROP TABLE %s', expired);
-        -- compatible with 0.1.0: as above
         dropped := dropped + 1;
     END LOOP;
-    -- compatible with 0.1.0: as above
     RETURN dropped;
 END $$
 """
