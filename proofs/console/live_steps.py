@@ -143,4 +143,7 @@ async def sign_out_elsewhere(console: ConsoleStage) -> None:
     await page.fill("[name=email]", EMAIL)
     await page.fill("[name=password]", PASSWORD)
     await page.click("button.main")
+    await browser.wait_for("h1", has_text="Library")
+    await page.click(".who summary")  # a new session begins in the personal library
+    await page.click(f".who button[value='{console.ids['workspace']}']")
     await browser.wait_for(".tile")

@@ -24,6 +24,7 @@ _REPORT_MESSAGES = """(() => {
     };
 })()"""
 _OWN = frozenset({"xhr", "fetch", "document", "eventsource"})
+_STREAM, _MEDIA = "/events", ("/media/", "/files/", "/uploads/")  # not requests of the page itself
 
 
 @dataclass
@@ -44,7 +45,7 @@ class PageRequests:
 
     def add_request(self, request: Request) -> None:
         path = _path(request.url)
-        is_own = request.resource_type in _OWN and path != "/events" and not path.startswith(("/media/", "/files/"))
+        is_own = request.resource_type in _OWN and path != _STREAM and not path.startswith(_MEDIA)
         if is_own:
             self.requests[path] += 1
 

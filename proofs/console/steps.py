@@ -107,7 +107,7 @@ async def upload(console: ConsoleStage) -> None:
     await page.reload()
     await browser.wait_for("#uploads .state", has_text="% uploaded")
     await browser.capture("library-uploading")
-    await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded")
+    await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded. Processing.")
     await page.unroute_all(behavior="wait")  # a delayed handler may still be running
     assert chunks > before > 2
     video_id = await console.stage.accounts.connection.fetchval("SELECT id FROM videos ORDER BY id DESC LIMIT 1")
