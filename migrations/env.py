@@ -15,7 +15,14 @@ MIGRATION_LOCK = 6_118_720_141
 
 
 def _migrate(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=METADATA, compare_server_default=False)
+    partitions = set(connection.exec_driver_sql("SELECT relname FROM pg_class WHERE relispartition").scalars())
+    connection.rollback()  # migrations begin a transaction of their own
+    context.configure(
+        connection=connection,
+        target_metadata=METADATA,
+        compare_server_default=False,
+        include_name=lambda name, kind, _: kind != "table" or name not in partitions,
+    )
     with context.begin_transaction():
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
         context.run_migrations()

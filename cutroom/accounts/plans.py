@@ -46,6 +46,7 @@ class Plan:
     hosting: bool
     usage_billing: bool
     download: str
+    library_waits: int = 200  # long polls and event streams at once; plans files of 0.1.0 do not have it
 
     def __post_init__(self) -> None:
         for limit in (
@@ -59,6 +60,7 @@ class Plan:
             self.library_storage_bytes,
             self.library_media_minutes,
             self.library_unfinished_jobs,
+            self.library_waits,
         ):
             if type(limit) is not int or limit < 1:
                 raise ValueError(f"plan {self.name}: limits must be positive integers")

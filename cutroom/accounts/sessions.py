@@ -56,6 +56,16 @@ class ActiveSession:
     name: str
     library_name: str
     principal: Principal
+    snapshot: str  # of the database, from before anything else is read
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCheck:
+    """Whether a session and the membership of its user last, and the snapshot of the database that says so."""
+
+    is_signed_in: bool
+    is_member: bool  # of a library that is not suspended
+    snapshot: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +133,29 @@ class SessionService:
     async def load(self, connection: Connection, token: str, *, now: datetime) -> ActiveSession | None:
         """Return the session's user; the connection is scoped to the selected library."""
         row = await connection.fetchrow(
-            "SELECT * FROM authenticate_session($1, $2, $3)", self._hash(token), now, IDLE_LIFETIME
+            "SELECT *, pg_current_snapshot()::text AS snapshot FROM authenticate_session($1, $2, $3)",
+            self._hash(token),
+            now,
+            IDLE_LIFETIME,
         )
         return None if row is None else self._active_session(row)
+
+    async def check_access(
+        self, connection: Connection, token: str, *, user_id: str, library_id: str, now: datetime
+    ) -> AccessCheck:
+        """Check a session without using it: a page that is only open does not keep its session alive."""
+        row = await connection.fetchrow(
+            """SELECT EXISTS (SELECT FROM list_sessions($1, $2, $3) WHERE is_current) AS is_signed_in,
+                   EXISTS (SELECT FROM list_libraries($4) WHERE library_id = $5 AND NOT suspended) AS is_member,
+                   pg_current_snapshot()::text AS snapshot""",
+            self._hash(token),
+            now,
+            IDLE_LIFETIME,
+            user_id,
+            library_id,
+        )
+        assert row is not None
+        return AccessCheck(**dict(row))
 
     def _active_session(self, row: asyncpg.Record) -> ActiveSession:
         library_id: str = row["library_id"]
@@ -141,7 +171,7 @@ class SessionService:
             refuses_drafts=self.refuses_drafts or row["refuses_drafts"],
             kind=PrincipalKind.PERSON,
         )
-        return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal)
+        return ActiveSession(row["user_id"], row["email"], row["name"], row["library_name"], principal, row["snapshot"])
 
     async def end(self, connection: Connection, token: str) -> None:
         await connection.execute("SELECT end_session($1)", self._hash(token))

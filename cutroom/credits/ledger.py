@@ -8,9 +8,13 @@ import asyncpg
 
 from cutroom.credits.pricing import to_credits
 from cutroom.errors import Code, CutroomError
+from cutroom.events.service import publish_event
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 
+# Nothing but the balance of the row changes in the function.
+_HOLD = """SELECT move_credits($1, $2, 'hold', $3, $4, $5) AS wallet, b.overdraft, b.low_balance
+    FROM (SELECT) AS one LEFT JOIN ledger_balances b ON b.library_id = $1"""
 HOLD_ATTEMPTS = 3  # credits may be released between a refused hold and reading the balance
 
 
@@ -92,15 +96,29 @@ async def hold(
     """Move credits from the wallet into escrow and return the new wallet balance, or raise INSUFFICIENT_CREDITS."""
     balances = AccountBalances()
     for _ in range(HOLD_ATTEMPTS):
-        wallet: int | None = await connection.fetchval(
-            "SELECT move_credits($1, $2, 'hold', $3, $4, $5)", library_id, transaction_id, reference, millicredits, now
-        )
-        if wallet is not None:
+        row = await connection.fetchrow(_HOLD, library_id, transaction_id, reference, millicredits, now)
+        wallet: int | None = row["wallet"] if row is not None else None
+        if row is not None and wallet is not None:
+            await _warn_if_low(connection, library_id, row, millicredits=millicredits, now=now)
             return wallet
         balances = await get_balances(connection, library_id)
         if balances.is_frozen or balances.available < millicredits:
             break
     raise _refusal(balances, millicredits)
+
+
+async def _warn_if_low(
+    connection: Connection, library_id: str, row: asyncpg.Record, *, millicredits: int, now: datetime
+) -> None:
+    """Publish `credits.low` if this hold has taken what can be spent below the threshold."""
+    available = row["wallet"] + row["overdraft"]
+    if available < row["low_balance"] <= available + millicredits:
+        data = {
+            "balance": to_credits(row["wallet"]),
+            "available": to_credits(available),
+            "threshold": to_credits(row["low_balance"]),
+        }
+        await publish_event(connection, library_id, type="credits.low", data=data, now=now)
 
 
 async def settle(
@@ -136,6 +154,16 @@ async def set_overdraft(connection: Connection, library_id: str, *, millicredits
     await connection.execute(
         """INSERT INTO ledger_balances (library_id, overdraft) VALUES ($1, $2)
            ON CONFLICT (library_id) DO UPDATE SET overdraft = excluded.overdraft""",
+        library_id,
+        millicredits,
+    )
+
+
+async def set_low_balance(connection: Connection, library_id: str, *, millicredits: int) -> None:
+    """Sets the balance below which a library is warned."""
+    await connection.execute(
+        """INSERT INTO ledger_balances (library_id, low_balance) VALUES ($1, $2)
+           ON CONFLICT (library_id) DO UPDATE SET low_balance = excluded.low_balance""",
         library_id,
         millicredits,
     )

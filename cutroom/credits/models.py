@@ -29,6 +29,7 @@ class LedgerBalance(Table):
     revenue: Mapped[Millicredits] = mapped_column(server_default=text("0"))
     granted: Mapped[Millicredits] = mapped_column(server_default=text("0"))
     overdraft: Mapped[Millicredits] = mapped_column(server_default=text("0"))  # how far the wallet may go below zero
+    low_balance: Mapped[Millicredits] = mapped_column(server_default=text("10000"))  # `credits.low` is sent below it
     frozen_at: Mapped[Instant | None]  # set when a ledger check failed; holds are refused since then
     checked_at: Mapped[Instant | None]
 

@@ -1,5 +1,8 @@
 """Builds job receipts and library statements from the ledger."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -41,6 +44,45 @@ async def receipt(
         "returned": to_credits(held - captured - is_open),
         "lines": [_line(row) for row in rows],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCredits:
+    """The milli-credits that a job attempt held, charged and returned."""
+
+    holder: str
+    held: int
+    charged: int
+    returned: int
+    held_at: datetime
+    settled_at: datetime | None
+    reservation_id: str | None
+
+
+async def list_held(connection: Connection, library_id: str, holders: Sequence[str]) -> list[HeldCredits]:
+    """Sum up what each holder held; those that held nothing are left out."""
+    rows = await connection.fetch(
+        """SELECT holder, min(created_at) AS held_at, max(ended_at) AS settled_at,
+               max(reservation_id) AS reservation_id,
+               coalesce(sum(millicredits) FILTER (WHERE replaces IS NULL), 0)::bigint AS held,
+               coalesce(sum(millicredits) FILTER (WHERE state = 'captured'), 0)::bigint AS charged,
+               coalesce(sum(millicredits) FILTER (WHERE state = 'open'), 0)::bigint AS open
+           FROM escrow_lines WHERE library_id = $1 AND holder = ANY ($2) GROUP BY holder ORDER BY holder""",
+        library_id,
+        list(holders),
+    )
+    return [
+        HeldCredits(
+            holder=row["holder"],
+            held=row["held"],
+            charged=row["charged"],
+            returned=row["held"] - row["charged"] - row["open"],
+            held_at=row["held_at"],
+            settled_at=row["settled_at"],
+            reservation_id=row["reservation_id"],
+        )
+        for row in rows
+    ]
 
 
 def _line(row: asyncpg.Record) -> dict[str, Any]:

@@ -130,6 +130,25 @@ def set_usage_billing(
     show(email=email, usageBillingLimit=limit)
 
 
+@app.command("warn-below")
+def set_low_balance(
+    email: Email,
+    threshold: Annotated[float, typer.Argument(metavar="CREDITS", min=0, max=1_000_000_000)],
+    *,
+    workspace: Workspace = None,
+) -> None:
+    """Set the balance below which a `credits.low` event is published; 0 disables it."""
+
+    async def work(connection: Connection, settings: Settings) -> None:
+        library_id = await library_id_of(connection, email, workspace)
+        await ledger.set_low_balance(connection, library_id, millicredits=_millicredits(threshold))
+        after = {"lowBalanceMillicredits": _millicredits(threshold)}
+        await record(connection, settings, library_id, "credits.warnBelow", after=after)
+
+    run(work)
+    show(email=email, warnBelow=threshold)
+
+
 @app.command("check")
 def check_ledger(email: Email, *, workspace: Workspace = None) -> None:
     """Check the ledger of a library; on inconsistencies, freezes its spending and exits with 1."""

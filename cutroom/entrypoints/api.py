@@ -4,10 +4,11 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from socket import socket
 
 import uvicorn
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 from starlette.types import ASGIApp
 
 from cutroom.audit.routes import router as audit_log
@@ -15,6 +16,7 @@ from cutroom.capabilities.routes import router as capabilities
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.entrypoints.admission import open_admission, serving_protocol
+from cutroom.events.routes import router as events
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -26,13 +28,14 @@ from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
-from cutroom.web.cell_routes import router as cell
-from cutroom.web.codec_routes import router as codec
+from cutroom.web.internal.cell_routes import router as cell
+from cutroom.web.internal.codec_routes import router as codec
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from cutroom.webhooks.routes import router as webhooks
 
 SERVICE = "cutroom-api"
+STARTUP_FAILURE = 3
 SWITCH_SECONDS = 0.0005  # a request waits this long for a thread that computes, at each of its steps; 5 ms otherwise
 ROUTERS = (
     library,
@@ -41,6 +44,7 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     webhooks,
+    events,
     *retention.ROUTERS,
     audit_log,
     capabilities,
@@ -71,16 +75,45 @@ def build_app(open_dependencies: Callable[[], AbstractAsyncContextManager[Runtim
     return app
 
 
-def build_service(settings: Settings, registry: CollectorRegistry, *, admission: Admission | None = None) -> ASGIApp:
+class WaitsEnd:
+    """Ends waiting requests before the process waits for its requests."""
+
+    def __init__(self) -> None:
+        self.end: Callable[[], None] = lambda: None
+
+
+class ApiServer(uvicorn.Server):
+    """Ends waiting requests when it stops, because it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, waits: WaitsEnd) -> None:
+        super().__init__(config)
+        self._waits = waits
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._waits.end()
+        await super().shutdown(sockets)
+
+
+def build_service(
+    settings: Settings,
+    registry: CollectorRegistry,
+    *,
+    admission: Admission | None = None,
+    waits: WaitsEnd | None = None,
+) -> ASGIApp:
     """The ASGI application with metrics, tracing and access log."""
     serve_metrics(registry, settings.metrics_port, host=settings.metrics_host)
     tracing = configure_tracing(settings, SERVICE)
+    subscriptions = Gauge("cutroom_event_subscriptions", "Waiting requests and streams.", registry=registry)
 
     @asynccontextmanager
     async def open_dependencies() -> AsyncIterator[Runtime]:
         async with open_runtime(settings) as runtime:
             if admission is not None:
                 admission.watch(runtime.database.spare_connections)
+            if waits is not None:
+                waits.end = runtime.events.end
+            subscriptions.set_function(lambda: runtime.events.subscriptions)
             yield runtime
         if tracing is not None:
             tracing.shutdown()
@@ -100,8 +133,9 @@ def main() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     registry = CollectorRegistry()
     admission = open_admission(settings, registry)
-    uvicorn.run(
-        build_service(settings, registry, admission=admission),
+    waits = WaitsEnd()
+    config = uvicorn.Config(
+        build_service(settings, registry, admission=admission, waits=waits),
         host=settings.api_host,
         port=settings.api_port,
         loop="uvloop",
@@ -116,6 +150,10 @@ def main() -> None:
         timeout_keep_alive=75,  # longer than load balancers keep idle connections, so that they close first
         timeout_graceful_shutdown=30,
     )
+    server = ApiServer(config, waits)
+    server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
 
 
 if __name__ == "__main__":

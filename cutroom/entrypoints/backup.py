@@ -32,6 +32,13 @@ OBJECTS = "objects"
 ERASURES = "erasures"
 REVOCATIONS = "revocations"
 MAX_CONCURRENCY = 8
+# Positions from after the backup are not assigned again: a reader that has seen them misses none of the new events.
+_SKIP_POSITIONS = b"""DO $$ BEGIN
+    IF to_regclass('public.event_logs') IS NOT NULL THEN
+        UPDATE public.event_logs SET last_position = last_position + 4294967296;
+    END IF;
+END $$;
+"""
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the backup.")]
 RevocationLogLocation = Annotated[
@@ -176,6 +183,7 @@ def _feed(stdin: IO[bytes], url: str, dump: Path, erased: Iterable[str], revocat
     for each in revocations:  # the log checks ids and times
         values = f"'{each.kind}', '{each.library_id}', '{each.id}', '{each.at}'"
         stdin.write(f"SELECT public.apply_revocation({values});\n".encode())
+    stdin.write(_SKIP_POSITIONS)
     stdin.write(b"DELETE FROM public.sessions;\n")  # some had ended: people sign in again
     # Libraries whose erasure was requested before the dump and had not finished.
     stdin.write(b"\\o\nSELECT id FROM public.libraries WHERE erased_at IS NOT NULL;\n\\o /dev/null\n")

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from cutroom.errors import invalid_field
 from cutroom.platform.ids import new_id
 from cutroom.web.security_headers import default_headers
+from cutroom.web.waiting import ABORT
 
 MAX_HEAD_BYTES = 64 * 1024  # request line and headers; uvicorn has no limit of its own
 HEAD_SECONDS = 30.0  # from the connection or the first byte of a request to the end of its headers
@@ -43,6 +45,10 @@ class EnvelopeProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("The request line and headers are too large.")
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401 (uvicorn's type)
+        cycle.scope[ABORT] = self.transport.abort  # type: ignore[typeddict-unknown-key]
+        super()._start_asgi_task(cycle, app)
 
     def on_message_begin(self) -> None:
         self._is_reading_head, self._head_bytes = True, 0

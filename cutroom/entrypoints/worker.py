@@ -19,6 +19,8 @@ from cutroom.credits.activities import CreditActivities
 from cutroom.credits.pricing import load_prices
 from cutroom.credits.workflow import CheckLedgersWorkflow, ExpireReservationWorkflow
 from cutroom.entrypoints.hardware import require_hardware
+from cutroom.events.activities import EventActivities
+from cutroom.events.workflow import PurgeEventsWorkflow
 from cutroom.jobs.activities import JobActivities
 from cutroom.jobs.cancellation_activities import CancellationActivities
 from cutroom.jobs.deletion_activities import DeletionActivities
@@ -30,12 +32,14 @@ from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.key_ring import followed_key_ring
 from cutroom.platform.mail import MailServer
+from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.process.abandoned_threads import exit_despite_threads
 from cutroom.platform.process.cpu_time import MeasuringThreadPool
 from cutroom.platform.process.exit import run_and_exit
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.process.memory import keep_freed_memory
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
+from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
@@ -50,7 +54,7 @@ from cutroom.retention.erasure.caches import sweep_forever
 from cutroom.web.activities import IdempotencyActivities
 from cutroom.web.workflow import PurgeIdempotencyRecordsWorkflow
 from cutroom.webhooks.activities import DeliveryActivities
-from cutroom.webhooks.workflow import DeliverWebhookWorkflow, PurgeEventsWorkflow
+from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 
 CORE_WORKFLOWS: tuple[type, ...] = (
     CancelJobWorkflow,
@@ -97,6 +101,7 @@ def core_activities(context: WorkerContext) -> Activities:
     """Activities of the core services."""
     idempotency = IdempotencyActivities(database=context.database, clock=context.clock)
     credit = CreditActivities(database=context.database, clock=context.clock)
+    events = EventActivities(database=context.database, clock=context.clock)
     deliveries = DeliveryActivities(
         database=context.database, sender=context.egress, secret_box=context.secret_box, clock=context.clock
     )
@@ -136,7 +141,7 @@ def core_activities(context: WorkerContext) -> Activities:
             credit.check_ledgers,
             credit.expire_reservation,
             deletions.delete_objects,
-            deliveries.purge_events,
+            events.purge_events,
             idempotency.purge_idempotency_records,
             jobs.start_job,
             jobs.complete_job,
@@ -213,6 +218,8 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         application="cutroom-worker",
         pooler=settings.database_pooler,
     )
+    redis = BatchingRedis(settings.redis_url.get_secret_value())
+    database.announcer = Broadcaster(redis).send_all
     secret_box = SecretBox(settings.secret_key.get_secret_value())
     client = await connect(settings, database=database, secret_box=secret_box)
     relay_database = await Database.connect(
@@ -235,6 +242,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         if tracing is not None:
             stack.callback(tracing.shutdown)
         stack.callback(postgres.close)
+        stack.push_async_callback(redis.close)
         stack.push_async_callback(database.close)
         stack.push_async_callback(relay_database.close)
         stack.push_async_callback(context.multipart.close)

@@ -38,6 +38,7 @@ async def summarize_library(connection: Connection, principal: Principal) -> Lib
             library_concurrent_requests=plan.library_concurrent_requests,
             library_free_work_per_day=plan.library_free_work_per_day,
             library_failed_jobs_per_day=plan.library_failed_jobs_per_day,
+            library_waits=plan.library_waits,
             speech=plan.speech,
             hosting=plan.hosting,
             downloads="none" if principal.suspended else plan.download,

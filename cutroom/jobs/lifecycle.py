@@ -11,6 +11,7 @@ from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
+from cutroom.events.service import publish_event
 from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
 from cutroom.jobs.settlement import Settle, claim_transcript_line, settle_job
@@ -20,7 +21,6 @@ from cutroom.library.service import load_video, set_stage_status
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.webhooks.service import publish_event
 
 MAX_MESSAGE = 500
 
@@ -183,7 +183,7 @@ async def start_playback(connection: Connection, library_id: str, video_id: str,
 
 
 async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: datetime) -> bool:
-    """Fail the job and its dependents, release their escrow and publish `job.failed` for each."""
+    """Fail the job and its dependents, release their escrow and publish `job.failed` for each, then `job.cancelled`."""
     failed = await _mark_failed(connection, ref, failure=failure, now=now)
     for each, video_id in failed:
         await _update_video(connection, each, video_id, state="failed", now=now)
@@ -193,6 +193,8 @@ async def fail(connection: Connection, ref: JobRef, *, failure: Failure, now: da
         await _settle(connection, each, video_id, settle=escrow.release, now=now)
     for each, _ in failed:
         await _publish_job_event(connection, each, type_="job.failed", now=now)
+    if failed and failure.code == CANCELLED:
+        await _publish_job_event(connection, ref, type_="job.cancelled", now=now)
     return bool(failed)
 
 

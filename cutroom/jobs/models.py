@@ -59,4 +59,7 @@ class JobRow(Table):
     # Seconds after which each tenth of the progress was reached; null if the run is not measured.
     reached_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
     expected_seconds: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))  # the same, as expected at the start
+    requested_at: Mapped[Instant | None]  # when this attempt was requested; null if 0.1.0 created it
+    steps: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)  # of this attempt, one for each stage
+    earlier_attempts: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)  # the latest ten, for the timeline
     output_deleted_at: Mapped[Instant | None]  # the job can be requested again, and is charged again

@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
 
 from cutroom.accounts.scopes import Scope
 from cutroom.credits.pricing import load_prices
@@ -12,10 +13,14 @@ from cutroom.jobs.cancellation import cancel_job as cancel
 from cutroom.jobs.library_summary import summarize_library
 from cutroom.jobs.retries import retry_job as retry
 from cutroom.jobs.schemas import Job, JobList
+from cutroom.jobs.timeline.schemas import JobTimeline
+from cutroom.jobs.timeline.service import get_timeline
+from cutroom.jobs.waiting import wait_for_job
 from cutroom.library.schemas import LibrarySummary
 from cutroom.library.service import get_video
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
+from cutroom.web.waiting import MAX_WAIT_SECONDS
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Jobs"])
 
@@ -33,11 +38,37 @@ async def list_video_jobs(call: CurrentCall, video_id: VideoId) -> JobList:
     return JobList(jobs=await service.list_jobs(call.connection, call.principal.library_id, video_id))
 
 
-@router.get("/jobs/{jobId}", summary="Get a job")
+@router.get("/jobs/{jobId}", summary="Get a job", response_model=Job)
+@operation(scope=Scope.JOBS_READ, access=Access.READ, errors=(Code.INVALID_ARGUMENT,))
+async def get_job(
+    call: CurrentCall,
+    job_id: JobId,
+    wait: Annotated[
+        int,
+        Query(
+            ge=0,
+            le=MAX_WAIT_SECONDS,
+            description="Seconds to wait for the end of an unfinished job; then it is returned as it is.",
+        ),
+    ] = 0,
+) -> Job | Response:
+    """Retrieves a job: at once, or with `wait` when it has become `ready` or `failed`, or when the time is up.
+
+    A request that waits does not count as a concurrent request. Webhooks and events tell of many jobs at once.
+    """
+    if wait == 0:
+        return await service.get_job(call.connection, call.principal.library_id, job_id)
+    return await wait_for_job(call, job_id, seconds=wait)
+
+
+@router.get("/jobs/{jobId}/timeline", summary="Get the timeline of a job")
 @operation(scope=Scope.JOBS_READ, access=Access.READ)
-async def get_job(call: CurrentCall, job_id: JobId) -> Job:
-    """Retrieves a job. Poll it until its status is `ready` or `failed`, or subscribe to webhooks."""
-    return await service.get_job(call.connection, call.principal.library_id, job_id)
+async def get_job_timeline(call: CurrentCall, job_id: JobId) -> JobTimeline:
+    """Returns what happened to a job, when, in which step, for how long, what was repeated and what it cost.
+
+    The texts are meant to be read and forwarded; branch on `kind` and `code`.
+    """
+    return await get_timeline(call.connection, call.principal.library_id, job_id, now=call.now)
 
 
 @router.post("/jobs/{jobId}/cancel", summary="Cancel a job")

@@ -236,9 +236,15 @@ async def _insert(
     inserted = await connection.fetchval(
         """INSERT INTO jobs (library_id, id, type, status, video_id, language, product, automation_type,
                principal_id, attempt, plan, depends_on, charge, progress, created_at, updated_at, queued_at,
-               trace_context)
-           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12, $12, $15)
+               requested_at, trace_context)
+           VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $13, 0, $12, $12, $12, $12, $15)
            ON CONFLICT (library_id, id) DO UPDATE SET
+               earlier_attempts = with_attempt(jobs.earlier_attempts, jsonb_build_object(
+                   'attempt', jobs.attempt, 'status', jobs.status, 'requested_at', jobs.requested_at,
+                   'queued_at', jobs.queued_at, 'started_at', jobs.started_at, 'finished_at', jobs.finished_at,
+                   'error_code', jobs.error_code, 'error_message', jobs.error_message, 'steps', jobs.steps,
+                   'output_deleted_at', jobs.output_deleted_at)),
+               steps = NULL, requested_at = excluded.requested_at,
                status = 'queued', principal_id = excluded.principal_id, attempt = excluded.attempt,
                plan = excluded.plan, depends_on = excluded.depends_on, charge = excluded.charge, stage = NULL,
                progress = 0, result = NULL,
@@ -347,14 +353,15 @@ def job_from_row(row: asyncpg.Record) -> Job:
         automation_type=row["automation_type"],
         progress=whole_percent(row["progress"]) if processing else None,
         stage=row["stage"] if processing else None,
-        estimated_ready_at=_estimated_ready_at(row) if processing else None,
+        estimated_ready_at=estimated_ready_at(row) if processing else None,
         result=row["result"],
         output_deleted_at=row["output_deleted_at"],
         error=error,
     )
 
 
-def _estimated_ready_at(row: asyncpg.Record) -> datetime | None:
+def estimated_ready_at(row: asyncpg.Record) -> datetime | None:
+    """When a running job will probably be ready, as seen when its row was read."""
     if row["started_at"] is None or not row["is_measured"]:
         return None
     run = RunState(

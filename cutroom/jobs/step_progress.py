@@ -11,7 +11,7 @@ import asyncpg
 
 from cutroom.jobs.estimates import MARKS, MAX_PACE, MIN_PACE, seconds_until, whole_percent
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.progress import JobProgress, report_progress
+from cutroom.jobs.progress import JobProgress, StepChange, record_step, report_progress
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 
@@ -22,6 +22,8 @@ UNKNOWN_JOB_SECONDS = 60.0  # assumed for the first job of a kind if the length 
 MIN_STEP_SECONDS = 1.0
 SLOWING = 1.5  # how much slower progress moves on that was shown too early
 MIN_PROGRESS = 5.0  # from which the pace of a job says something
+
+CONNECTION_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 _log = logging.getLogger(__name__)
 
@@ -99,9 +101,9 @@ class StepProgress:
         self._points = 0.0  # that this step adds
         self.pace = StepPace(MIN_STEP_SECONDS)
 
-    async def start(self) -> None:
+    async def start(self, *, is_retry: bool) -> None:
         """Report the stage, and continue from the stored progress: a retried step never sets it back."""
-        job = await self._write(0.0)
+        job = await self._write(0.0, change=StepChange.RETRIED if is_retry else StepChange.STARTED)
         if job is None:
             return
         self._start = self._stored = job.progress
@@ -121,7 +123,14 @@ class StepProgress:
 
     async def finish(self, *, fraction: float = 1.0) -> None:
         """Report the end of the step, or of as much of it as was done."""
-        await self._write(self._points * fraction)
+        await self._write(self._points * fraction, change=StepChange.ENDED)
+
+    async def fail(self, error: str) -> None:
+        """Record why the step will be retried, unless the database is what is missing."""
+        try:
+            await self._write(self._written, change=StepChange.FAILED, error=error)
+        except CONNECTION_ERRORS as problem:
+            _log.warning("step failure not stored", extra={"job_id": self._ref.job_id, "error": str(problem)})
 
     async def _report_until(self, stopped: asyncio.Event) -> None:
         while True:
@@ -138,10 +147,12 @@ class StepProgress:
             return
         try:
             await self._write(points)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+        except CONNECTION_ERRORS as error:
             _log.warning("progress not stored", extra={"job_id": self._ref.job_id, "error": str(error)})
 
-    async def _write(self, points: float) -> JobProgress | None:
+    async def _write(
+        self, points: float, *, change: StepChange | None = None, error: str | None = None
+    ) -> JobProgress | None:
         """Raise the job's progress to what this step has reached, or by its share if other steps run concurrently."""
         is_shared = self._share is not None
         async with self._database.transaction(self._ref.library_id) as connection:
@@ -154,6 +165,8 @@ class StepProgress:
                 added=points - self._written if is_shared else 0.0,
                 limit=self._until,
             )
+            if change is not None:
+                await record_step(connection, self._ref, self._stage, change, now=self._clock(), error=error)
         if job is not None:
             self._stored, self._written = job.progress, points
         return job

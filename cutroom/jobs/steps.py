@@ -45,12 +45,17 @@ async def job_step(
     partial adds what it has reported when it ends. Media and engine errors are translated to job failures.
     """
     step = StepProgress(database, clock, ref, stage, until=progress, share=share)
-    await step.start()
-    async with heartbeating(), step.reporting():
-        try:
-            yield step.pace.report
-        finally:
-            step.pace.end()
+    await step.start(is_retry=activity.info().attempt > 1)
+    try:
+        async with heartbeating(), step.reporting():
+            try:
+                yield step.pace.report
+            finally:
+                step.pace.end()
+    except ApplicationError as error:
+        if not error.non_retryable and error.type in set(Code):  # others may name what is internal
+            await step.fail(error.message)
+        raise
     await step.finish(fraction=step.pace.reported if is_partial else 1.0)
 
 

@@ -85,7 +85,7 @@ async def get_video(call: CurrentCall, video_id: VideoId) -> Video:
 async def update_video(call: CurrentCall, video_id: VideoId, patch: VideoPatch, if_match: IfMatch = None) -> Video:
     """Changes the title, description, language, folders or labels. Fields that are not sent stay; null clears."""
     before = await _video(call, video_id)
-    await videos.update_video(call.connection, call.principal, video_id, patch, if_match=if_match)
+    await videos.update_video(call.connection, call.principal, video_id, patch, if_match=if_match, now=call.now)
     after = await _video(call, video_id)
     call.record_update(patch, before=before, after=after)
     return after

@@ -280,6 +280,7 @@ class PlanLimits(ApiModel):
     library_failed_jobs_per_day: Annotated[
         int, Field(description="Jobs that may fail or be canceled; then no more can be created on that day (UTC).")
     ]
+    library_waits: Annotated[int, Field(description="Long polls and event streams at once.")]
     speech: Annotated[bool, Field(description="Whether the speech operations can be used.")]
     hosting: Annotated[bool, Field(description="Whether professional hosting can be activated.")]
     downloads: Annotated[

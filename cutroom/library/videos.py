@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Literal
 
 from cutroom.accounts.principals import Principal
+from cutroom.events.service import publish_event
 from cutroom.library.folders import require_folders
 from cutroom.library.rules import poster_path
 from cutroom.library.schemas import VideoPatch
-from cutroom.library.service import lock_revision
+from cutroom.library.service import load_video, lock_revision
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection, update
 from cutroom.web.schema import changes_of
@@ -15,8 +16,21 @@ from cutroom.web.schema import changes_of
 TextField = Literal["title", "description"]
 
 
+async def publish_update(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> None:
+    """Publish `video.updated` with the video as it is now."""
+    video = await load_video(connection, library_id, video_id)
+    data = video.model_dump(mode="json", by_alias=True)
+    await publish_event(connection, library_id, type="video.updated", data=data, now=now)
+
+
 async def update_video(
-    connection: Connection, principal: Principal, video_id: str, patch: VideoPatch, *, if_match: str | None = None
+    connection: Connection,
+    principal: Principal,
+    video_id: str,
+    patch: VideoPatch,
+    *,
+    if_match: str | None = None,
+    now: datetime,
 ) -> None:
     """Changes the fields that the caller sent."""
     library_id, changes = principal.library_id, changes_of(patch)
@@ -28,6 +42,7 @@ async def update_video(
     if "default_language_code" in changes and patch.default_language_code is None:
         changes["default_language_code"] = await _detected_language(connection, library_id, video_id)
     await update(connection, "videos", library_id, video_id, columns=changes)
+    await publish_update(connection, library_id, video_id, now=now)
 
 
 async def _detected_language(connection: Connection, library_id: str, video_id: str) -> str | None:
@@ -110,17 +125,24 @@ async def set_transcript_language(connection: Connection, library_id: str, video
 
 
 async def set_playback_languages(
-    connection: Connection, library_id: str, video_id: str, *, languages: list[str] | None
+    connection: Connection, library_id: str, video_id: str, *, languages: list[str] | None, now: datetime
 ) -> None:
-    await connection.execute(
-        "UPDATE videos SET playback_languages = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, languages
+    changed = await connection.fetchval(
+        """UPDATE videos SET playback_languages = $3
+           WHERE library_id = $1 AND id = $2 AND playback_languages IS DISTINCT FROM $3 RETURNING true""",
+        library_id,
+        video_id,
+        languages,
     )
+    if changed:
+        await publish_update(connection, library_id, video_id, now=now)
 
 
-async def set_hosted_url(connection: Connection, library_id: str, video_id: str, *, url: str) -> None:
+async def set_hosted_url(connection: Connection, library_id: str, video_id: str, *, url: str, now: datetime) -> None:
     await connection.execute(
         "UPDATE videos SET hosted_url = $3 WHERE library_id = $1 AND id = $2", library_id, video_id, url
     )
+    await publish_update(connection, library_id, video_id, now=now)
 
 
 async def get_text(connection: Connection, library_id: str, video_id: str, *, field: TextField) -> str | None:
@@ -132,10 +154,13 @@ async def get_text(connection: Connection, library_id: str, video_id: str, *, fi
     return found
 
 
-async def set_text(connection: Connection, library_id: str, video_id: str, *, field: TextField, text: str) -> None:
+async def set_text(
+    connection: Connection, library_id: str, video_id: str, *, field: TextField, text: str, now: datetime
+) -> None:
     await connection.execute(
         f"UPDATE videos SET {field} = $3 WHERE library_id = $1 AND id = $2",  # noqa: S608 (one of two column names)
         library_id,
         video_id,
         text,
     )
+    await publish_update(connection, library_id, video_id, now=now)

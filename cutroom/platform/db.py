@@ -1,7 +1,7 @@
 """The PostgreSQL connection pool; row-level security confines each connection to one library."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from typing import Any, TypeAlias
@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
+from cutroom.platform.messages.announcements import Announcement, collected_announcements
 from cutroom.platform.pooler import Pooler
 
 # A connection keeps the library of its last use in its session. It is reset when a connection is acquired, so that
@@ -46,6 +47,7 @@ class Database:
 
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", *, pooler: Pooler = Pooler.NONE) -> None:
         self.pool = pool
+        self.announcer: Callable[[Iterable[Announcement]], None] | None = None  # sends what transactions announce
         self._reset = _RESETS[pooler]
 
     @classmethod
@@ -85,9 +87,12 @@ class Database:
     @asynccontextmanager
     async def transaction(self, library_id: str) -> AsyncIterator[Connection]:
         """Opens a transaction in one library's context; commits unless the block raises."""
-        async with self.unauthenticated() as connection, connection.transaction():
-            await enter_library(connection, library_id)
-            yield connection
+        with collected_announcements() as announcements:
+            async with self.unauthenticated() as connection, connection.transaction():
+                await enter_library(connection, library_id)
+                yield connection
+        if announcements and self.announcer is not None:
+            self.announcer(announcements)
 
 
 @asynccontextmanager

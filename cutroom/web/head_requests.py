@@ -4,6 +4,8 @@ from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.types import Scope
 
+IS_HEAD = "cutroom.is_head"  # ASGI scope key of HEAD requests, which routes see as GET
+
 
 class HeadAwareRoute(APIRoute):
     """An API route that runs HEAD as GET; the server omits the body. The OpenAPI document lists GET only."""
@@ -12,4 +14,4 @@ class HeadAwareRoute(APIRoute):
         if scope["method"] != "HEAD":
             return super().matches(scope)
         match, child_scope = super().matches({**scope, "method": "GET"})
-        return match, {**child_scope, "method": "GET"}
+        return match, {**child_scope, "method": "GET", IS_HEAD: True}

@@ -36,6 +36,7 @@ _STATUS_DESCRIPTIONS = {
     403: "The credential is valid but does not permit this operation.",
     404: "The resource does not exist in the caller's library.",
     409: "The request conflicts with the current state.",
+    410: "What was asked for is no longer kept.",
     422: "The request is well formed, but its source cannot be processed.",
     429: "Too many requests (with `Retry-After`), or not enough credits (without).",
     500: "Internal error. Include the `X-Request-Id` header when you contact support.",

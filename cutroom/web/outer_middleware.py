@@ -12,6 +12,7 @@ from cutroom.platform.telemetry import AccessLog, RequestMetrics, redact, reques
 from cutroom.web.error_responses import ERROR_CODE, error_response
 from cutroom.web.idempotency import REPLAYED
 from cutroom.web.security_headers import RawHeaders, default_headers, with_defaults
+from cutroom.web.waiting import WAITED_SECONDS
 
 MAX_LOGGED_PATH = 200
 
@@ -89,7 +90,8 @@ class RequestMiddleware:
                 response.headers["Allow"] = ", ".join(sorted(allowed))
             await response(scope, receive, context.send)
         finally:
-            self._record(context, time.perf_counter() - started)
+            waited = scope.get(WAITED_SECONDS, 0.0)
+            self._record(context, time.perf_counter() - started - waited)
 
     async def _traced(self, context: RequestContext, receive: Receive) -> None:
         if self._tracer is None:

@@ -11,9 +11,12 @@ from cutroom.accounts.keys import LastUsedRecorder
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator
 from cutroom.engines.translation.port import Quality
+from cutroom.events.hub import EventHub
 from cutroom.platform.clock import Clock, system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
+from cutroom.platform.messages.broadcast import Broadcaster
+from cutroom.platform.messages.changes import ChangeHub
 from cutroom.platform.process.health import PostgresCheck, Readiness
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
@@ -54,6 +57,8 @@ class Runtime:
     temporal: Client
     multipart: Multipart
     readiness: Readiness
+    events: EventHub
+    changes: ChangeHub
     gcs: Gcs | None  # set if objects are stored in GCS, which receives uploads directly
     products: tuple[ProductInfo, ...] = ()
     # `credits.service.BundleCheck` of each product
@@ -76,6 +81,9 @@ async def open_runtime(
         pooler=settings.database_pooler,
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
+    database.announcer = Broadcaster(redis).send_all
+    changes = ChangeHub(settings.api_database)
+    events = EventHub(database, settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
     postgres = PostgresCheck(settings.api_database)
@@ -83,7 +91,11 @@ async def open_runtime(
     readiness = Readiness({"postgres": postgres})
     readiness.start()
     try:
-        async with followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds):
+        async with (
+            followed_key_ring(database, secret_box, refresh_seconds=key_refresh_seconds),
+            events.running(),
+            changes.running(),
+        ):
             yield Runtime(
                 settings=settings,
                 clock=clock,
@@ -103,6 +115,8 @@ async def open_runtime(
                 temporal=await connect_lazily(settings, database=database, secret_box=secret_box),
                 multipart=multipart,
                 readiness=readiness,
+                events=events,
+                changes=changes,
                 gcs=gcs,
             )
     finally:

@@ -1,4 +1,4 @@
-"""Activities that attempt webhook deliveries and purge old events."""
+"""Activities that attempt webhook deliveries."""
 
 import time
 from collections import Counter
@@ -11,16 +11,16 @@ from typing import Protocol
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from cutroom.events.service import Delivery
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import UnreachableError
 from cutroom.platform.secret_box import SecretBox
 from cutroom.webhooks import service
-from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome, outcome_of, parse_retry_after
-from cutroom.webhooks.service import AttemptRecord, AttemptResult, Delivery, OutgoingWebhook
+from cutroom.webhooks.rules import DeliveryOutcome, outcome_of, parse_retry_after
+from cutroom.webhooks.service import AttemptRecord, AttemptResult, OutgoingWebhook
 from cutroom.webhooks.signing import signed_headers
 
-PURGE_BATCH = 1_000
 MAX_IN_FLIGHT_PER_ENDPOINT = 20  # per worker, so that one hanging endpoint cannot occupy all slots
 MAX_BUSY_DELAY_SECONDS = 60
 
@@ -44,7 +44,7 @@ class WebhookSender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryActivities:
-    """Sends deliveries and purges events."""
+    """Sends deliveries."""
 
     database: Database
     secret_box: SecretBox
@@ -106,15 +106,3 @@ class DeliveryActivities:
             milliseconds=round((time.perf_counter() - started) * 1000),
             retry_after_seconds=retry_after,
         )
-
-    @activity.defn(name="purge_events")
-    async def purge_events(self) -> int:
-        """Delete expired events and their attempts in batches; return how many."""
-        before, deleted = self.clock() - EVENT_RETENTION, 0
-        while True:
-            async with self.database.connection() as connection:
-                batch: int = await connection.fetchval("SELECT purge_events($1, $2)", before, PURGE_BATCH)
-            deleted += batch
-            activity.heartbeat(deleted)
-            if batch < PURGE_BATCH:
-                return deleted

@@ -1,21 +1,21 @@
 """Lists deliveries of an endpoint, sends test events and redelivers events."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
-from cutroom.platform.db import Connection, insert
-from cutroom.platform.ids import new_id
-from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.platform.task_queues import TaskQueue
+from cutroom.events.rules import TEST_TYPE
+from cutroom.events.service import send_to_endpoint
+from cutroom.platform.db import Connection
 from cutroom.webhooks.rules import FINAL_OUTCOMES, DeliveryOutcome
-from cutroom.webhooks.service import DELIVERY_WORKFLOW, Delivery
 
-TEST_EVENT = "endpoint.test"
 MAX_DELIVERIES = 100  # listed, newest first
 MAX_ATTEMPTS = 2_000
+MAX_JOB_DELIVERIES = 100  # in the timeline of a job
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ async def list_deliveries(connection: Connection, principal: Principal, endpoint
     """List deliveries, newest first, within the event retention."""
     attempts = await connection.fetch(
         """SELECT a.event_id, a.number, a.at, a.status, a.outcome, a.milliseconds, e.type, e.created_at
-           FROM delivery_attempts a JOIN events e ON e.library_id = a.library_id AND e.id = a.event_id
+           FROM delivery_attempts a JOIN published_events e ON e.library_id = a.library_id AND e.id = a.event_id
            WHERE a.library_id = $1 AND a.endpoint_id = $2 ORDER BY a.event_id DESC, a.number LIMIT $3""",
         principal.library_id,
         endpoint_id,
@@ -93,11 +93,27 @@ async def list_deliveries(connection: Connection, principal: Principal, endpoint
     return list(found.values())[:MAX_DELIVERIES]
 
 
+async def list_job_deliveries(
+    connection: Connection, library_id: str, job_id: str, *, ended_at: Sequence[datetime]
+) -> list[asyncpg.Record]:
+    """List the attempts to deliver the events of a job, given the times at which its attempts have ended."""
+    return await connection.fetch(
+        """SELECT e.id AS event_id, a.endpoint_id, e.type, a.number, a.at, a.outcome, a.status, a.milliseconds
+           FROM published_events e JOIN delivery_attempts a ON a.library_id = e.library_id AND a.event_id = e.id
+           WHERE e.library_id = $1 AND e.created_at = ANY ($3) AND e.payload ->> 'id' = $2 AND e.type LIKE 'job.%'
+           ORDER BY a.at, a.number LIMIT $4""",
+        library_id,
+        job_id,
+        list(ended_at),
+        MAX_JOB_DELIVERIES,
+    )
+
+
 async def send_test_event(connection: Connection, principal: Principal, endpoint_id: str, *, now: datetime) -> str:
     """Send a test event to one endpoint and return the event's id."""
     endpoint = await find_endpoint(connection, principal, endpoint_id)
     payload = {"endpointId": endpoint.id, "message": "This is a test event."}
-    return await _send(connection, principal, endpoint.id, type_=TEST_EVENT, payload=payload, now=now)
+    return await send_to_endpoint(connection, principal.library_id, endpoint.id, type_=TEST_TYPE, data=payload, now=now)
 
 
 async def redeliver(
@@ -106,34 +122,10 @@ async def redeliver(
     """Send an event to this endpoint again, under a new event id."""
     endpoint = await find_endpoint(connection, principal, endpoint_id)
     row = await connection.fetchrow(
-        "SELECT type, payload FROM events WHERE library_id = $1 AND id = $2", principal.library_id, event_id
+        "SELECT type, payload FROM published_events WHERE library_id = $1 AND id = $2", principal.library_id, event_id
     )
     if row is None:
         raise not_found()
-    return await _send(connection, principal, endpoint.id, type_=row["type"], payload=row["payload"], now=now)
-
-
-async def _send(
-    connection: Connection,
-    principal: Principal,
-    endpoint_id: str,
-    *,
-    type_: str,
-    payload: dict[str, Any],
-    now: datetime,
-) -> str:
-    event_id = new_id(now.timestamp())
-    row = {"library_id": principal.library_id, "id": event_id, "type": type_, "payload": payload, "created_at": now}
-    await insert(connection, "events", row)
-    delivery = Delivery(principal.library_id, event_id, endpoint_id=endpoint_id)
-    await enqueue(
-        connection,
-        WorkflowStart(
-            library_id=principal.library_id,
-            workflow=DELIVERY_WORKFLOW,
-            workflow_id=delivery.workflow_id,
-            argument=asdict(delivery),
-            queue=TaskQueue.EGRESS,
-        ),
+    return await send_to_endpoint(
+        connection, principal.library_id, endpoint.id, type_=row["type"], data=row["payload"], now=now
     )
-    return event_id

@@ -1,9 +1,7 @@
-"""Tables of webhook endpoints, events and delivery attempts. Signing secrets are encrypted."""
-
-from typing import Any
+"""Tables of webhook endpoints and delivery attempts. Signing secrets are encrypted."""
 
 from sqlalchemy import CheckConstraint, Index, LargeBinary, SmallInteger, Text, text
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from cutroom.platform.tables import Id, Instant, Revision, Table
@@ -39,19 +37,6 @@ class WebhookEndpointRow(Table):
     revision: Mapped[Revision]
 
 
-class Event(Table):
-    """An event with the payload sent to every endpoint."""
-
-    __tablename__ = "events"
-    __table_args__ = (Index("events_created_at_idx", "created_at"),)
-
-    library_id: Mapped[Id] = mapped_column(primary_key=True)
-    id: Mapped[Id] = mapped_column(primary_key=True)
-    type: Mapped[str] = mapped_column(Text)
-    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or Video as returned by the API
-    created_at: Mapped[Instant]
-
-
 class DeliveryAttempt(Table):
     """One attempt to deliver an event to an endpoint; immutable."""
 
@@ -59,6 +44,7 @@ class DeliveryAttempt(Table):
     __table_args__ = (
         CheckConstraint("outcome IN ('delivered', 'refused', 'gone', 'unreachable')", name="outcome"),
         CheckConstraint("(outcome = 'unreachable') = (status IS NULL)", name="status"),
+        Index("delivery_attempts_at_idx", "at"),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)

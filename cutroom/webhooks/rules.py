@@ -4,15 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Literal, get_args
 
 from cutroom.platform.egress import urls
 
-Event = Literal["video.ready", "video.failed", "job.ready", "job.failed"]
-EVENTS: tuple[Event, ...] = get_args(Event)
 MAX_URL_LENGTH = 2048
 MAX_ENDPOINTS = 20  # in one library
-EVENT_RETENTION = timedelta(days=30)  # longer than any delivery, including Retry-After delays
 
 # Delays before the second and later attempts.
 RETRY_DELAYS = (

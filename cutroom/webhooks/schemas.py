@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from cutroom.events.rules import EventType
 from cutroom.web.schema import ApiModel, Omittable, PatchRequest, RequestModel, Unique, Uri
-from cutroom.webhooks.rules import MAX_URL_LENGTH, Event, url_error
+from cutroom.webhooks.rules import MAX_URL_LENGTH, url_error
 
 
 def _validate_url(url: str) -> str:
@@ -43,7 +44,7 @@ class WebhookEndpointPatch(PatchRequest):
 
     url: Destination = ""
     events: Annotated[
-        list[Event], Field(min_length=1, description="The event types to send to this endpoint."), Unique()
+        list[EventType], Field(min_length=1, description="The event types to send to this endpoint."), Unique()
     ] = Field(default_factory=list)
     enabled: Annotated[bool, Field(description="false stops deliveries, true resumes them with later events.")] = True
 
@@ -53,7 +54,7 @@ class WebhookEndpoint(ApiModel):
 
     id: str
     url: Uri
-    events: list[Event] = Field(description="The event types sent to this endpoint.")
+    events: list[EventType] = Field(description="The event types sent to this endpoint.")
     enabled: bool = Field(description="Whether events are sent. A 410 response disables an endpoint.")
     disabled_reason: Annotated[Omittable[str], Field(description="Why the endpoint is disabled.")] = None
 

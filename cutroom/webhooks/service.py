@@ -1,4 +1,4 @@
-"""Manages webhook endpoints, publishes events and records delivery attempts."""
+"""Manages webhook endpoints and records delivery attempts."""
 
 import base64
 import json
@@ -13,14 +13,15 @@ import asyncpg
 from cutroom.accounts.principals import Principal
 from cutroom.accounts.service import is_active_member
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.events import service as events
+from cutroom.events.rules import DEFAULT_TYPES
+from cutroom.events.service import Delivery
 from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
-from cutroom.platform.outbox import WorkflowStart, enqueue
 from cutroom.platform.secret_box import SecretBox
-from cutroom.platform.task_queues import TaskQueue
 from cutroom.web.revisions import Revised, require_match
 from cutroom.web.schema import changes_of
-from cutroom.webhooks.rules import EVENTS, MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
+from cutroom.webhooks.rules import MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
 from cutroom.webhooks.schemas import (
     CreatedWebhookEndpoint,
     NewWebhookEndpoint,
@@ -30,7 +31,6 @@ from cutroom.webhooks.schemas import (
 from cutroom.webhooks.signing import SECRET_PREFIX
 
 SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (a purpose name, not a secret)
-DELIVERY_WORKFLOW = "deliver-webhook"
 DISABLED_BY_USER = "Disabled by its owner."
 MEMBER_REMOVED = "The member who registered it was removed from the workspace."
 DISABLE_ACTION = "webhookEndpoint.disable"  # in the audit log
@@ -67,7 +67,7 @@ async def create_endpoint(
         "id": endpoint_id,
         "user_id": principal.user_id,
         "url": endpoint.url,
-        "events": list(EVENTS),
+        "events": list(DEFAULT_TYPES),
         "sealed_secret": secret_box.seal(SECRET_PURPOSE, secret.encode(), context=endpoint_id),
         "created_at": now,
     }
@@ -75,7 +75,9 @@ async def create_endpoint(
         await insert(connection, "webhook_endpoints", row)
     except asyncpg.UniqueViolationError as error:
         raise _already_registered() from error
-    return CreatedWebhookEndpoint(id=endpoint_id, url=endpoint.url, events=list(EVENTS), enabled=True, secret=secret)
+    return CreatedWebhookEndpoint(
+        id=endpoint_id, url=endpoint.url, events=list(DEFAULT_TYPES), enabled=True, secret=secret
+    )
 
 
 def _new_secret() -> str:
@@ -198,65 +200,12 @@ async def _lock(connection: Connection, principal: Principal, endpoint_id: str) 
     return row
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """Identifies the delivery of one event to one endpoint; ids only, because workflow histories contain it."""
-
-    library_id: str
-    event_id: str
-    endpoint_id: str
-
-    @property
-    def workflow_id(self) -> str:
-        return f"deliver_{self.event_id}_{self.endpoint_id}"
-
-
 async def delete_video_events(connection: Connection, library_id: str, video_id: str) -> None:
     """Delete the events of a video and of its jobs, with their delivery attempts."""
+    deleted = await events.delete_video_events(connection, library_id, video_id)
     await connection.execute(
-        """WITH gone AS (
-               DELETE FROM events WHERE library_id = $1 AND $2 IN (payload ->> 'videoId', payload ->> 'id') RETURNING id
-           )
-           DELETE FROM delivery_attempts a USING gone WHERE a.library_id = $1 AND a.event_id = gone.id""",
-        library_id,
-        video_id,
+        "DELETE FROM delivery_attempts WHERE library_id = $1 AND event_id = ANY ($2)", library_id, deleted
     )
-
-
-async def publish_event(
-    connection: Connection,
-    library_id: str,
-    *,
-    type: str,  # noqa: A002 (the field name in the payload)
-    data: Mapping[str, Any],
-    now: datetime,
-) -> str:
-    """Insert an event and start its deliveries in the caller's transaction; return the event's id.
-
-    `data` is the Job or Video as returned by the API, without signed URLs.
-    """
-    event_id = new_id(now.timestamp())
-    row = {"library_id": library_id, "id": event_id, "type": type, "payload": dict(data), "created_at": now}
-    await insert(connection, "events", row)
-    endpoints = await connection.fetch(
-        """SELECT id FROM webhook_endpoints
-           WHERE library_id = $1 AND $2 = ANY (events) AND deleted_at IS NULL AND disabled_at IS NULL""",
-        library_id,
-        type,
-    )
-    for endpoint in endpoints:
-        delivery = Delivery(library_id, event_id, endpoint_id=endpoint["id"])
-        await enqueue(
-            connection,
-            WorkflowStart(
-                library_id=library_id,
-                workflow=DELIVERY_WORKFLOW,
-                workflow_id=delivery.workflow_id,
-                argument=asdict(delivery),
-                queue=TaskQueue.EGRESS,
-            ),
-        )
-    return event_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +247,7 @@ async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box
     row = await connection.fetchrow(
         """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at,
                   CASE WHEN w.previous_secret_until > now() THEN w.sealed_previous_secret END AS sealed_previous_secret
-           FROM events e JOIN webhook_endpoints w ON w.library_id = e.library_id
+           FROM published_events e JOIN webhook_endpoints w ON w.library_id = e.library_id
            WHERE e.library_id = $1 AND e.id = $2 AND w.id = $3
              AND w.deleted_at IS NULL AND w.disabled_at IS NULL""",
         delivery.library_id,

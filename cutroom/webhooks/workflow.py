@@ -1,4 +1,4 @@
-"""Workflows that deliver an event with retries, and purge events every day."""
+"""The workflow that delivers an event with retries."""
 
 from datetime import timedelta
 
@@ -6,15 +6,14 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
+    from cutroom.events.service import DELIVERY_WORKFLOW, Delivery
     from cutroom.webhooks.activities import DeliveryActivities
     from cutroom.webhooks.rules import FINAL_OUTCOMES, RETRY_DELAYS, DeliveryOutcome, retry_delay
-    from cutroom.webhooks.service import DELIVERY_WORKFLOW, AttemptResult, Delivery
+    from cutroom.webhooks.service import AttemptResult
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)  # 15 s for the endpoint, the rest for the database
 # Endpoint failures are results, retried by the workflow. This policy covers our own: worker crashes, database outages.
 ATTEMPT_RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
-SWEEP_TIMEOUT = timedelta(hours=1)
-SWEEP_HEARTBEAT = timedelta(seconds=30)
 
 
 @workflow.defn(name=DELIVERY_WORKFLOW)
@@ -37,17 +36,4 @@ class DeliverWebhookWorkflow:
             args=[delivery, number],
             start_to_close_timeout=ATTEMPT_TIMEOUT,
             retry_policy=ATTEMPT_RETRY,
-        )
-
-
-@workflow.defn(name="purge-events")
-class PurgeEventsWorkflow:
-    """Started by a schedule; a missed run is covered by the next one."""
-
-    @workflow.run
-    async def run(self) -> int:
-        return await workflow.execute_activity_method(
-            DeliveryActivities.purge_events,
-            start_to_close_timeout=SWEEP_TIMEOUT,
-            heartbeat_timeout=SWEEP_HEARTBEAT,
         )

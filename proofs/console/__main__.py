@@ -11,7 +11,16 @@ from rich.markup import escape
 from dev.environment import PROJECT
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.server import free_port
-from proofs.console import account_steps, editing_steps, library_steps, page_steps, product_steps, steps, trash_steps
+from proofs.console import (
+    account_steps,
+    editing_steps,
+    library_steps,
+    live_steps,
+    page_steps,
+    product_steps,
+    steps,
+    trash_steps,
+)
 from proofs.console.browser import Findings, Steps, open_browser
 from proofs.console.stage import ConsoleStage, connect_oauth_app, make_speech_video
 from proofs.stage.loopback_worker import CERTIFICATE
@@ -94,6 +103,11 @@ def _report(report: Report, taken: Steps, findings: Findings, *, short: bool) ->
         measured="all of it" if findings.actions_above_fold else "not all",
         holds=findings.actions_above_fold,
     )
+    polled = findings.polling.total()
+    claim = "requests of a page on its own, beside the stream and changes, while a job runs"
+    report.claim(claim, expected="0", measured=polled, holds=not polled)
+    for path, count in findings.polling.items():
+        report.note(escape(f"{count} unexplained: {path}"))
     report.claim("injected scripts that ran", expected="0", measured=findings.dialogs, holds=not findings.dialogs)
     longest = round(findings.longest_ms)
     # CI runs other jobs at the same time; the limit of one second is for an idle machine.
@@ -108,6 +122,8 @@ def _report(report: Report, taken: Steps, findings: Findings, *, short: bool) ->
         xss_fired=findings.dialogs,
         bad_html=len(findings.bad_html),
         horizontal_scroll=len(findings.sideways),
+        polling_requests=polled,
+        progress_messages=findings.progress_messages,
         actions_above_fold=findings.actions_above_fold,
         slowest_ms=longest,
         pages=len(findings.pages),
@@ -144,6 +160,10 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("delete the video, undo it, and restore it from the trash", trash_steps.restore_video),
     ("delete selected videos, and one permanently", trash_steps.delete_permanently),
     ("export the library and download the archive", page_steps.export_library),
+    ("lose the connection, and see what changed meanwhile", live_steps.heal_connection),
+    ("lose the database's connection, and see what changed meanwhile", live_steps.lose_database_connection),
+    ("hide pages, and see what changed when they are shown again", live_steps.hide_pages),
+    ("sign out in another tab", live_steps.sign_out_elsewhere),
     ("visit the remaining pages", page_steps.visit_remaining_pages),
     ("every page on a phone, with markup shown as text", page_steps.visit_on_a_phone),
     ("forget the password, and set a new one with the mailed link", account_steps.reset_password),

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from playwright.async_api import (
     ViewportSize,
     async_playwright,
 )
+
+from proofs.console.page_requests import PageRequests, report_messages, watch_requests
 
 CHROMIUM = "/usr/bin/chromium"
 AXE = Path(__file__).parents[1] / "vendor" / "axe-core-4.14.0.min.js"
@@ -48,6 +51,8 @@ class Findings:
     dialogs: int = 0
     pages: set[str] = field(default_factory=set)
     longest_ms: float = 0.0
+    polling: Counter[str] = field(default_factory=Counter)  # requests while a job ran that no change explains
+    progress_messages: int = 0
 
 
 @dataclass
@@ -59,6 +64,15 @@ class BrowserSession:
     url: str
     folder: Path
     short: bool = False
+    observed: list[PageRequests] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[PageRequests]:
+        """Records which requests the page makes on its own inside the block, in which nobody touches it."""
+        async with watch_requests(self.page, self.observed) as watching:
+            yield watching
+        self.findings.polling.update(watching.unexplained)
+        self.findings.progress_messages += watching.messages["progress"]
 
     def watch(self) -> None:
         self.page.on("console", self._on_console_message)
@@ -148,6 +162,7 @@ async def open_browser(
         context.set_default_timeout(30_000)
         session = BrowserSession(await context.new_page(), Findings(), url, folder, short)
         session.watch()
+        await report_messages(session.page, session.observed)
         try:
             yield session
         finally:

@@ -47,7 +47,10 @@ async def request_dub(console: ConsoleStage) -> None:
     await browser.wait_for("#make-dub [name=draft]:checked")
     await page.click("#make-dub button.main")
     await browser.wait_for(f"{SPANISH} .state")
-    await browser.wait_for(f"{SPANISH} :is(.state.ready, .state.failed)", seconds=JOB_SECONDS)
+    async with browser.following() as watching:
+        await browser.wait_for(f"{SPANISH} :is(.state.ready, .state.failed)", seconds=JOB_SECONDS)
+    assert watching.messages["changed"], watching
+    assert watching.messages["progress"], watching  # the bar moves by the stream
     assert await page.locator(f"{SPANISH} .state.ready").count(), await page.inner_text(f"{SPANISH} .state")
     await browser.wait_for(SPANISH, has_text="Draft. It shows what is said")
 

@@ -107,7 +107,7 @@ async def upload(console: ConsoleStage) -> None:
     await page.reload()
     await browser.wait_for("#uploads .state", has_text="% uploaded")
     await browser.capture("library-uploading")
-    await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded")
+    await browser.wait_for("#uploads .state", seconds=120, has_text="Uploaded. Processing.")
     await page.unroute_all(behavior="wait")  # a delayed handler may still be running
     assert chunks > before > 2
     video_id = await console.stage.accounts.connection.fetchval("SELECT id FROM videos ORDER BY id DESC LIMIT 1")
@@ -115,11 +115,10 @@ async def upload(console: ConsoleStage) -> None:
 
 
 async def follow_progress(console: ConsoleStage) -> None:
-    """The tile becomes ready without interaction, including its transcript."""
-    await console.browser.wait_for(".tile .state.ready", seconds=JOB_SECONDS)
-    await console.browser.until(
-        "!document.querySelector('#grid').getAttribute('hx-trigger').includes('every')", seconds=JOB_SECONDS
-    )
+    """The tile becomes ready without interaction, including its transcript, and without polling."""
+    async with console.browser.following():
+        await console.browser.wait_for(".tile .state.ready", seconds=JOB_SECONDS)
+        await console.browser.until("!document.querySelector('.tile .state:not(.ready)')", seconds=JOB_SECONDS)
     await console.browser.capture("library")
 
 

@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from cutroom.events.service import publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.egress.client import Egress
 from cutroom.web.body import MAX_FORM_BYTES
 from cutroom.webhooks.rules import url_error as endpoint_url_error
-from cutroom.webhooks.service import publish_event
 from proofs.hostile.files import READY, prove_files
 from proofs.hostile.urls import prove_urls
 from proofs.stage.own_services import own_services

@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator, Principal
+from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.relay import Relay
@@ -23,7 +24,6 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import DeliveryActivities
 from cutroom.webhooks.schemas import NewWebhookEndpoint
-from cutroom.webhooks.service import Delivery
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 from dev.scratch import Accounts, scratch
 from proofs.stage.webhook_receiver import Receiver
@@ -79,9 +79,7 @@ class WebhookStage:
 
     async def publish(self, customer: Customer) -> str:
         async with self.database.transaction(customer.library_id) as connection:
-            return await service.publish_event(
-                connection, customer.library_id, type="job.ready", data=JOB, now=system_clock()
-            )
+            return await publish_event(connection, customer.library_id, type="job.ready", data=JOB, now=system_clock())
 
     async def delete(self, customer: Customer) -> None:
         async with self.database.transaction(customer.library_id) as connection:

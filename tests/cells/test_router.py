@@ -19,7 +19,7 @@ from cutroom.cells.router.proxy import RouterApp
 from cutroom.entrypoints.api import build_app
 from cutroom.platform.ids import new_id
 from cutroom.platform.moved import HEADERS
-from cutroom.web.cell_routes import PATH
+from cutroom.web.internal.cell_routes import PATH
 from cutroom.web.runtime import open_runtime
 from tests.cells.conftest import TestCells
 

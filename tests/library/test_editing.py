@@ -140,7 +140,7 @@ async def test_text_written_by_a_product_is_a_new_revision(
 ) -> None:
     stale = (await api.get(video)).headers["etag"]
     video_id = video.rpartition("/")[2]
-    await set_text(accounts.connection, person.library_id, video_id, field="title", text="Written")
+    await set_text(accounts.connection, person.library_id, video_id, field="title", text="Written", now=system_clock())
     refused = await api.patch(video, json={"title": "Mine"}, headers={"If-Match": stale})
     assert (refused.status_code, refused.json()["error"]["details"]) == (409, {"revision": 2})
 

@@ -18,7 +18,7 @@ from cutroom.platform.payload_codec import payloads_of
 from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog
 from cutroom.platform.temporal import data_converter
-from cutroom.web.codec_routes import MAX_BYTES, MAX_PAYLOADS, PATH
+from cutroom.web.internal.codec_routes import MAX_BYTES, MAX_PAYLOADS, PATH
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime, open_runtime
 from dev.scratch import Accounts, Keyring, Person

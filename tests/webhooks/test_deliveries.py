@@ -13,6 +13,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
+from cutroom.events.activities import EventActivities
+from cutroom.events.rules import RETENTION
+from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import PostResponse, UnreachableError
@@ -20,9 +23,9 @@ from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import MAX_IN_FLIGHT_PER_ENDPOINT, DeliveryActivities
-from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome
+from cutroom.webhooks.rules import DeliveryOutcome
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
-from cutroom.webhooks.service import AttemptResult, Delivery
+from cutroom.webhooks.service import AttemptResult
 from dev.scratch import Accounts, Person
 
 JOB = {"id": "import_01j", "type": "import", "status": "ready", "result": {"title": "Zürich 映画"}}
@@ -81,7 +84,7 @@ class Customer:
 
     async def publish(self, event_type: str = "job.ready") -> str:
         async with self.runtime.database.transaction(self.person.library_id) as connection:
-            return await service.publish_event(
+            return await publish_event(
                 connection, self.person.library_id, type=event_type, data=JOB, now=system_clock()
             )
 
@@ -133,7 +136,7 @@ async def test_rolled_back_transaction_publishes_nothing(customer: Customer) -> 
         transaction = connection.transaction()
         await transaction.start()
         await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
-        await service.publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
+        await publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
         await transaction.rollback()
     assert await customer.rows("events") == await customer.rows("outbox") == []
 
@@ -257,10 +260,10 @@ async def test_expired_events_are_purged_with_attempts(customer: Customer) -> No
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
     await customer.accounts.connection.execute(
-        "UPDATE events SET created_at = $2 WHERE id = $1", old, system_clock() - EVENT_RETENTION - timedelta(minutes=1)
+        "UPDATE events SET created_at = $2 WHERE id = $1", old, system_clock() - RETENTION - timedelta(minutes=1)
     )
-    acting = activities(customer.runtime, sender)
-    assert await ActivityEnvironment().run(acting.purge_events) >= 1
+    maintaining = EventActivities(database=customer.runtime.database, clock=customer.runtime.clock)
+    assert await ActivityEnvironment().run(maintaining.purge_events) >= 1
     assert [row["id"] for row in await customer.rows("events")] == [young]
     assert [row["event_id"] for row in await customer.rows("delivery_attempts")] == [young]
 

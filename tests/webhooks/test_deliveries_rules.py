@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cutroom.events.rules import RETENTION
 from cutroom.webhooks.rules import (
-    EVENT_RETENTION,
     MAX_RETRY_DELAY,
     RETRY_DELAYS,
     DeliveryOutcome,
@@ -24,7 +24,7 @@ def test_retry_schedule_matches_contract() -> None:
 
 
 def test_event_retention_exceeds_longest_delivery() -> None:
-    assert len(RETRY_DELAYS) * MAX_RETRY_DELAY + timedelta(days=1) < EVENT_RETENTION
+    assert len(RETRY_DELAYS) * MAX_RETRY_DELAY + timedelta(days=1) < RETENTION
 
 
 @pytest.mark.parametrize(

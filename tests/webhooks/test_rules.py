@@ -2,7 +2,8 @@
 
 import pytest
 
-from cutroom.webhooks.rules import EVENTS, MAX_URL_LENGTH, url_error
+from cutroom.events.rules import DEFAULT_TYPES
+from cutroom.webhooks.rules import MAX_URL_LENGTH, url_error
 
 GOOD = [
     "https://example.com",
@@ -167,4 +168,4 @@ def test_other_urls_are_rejected_with_message(url: str) -> None:
 
 
 def test_there_are_four_event_types() -> None:
-    assert EVENTS == ("video.ready", "video.failed", "job.ready", "job.failed")
+    assert DEFAULT_TYPES == ("video.ready", "video.failed", "job.ready", "job.failed")

@@ -8,9 +8,9 @@ import httpx
 from cutroom.accounts.subjects import Subject
 from cutroom.cells.directory import Cell
 from cutroom.platform.moved import HEADER
-from cutroom.web.cell_routes import PATH
+from cutroom.web.internal.cell_routes import PATH
 
-CONNECTIONS = 256  # of one router to one cell, for requests
+CONNECTIONS = 4_096  # of one router to one cell; each waiting request and stream has one
 LOOKUP_CONNECTIONS = 16
 CONNECT_SECONDS = 2.0
 READ_SECONDS = 300.0  # without a byte; speech and long polls take time

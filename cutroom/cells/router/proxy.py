@@ -22,11 +22,13 @@ from cutroom.cells.router.metrics import RouterMetrics
 from cutroom.cells.router.rules import Destination, destination_of, is_routed, needs_form
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.web.error_responses import error_response
+from cutroom.web.waiting import disconnected
 
 HOLD_SECONDS = 20.0  # for the end of a move
 HOLD_STEP_SECONDS = 0.05
 MAX_HELD = 1_000
 MAX_HELD_PER_LIBRARY = 200
+EVENT_STREAM = "text/event-stream"
 _log = logging.getLogger(__name__)
 
 
@@ -73,7 +75,10 @@ class RouterApp:
             await refusal(scope, receive, send)
             return
         self._metrics.requests.labels(cell.name, response.status_code).inc()
-        await _forward(response, send)
+        if response.headers.get("content-type", "").startswith(EVENT_STREAM):
+            await _forward_stream(response, receive, send)
+        else:
+            await _forward(response, send)
 
     async def _respond(self, exchange: "_Exchange") -> tuple[httpx.Response, Cell]:
         if not is_routed(exchange.path):
@@ -184,6 +189,18 @@ async def _forward(response: httpx.Response, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:
         await response.aclose()
+
+
+async def _forward_stream(response: httpx.Response, receive: Receive, send: Send) -> None:
+    """Until one of both sides ends it; a stream may have nothing to send for a long time."""
+    forwarding = asyncio.create_task(_forward(response, send))
+    watching = asyncio.create_task(disconnected(receive))
+    try:
+        await asyncio.wait((forwarding, watching), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (forwarding, watching):
+            task.cancel()
+        await asyncio.gather(forwarding, watching, return_exceptions=True)
 
 
 def _unavailable() -> CutroomError:

@@ -1,7 +1,7 @@
 """Puts states into words, each with the color of its dot and, if something failed, the one thing to do about it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from urllib.parse import urlencode
@@ -37,6 +37,8 @@ class StateLabel:
     dot: Dot
     text: str
     next_step: NextStep | None = None
+    job_id: str | None = None  # the running job whose live progress replaces the text, after the prefix
+    prefix: str = ""
 
 
 _OUTPUT_NAMES = {
@@ -59,7 +61,8 @@ def job_label(job: Job, now: datetime) -> StateLabel:
         case JobState.QUEUED:
             return StateLabel("queued", "Queued")
         case JobState.PROCESSING:
-            return StateLabel("processing", _progress(job, now))
+            text = progress_text(job.progress or 0, job.estimated_ready_at, now=now)
+            return StateLabel("processing", text, job_id=job.id)
         case JobState.READY:
             return StateLabel("ready", "Ready")
         case JobState.FAILED:
@@ -69,9 +72,9 @@ def job_label(job: Job, now: datetime) -> StateLabel:
             return StateLabel("failed", reason, next_step(job))
 
 
-def _progress(job: Job, now: datetime) -> str:
-    remaining = describe_remaining(job.estimated_ready_at, now=now)
-    return " · ".join(part for part in (f"Processing {job.progress or 0} %", remaining) if part)
+def progress_text(percent: int, ready_at: datetime | None, *, now: datetime) -> str:
+    remaining = describe_remaining(ready_at, now=now)
+    return " · ".join(part for part in (f"Processing {percent} %", remaining) if part)
 
 
 def export_label(export: LibraryExport) -> StateLabel:
@@ -130,7 +133,8 @@ def _import_label(video: Video, job: Job | None, now: datetime) -> StateLabel:
 
 def _transcript_label(status: str, job: Job | None, now: datetime) -> StateLabel:
     label = job_label(job, now) if job is not None and job.status == status else plain_label(status)
-    return StateLabel(label.dot, f"Transcript: {label.text}", label.next_step)
+    prefix = "Transcript: "
+    return replace(label, text=f"{prefix}{label.text}", prefix=prefix)
 
 
 _PLAIN: dict[str, StateLabel] = {

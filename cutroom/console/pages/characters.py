@@ -31,7 +31,6 @@ async def show_characters(context: PageContext) -> Response:
     shown: dict[str, Any] = {
         "characters": characters,
         "pending": pending,
-        "busy": any(each.error is None for images in pending.values() for each in images),
         "may_write": context.me.principal.may_write,
         "max_images": MAX_CHARACTER_IMAGES,
     }

@@ -61,7 +61,6 @@ async def show_library(context: PageContext) -> Response:
         "label": label,
         "may_add": may_produce(context.me.principal),
         "may_edit": may_edit,
-        "busy": any(_is_unfinished(tile.video) for tile in tiles),
         "here": f"{path}?{query_string}" if query_string else path,
     }
     if context.is_fragment:
@@ -103,11 +102,6 @@ async def _tiles(context: PageContext, asked: VideoQuery, *, token: str | None) 
     )
     tiles = [Tile(video, await _states(context, video), by_video.get(video.id)) for video in videos]
     return tiles, tokens.after(videos[-1].id, listing=_LISTING, library_id=library_id) if more else None
-
-
-def _is_unfinished(video: Video) -> bool:
-    current = _transcript_status(video) if video.status == "ready" else video.status
-    return current in {"queued", "processing"}
 
 
 def _transcript_status(video: Video) -> str:

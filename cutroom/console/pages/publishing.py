@@ -180,7 +180,9 @@ async def set_thumbnail(context: PageContext) -> Response:
     operation_of(thumbnails.create_thumbnail).authorize(context.me.principal)
     video_id = context.request.path_params["video_id"]
     thumbnail_id = context.form.text("thumbnail")
-    await set_primary(context.call.connection, context.me.principal, video_id, thumbnail_id=thumbnail_id)
+    await set_primary(
+        context.call.connection, context.me.principal, video_id, thumbnail_id=thumbnail_id, now=context.call.now
+    )
     context.record("thumbnail.select", targets={"videoId": video_id, "thumbnailId": thumbnail_id})
     return redirect(f"/videos/{video_id}", tab=VideoTab.THUMBNAILS, notice="thumbnail")
 

@@ -96,17 +96,17 @@ async def _prepared(context: PageContext, found: list[Job]) -> str | None:
 
 
 async def show_downloads(context: PageContext) -> Response:
-    """The prepared files; the list is polled as a fragment until all are ready."""
+    """The prepared files; the list reloads as a fragment."""
     ids = context.request.query_params.get("ids", "").split(",")[:MAX_DOWNLOADS]
     found = [await _load(context, request_id) for request_id in ids]
-    is_busy = any(each.download.status in {JobState.QUEUED, JobState.PROCESSING} for each in found)
     template = "downloads_list.html" if context.is_fragment else "downloads.html"
-    return context.page(template, downloads=found, busy=is_busy, ids=",".join(ids))
+    return context.page(template, downloads=found, ids=",".join(ids))
 
 
 async def _load(context: PageContext, request_id: str) -> SelectedDownload:
     download = await context.call_operation(downloads.get_download, request_id)
     job = await context.call_operation(jobs.get_job, JobKey(JobType.DOWNLOAD, request_id).id)
+    assert isinstance(job, Job)  # it does not wait
     assert job.video_id is not None
     video = await context.call_operation(routes.get_video, job.video_id)
     return SelectedDownload(video.title or "Untitled", video.id, job_label(job, context.call.now), download)

@@ -21,23 +21,22 @@ from cutroom.library import routes
 from cutroom.library.rules import source_path
 from cutroom.library.schemas import Video
 from cutroom.products.declaration import VideoTab
-from cutroom.products.playback.service import is_updating
 from cutroom.products.transcripts import routes as transcripts
 
 
 async def show_video(context: PageContext) -> Response:
-    """The whole page, one tab of it, or the part of a tab that is polled while jobs run."""
+    """The whole page, one tab of it, or the part of a tab that reloads when something has changed."""
     tab = _parse_tab(context.request.query_params.get("tab", VideoTab.OVERVIEW))
     view = await _load_view(context)
     shown = {**await _live(context, view), **await LOADERS[tab](context, view), "tab": tab}
     match context.request.headers.get("hx-target"):
         case "live":
-            response: Response = context.page("video/live.html", **shown, is_polled=True)
+            response: Response = context.page("video/live.html", **shown, is_reloaded=True)
             if context.request.query_params.get("version") != shown["version"]:
                 response.headers["HX-Refresh"] = "true"  # media or transcript became ready
             return response
         case "tab":
-            return context.page("video/tab.html", **shown, **await _forms(context, view, tab), is_polled=False)
+            return context.page("video/tab.html", **shown, **await _forms(context, view, tab), is_reloaded=False)
         case _:
             return await _whole_page(context, view, {**shown, **await _forms(context, view, tab)})
 
@@ -64,8 +63,7 @@ async def _load_view(context: PageContext) -> VideoView:
 
 async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
     """Template variables of every tab."""
-    video, call = view.video, context.call
-    is_stream_updating = await is_updating(call.connection, call.principal.library_id, video.id, now=call.now)
+    video = view.video
     return {
         "video": video,
         "version": f"{video.status}-{view.transcript.status}",
@@ -74,7 +72,6 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
         "dubs": view.dubs,
         "subtitles": view.subtitles,
         "states": video_labels(video, view.jobs, context.call.now),
-        "busy": view.is_busy or is_stream_updating,
         "manifest": None if context.me.principal.suspended else video.url,
         "streamed": list(video.url_multi or []),
         "duration": max(video.duration or 0.0, 1.0),
@@ -118,7 +115,7 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
     response = context.page(
         "video/page.html",
         **{**shown, **await load_heading(context, video)},
-        is_polled=False,
+        is_reloaded=False,
         media_url=_media_url(context, video),
         start=context.request.query_params.get("t", ""),
         starts=[each.start for each in view.transcript.segments or [] if not each.deleted],

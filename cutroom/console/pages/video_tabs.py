@@ -23,7 +23,6 @@ from cutroom.products.transcripts.schemas import Transcript
 
 MAX_DUBS = 12  # shown with their sync reports
 MAX_SHORTS_REQUESTS = 6
-RUNNING = frozenset({JobState.QUEUED, JobState.PROCESSING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,6 @@ class VideoView:
     jobs: list[Job]  # without those whose output was deleted
     history: list[Job]  # all jobs
     dubs: list[DubView]
-
-    @property
-    def is_busy(self) -> bool:
-        return any(job.status in RUNNING for job in self.jobs)
 
     @property
     def subtitles(self) -> list[str]:

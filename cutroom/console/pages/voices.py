@@ -31,7 +31,6 @@ async def _page(context: PageContext, *, error: str | None = None, status: int =
     shown: dict[str, Any] = {
         "has_speech": True,
         "clones": clones,
-        "busy": any(each.status == "processing" for each in clones),
         "may_create": principal.may_write,
         "error": error,
     }

@@ -5,9 +5,10 @@ from starlette.responses import Response
 from cutroom.console.framework.editing import EditField, Editor, show_editor, submit, submit_deletion
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.errors import CutroomError
+from cutroom.events.rules import EVENT_TYPES
 from cutroom.web.operation import operation_of
 from cutroom.webhooks import log, routes
-from cutroom.webhooks.rules import EVENTS, MAX_URL_LENGTH
+from cutroom.webhooks.rules import MAX_URL_LENGTH
 from cutroom.webhooks.schemas import (
     CreatedWebhookEndpoint,
     NewWebhookEndpoint,
@@ -47,7 +48,7 @@ async def create(context: PageContext) -> Response:
 
 
 async def show_endpoint(context: PageContext) -> Response:
-    """The endpoint with its delivery log; the log is polled as a fragment."""
+    """The endpoint with its delivery log; the log reloads as a fragment."""
     _authorize_read(context)
     call, endpoint_id = context.call, context.request.path_params["endpoint_id"]
     endpoint = await log.find_endpoint(call.connection, call.principal, endpoint_id)
@@ -63,7 +64,7 @@ async def _load_editor(context: PageContext) -> Editor:
     endpoint, revision = await context.call_revised(routes.get_webhook_endpoint, endpoint_id)
     fields = (
         EditField("url", "URL", endpoint.url, max_length=MAX_URL_LENGTH, input_type="url"),
-        EditField("events", "Events", " ".join(endpoint.events), choices=EVENTS),
+        EditField("events", "Events", " ".join(endpoint.events), choices=EVENT_TYPES),
     )
     back = f"/webhooks/{endpoint_id}"
     return Editor("Edit endpoint", f"/webhooks/{endpoint_id}/edit", back, fields, revision)

@@ -122,7 +122,7 @@ class HostingActivities:
                 await service.update_hosting(connection, job.library_id, video_id, values=values, now=self.clock())
                 if ready:
                     url = PLAYBACK_URL.format(asset.playback_id)
-                    await set_hosted_url(connection, job.library_id, video_id, url=url)
+                    await set_hosted_url(connection, job.library_id, video_id, url=url, now=self.clock())
             return ready
 
     async def _read(self, path: str, start: int, end: int) -> AsyncIterator[bytes]:

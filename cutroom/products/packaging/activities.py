@@ -57,7 +57,12 @@ class PackagingActivities:
             async with self.database.transaction(ref.library_id) as connection:
                 await require_running(connection, ref)
                 await set_text(
-                    connection, ref.library_id, video_id, field=service.VIDEO_FIELD[run.type], text=written.text
+                    connection,
+                    ref.library_id,
+                    video_id,
+                    field=service.VIDEO_FIELD[run.type],
+                    text=written.text,
+                    now=self.clock(),
                 )
         note = {"note": written.note} if written.note else {}
         candidates = [written.text, *written.alternatives]

@@ -273,7 +273,7 @@ class PlaybackActivities:
             await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
             mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
             await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
-        await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages)
+        await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages, now=self.clock())
 
     @activity.defn(name="delete_obsolete_tracks")
     async def delete_obsolete_tracks(self, ref: PlaybackRef, tracks: list[ObsoleteTrack]) -> None:

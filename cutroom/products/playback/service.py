@@ -31,22 +31,6 @@ _DUBBED_OR_TEXT_TRACKS = """SELECT t.kind, t.name, t.language, t.source, t.packa
     FROM playback_tracks t
     WHERE t.library_id = $1 AND t.video_id = $2 AND (t.kind = 'text' OR (t.kind = 'audio' AND t.name <> $3))"""
 
-# A dub is added to the stream seconds after its job is ready; one that was not within an hour is ignored.
-_IS_UPDATING = """SELECT EXISTS (
-    SELECT FROM playbacks p WHERE p.library_id = $1 AND p.video_id = $2 AND p.state <> 'failed'
-    AND ((p.lease_holder IS NOT NULL AND p.updated_at > $3) OR EXISTS (
-        SELECT FROM published_dubs d WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete'
-            AND d.audio_path IS NOT NULL AND d.updated_at > $3 AND NOT EXISTS (
-                SELECT FROM playback_tracks t WHERE t.library_id = $1 AND t.video_id = $2 AND t.kind = 'audio'
-                    AND t.language = d.language))))"""
-UPDATE_WINDOW = timedelta(hours=1)
-
-
-async def is_updating(connection: Connection, library_id: str, video_id: str, *, now: datetime) -> bool:
-    """Whether tracks are about to be added to the stream."""
-    is_updating_now: bool = await connection.fetchval(_IS_UPDATING, library_id, video_id, now - UPDATE_WINDOW)
-    return is_updating_now
-
 
 def playback_path(library_id: str, video_id: str, name: str) -> str:
     return video_path(library_id, video_id, f"playback/{name}")
@@ -271,10 +255,10 @@ async def set_original_language(connection: Connection, library_id: str, video_i
     )
 
 
-async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:  # noqa: ARG001
+async def delete_outputs(connection: Connection, library_id: str, video_id: str, now: datetime) -> None:
     """Removes the stream of a video; the next finished dub or caption packages it again."""
     await connection.execute(
         "DELETE FROM playback_tracks WHERE library_id = $1 AND video_id = $2", library_id, video_id
     )
     await connection.execute("DELETE FROM playbacks WHERE library_id = $1 AND video_id = $2", library_id, video_id)
-    await set_playback_languages(connection, library_id, video_id, languages=None)
+    await set_playback_languages(connection, library_id, video_id, languages=None, now=now)

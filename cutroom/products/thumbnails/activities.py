@@ -18,7 +18,7 @@ from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
 from cutroom.library.branding import character_image_paths, load_brand
 from cutroom.library.service import has_picture
-from cutroom.library.videos import set_poster
+from cutroom.library.videos import publish_update, set_poster
 from cutroom.media.images import decode_image, encode_jpeg, encode_png
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import probe_header
@@ -202,6 +202,7 @@ class ThumbnailActivities:
             await service.store_images(connection, thumbnail.library_id, images, now=self.clock())
             if thumbnail.options.promotes and first_number == 0:
                 await set_poster(connection, thumbnail.library_id, thumbnail.video_id, path=images[0].path)
+                await publish_update(connection, thumbnail.library_id, thumbnail.video_id, now=self.clock())
 
     async def _headline(self, thumbnail: ThumbnailRef) -> tuple[str | None, str, str | None]:
         """The headline, its language, and a note for the job result."""

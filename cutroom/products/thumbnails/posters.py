@@ -1,10 +1,11 @@
 """Lists the thumbnail images of a video and selects the primary one."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import not_found
-from cutroom.library.videos import set_poster
+from cutroom.library.videos import publish_update, set_poster
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails.rules import image_file_name
@@ -49,7 +50,9 @@ async def list_images(
     ]
 
 
-async def set_primary(connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str) -> None:
+async def set_primary(
+    connection: Connection, principal: Principal, video_id: str, *, thumbnail_id: str, now: datetime
+) -> None:
     """Sets a thumbnail as the video's poster."""
     path = await connection.fetchval(
         "SELECT path FROM thumbnails WHERE library_id = $1 AND video_id = $2 AND id = $3 FOR SHARE",
@@ -60,3 +63,4 @@ async def set_primary(connection: Connection, principal: Principal, video_id: st
     if path is None:
         raise not_found()
     await set_poster(connection, principal.library_id, video_id, path=path)
+    await publish_update(connection, principal.library_id, video_id, now=now)

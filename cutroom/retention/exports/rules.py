@@ -56,6 +56,7 @@ LEFT_OUT_TABLES = {
     "audit_entries": "exported as audit-log.jsonl",
     "audit_heads": "the same as the last line of audit-log.jsonl",
     "data_keys": "wrapped keys of workflow histories",
+    "event_logs": "counters of the events",
     "export_files": "state of the export itself",
     "export_parts": "state of the export itself",
     "exports": "state of the export itself",

@@ -40,6 +40,7 @@ def test_job_states_are_words_with_a_dot(made: Job, dot: str, text: str) -> None
     label = job_label(made, NOW)
     assert (label.dot, label.text) == (dot, text)
     assert (label.next_step is not None) == (dot == "failed")
+    assert label.job_id == (made.id if dot == "processing" else None)  # live progress replaces the text
 
 
 @pytest.mark.parametrize("type_", [type_ for type_ in JobType if type_ is not JobType.PACKAGING])

@@ -48,7 +48,7 @@ async def test_uploaded_image_is_listed_as_pending_until_processed(
     page = (await browser.get("/characters")).text
     assert MARKUP not in page
     assert page.count(SHOWN) >= 2  # the name, and the file that is being looked at
-    assert 'hx-trigger="every 2s, saved from:body"' in page
+    assert 'data-live="characters" hx-get="/characters" hx-trigger="live, saved from:body"' in page
     plan = "SELECT plan FROM jobs WHERE library_id = $1 AND type = 'character'"
     image_id = (await accounts.connection.fetchval(plan, person.library_id))["image_id"]
     assert await runtime.storage.size(uploaded_image_path(person.library_id, image_id)) == len(png())

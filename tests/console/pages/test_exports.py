@@ -17,7 +17,7 @@ from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
 
 FRAGMENT = {"HX-Request": "true"}
-POLLING = 'hx-get="/storage/exports" hx-trigger="every 2s"'
+LIVE = 'data-live="exports" hx-get="/storage/exports" hx-trigger="live"'
 BUTTON = "Export everything"
 MARKUP = "<script>alert(1)</script>"
 STATE = re.compile(r'<span class="state (\w+)"><span>(.*?)</span></span>')
@@ -57,15 +57,14 @@ def alert(page: str) -> str:
     return found[1]
 
 
-async def test_started_export_is_listed_and_polled(browser: Browser, accounts: Accounts, person: Person) -> None:
+async def test_started_export_is_listed_and_followed(browser: Browser, accounts: Accounts, person: Person) -> None:
     before = (await browser.get("/storage")).text
     assert BUTTON in before
-    assert POLLING not in before
     started = await browser.post("/storage/exports")
     assert (started.status_code, started.headers["location"]) == (303, "/storage?notice=export-started#export")
     shown = (await browser.get(started.headers["location"])).text
     assert "Export started." in shown
-    assert POLLING in shown
+    assert LIVE in shown
     assert BUTTON not in shown
     assert await list_statuses(accounts, person) == ["queued"]
     assert await list_actions(accounts, person) == ["createLibraryExport"]
@@ -75,13 +74,13 @@ async def test_list_is_a_fragment_for_scripts_only(browser: Browser, accounts: A
     await add_export(accounts, person.library_id, "processing", progress=43.7)
     fragment = await browser.get("/storage/exports", headers=FRAGMENT)
     assert fragment.text.lstrip().startswith('<div id="exports"')
-    assert POLLING in fragment.text
+    assert LIVE in fragment.text
     assert "Preparing 43 %" in fragment.text
     finished = (
         "UPDATE exports SET status = 'failed', error_code = 'INTERNAL', finished_at = now() WHERE library_id = $1"
     )
     await accounts.connection.execute(finished, person.library_id)
-    assert POLLING not in (await browser.get("/storage/exports", headers=FRAGMENT)).text
+    assert "Failed" in (await browser.get("/storage/exports", headers=FRAGMENT)).text
     whole = await browser.get("/storage/exports")
     assert (whole.status_code, whole.headers["location"]) == (303, "/storage#export")
 

@@ -176,7 +176,7 @@ async def test_button_shows_the_price_that_is_held(browser: Browser, accounts: A
     assert held == 500
     page = (await browser.get(f"/videos/{video_id}")).text
     assert "Captions</strong> Portuguese" in page
-    assert "every 2s" in page  # the page follows what is under way
+    assert f'data-live="video:{video_id}"' in page  # the page follows what is under way
 
 
 async def test_suspended_library_is_closed_except_for_the_account(

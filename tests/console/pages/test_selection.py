@@ -87,7 +87,9 @@ async def test_downloads_are_prepared_or_linked(
     assert page.count(SHOWN) == 2
     assert "Queued" in page
     assert page.count("Download <") == 1
-    assert re.search(r'hx-get="/library/downloads\?ids=\w+,\w+" hx-trigger="every 2s"', page)
+    assert re.search(
+        r'data-live="video:\w+ video:\w+" hx-get="/library/downloads\?ids=\w+,\w+" hx-trigger="live"', page
+    )
     outsider = await sign_in(await accounts.person())
     assert (await outsider.get(made.headers["location"])).status_code == 404
     assert (await browser.get("/library/downloads")).status_code == 404

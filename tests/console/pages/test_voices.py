@@ -28,7 +28,7 @@ async def test_clone_with_consent_records_the_user(browser: Browser, accounts: A
     page = (await browser.get("/voices")).text
     assert MARKUP not in page
     assert "&lt;script&gt;" in page
-    assert 'hx-trigger="every 2s, saved from:body"' in page  # it is being listened to
+    assert 'data-live="voices" hx-get="/voices" hx-trigger="live, saved from:body"' in page
 
 
 @pytest.mark.parametrize(

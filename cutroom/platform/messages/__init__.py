@@ -1,0 +1,1 @@
+"""Messages between processes, which may be lost: what transactions announce, and who receives it."""

@@ -1,0 +1,81 @@
+"""What a thousand idle waits cost, and what readers that do not read hold in memory."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from proofs.events.fleet import Fleet
+
+WAITS = 1_000
+WAIT_SECONDS = 60
+ORDINARY = 100  # requests beside the waits
+RECEIVE_BYTES = 4 * 1024
+ESTABLISH_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Idleness:
+    """The share of a core that all API processes used, and what the waits kept from others."""
+
+    cpu_share: float
+    refused: int  # ordinary requests of the same key that did not succeed
+    busy_connections: int  # of the database, in a transaction
+    answered: int  # waits that ended before their time
+
+
+async def measure_waits(fleet: Fleet, key: str, connection: asyncpg.Connection, *, seconds: float) -> Idleness:
+    request = f"GET /v1/events?wait={WAIT_SECONDS} HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\n\r\n"
+    waits = [await _send(fleet.urls[number % len(fleet.urls)], request) for number in range(WAITS)]
+    await _await_subscriptions(connection)
+    before, started = fleet.cpu_seconds(), time.monotonic()
+    await asyncio.sleep(seconds)  # what is measured
+    share = (fleet.cpu_seconds() - before) / (time.monotonic() - started)
+    busy = await connection.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cutroom-api' AND state <> 'idle'"
+    )
+    ordinary = f"GET /v1/library HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+    refused = 0
+    for number in range(ORDINARY):
+        reader, writer = await _send(fleet.urls[number % len(fleet.urls)], ordinary)
+        refused += not (await reader.read()).startswith(b"HTTP/1.1 200")
+        writer.close()
+    answered = sum(bool(reader._buffer) for reader, _ in waits)  # type: ignore[attr-defined] # noqa: SLF001
+    for _, writer in waits:
+        writer.transport.abort()
+    return Idleness(share, refused, busy, answered)
+
+
+async def _send(url: str, request: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+    writer.write(request.encode())
+    await writer.drain()
+    return reader, writer
+
+
+async def _await_subscriptions(connection: asyncpg.Connection) -> None:
+    """Until the API has had nothing to do in the database for a moment."""
+    deadline, quiet, last = time.monotonic() + ESTABLISH_SECONDS, 0, -1
+    while quiet < 5 and time.monotonic() < deadline:
+        done = await connection.fetchval(
+            "SELECT pg_stat_get_db_xact_commit(oid) FROM pg_database WHERE datname = current_database()"
+        )
+        quiet, last = (quiet + 1 if done <= last + 3 else 0), done
+        await asyncio.sleep(0.3)
+
+
+def open_slow_readers(urls: Sequence[str], key: str, *, count: int) -> list[socket.socket]:
+    """Streams that are not read."""
+    request = f"GET /v1/events/stream HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\n\r\n"
+    sockets = []
+    for number in range(count):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
+        connection.connect(("127.0.0.1", urlsplit(urls[number % len(urls)]).port))
+        connection.sendall(request.encode())
+        sockets.append(connection)
+    return sockets
