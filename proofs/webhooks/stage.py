@@ -22,8 +22,8 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import DeliveryActivities
+from cutroom.webhooks.deliveries import Delivery
 from cutroom.webhooks.schemas import NewWebhookEndpoint
-from cutroom.webhooks.service import Delivery
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 from dev.scratch import Accounts, scratch
 from proofs.stage.webhook_receiver import Receiver

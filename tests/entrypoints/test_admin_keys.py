@@ -17,7 +17,8 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.web.runtime import Runtime
-from cutroom.webhooks.service import Delivery, load_webhook, publish_event
+from cutroom.webhooks.deliveries import Delivery, load_webhook
+from cutroom.webhooks.service import publish_event
 from cutroom.webhooks.signing import signed_headers
 from dev.scratch import Accounts, Person
 from tests.webhooks.test_routes import register

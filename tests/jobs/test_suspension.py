@@ -16,7 +16,7 @@ from cutroom.platform.ids import new_id
 from cutroom.products.catalog import JOB_HOOKS
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service as webhooks
-from cutroom.webhooks.service import Delivery
+from cutroom.webhooks.deliveries import Delivery, load_webhook
 from dev.scratch import Accounts, Keyring, Person
 from tests.conftest import MovableClock
 from tests.credits.conftest import charge_for
@@ -75,13 +75,13 @@ async def test_nothing_is_produced_delivered_or_served(
             connection, library_id, type="job.ready", data={"id": "x"}, now=system_clock()
         )
         delivery = Delivery(library_id, event_id, endpoint["id"])
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
     assert await live.is_live(library_id, video_id, NOW)
     await suspend(accounts, library_id)
     seconds += 60
     assert not await live.is_live(library_id, video_id, NOW)
     async with runtime.database.transaction(library_id) as connection:
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
     refused = await api.post(f"/videos/{video_id}/dubs", json={"targetLanguage": "de"})
     assert refused.status_code == 403
     assert refused.json()["error"]["details"] == {"reason": "suspended"}

@@ -15,8 +15,8 @@ from temporalio.worker import Replayer, Worker
 
 from cutroom.platform.ids import new_id
 from cutroom.platform.task_queues import TaskQueue
+from cutroom.webhooks.deliveries import DELIVERY_WORKFLOW, AttemptResult, Delivery
 from cutroom.webhooks.rules import DeliveryOutcome
-from cutroom.webhooks.service import DELIVERY_WORKFLOW, AttemptResult, Delivery
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")

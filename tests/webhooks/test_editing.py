@@ -6,8 +6,9 @@ import pytest
 from cutroom.accounts.principals import Role
 from cutroom.platform.clock import system_clock
 from cutroom.web.runtime import Runtime
+from cutroom.webhooks.deliveries import AttemptRecord, Delivery, load_webhook, record_attempt
 from cutroom.webhooks.rules import DeliveryOutcome
-from cutroom.webhooks.service import AttemptRecord, Delivery, load_webhook, publish_event, record_attempt
+from cutroom.webhooks.service import publish_event
 from dev.scratch import Accounts, Person
 from tests.webhooks.test_routes import EVENTS, PATH, URL, check_error, listed, register
 

@@ -15,7 +15,8 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service as webhooks
-from cutroom.webhooks.service import MEMBER_REMOVED, Delivery
+from cutroom.webhooks.deliveries import Delivery, load_webhook
+from cutroom.webhooks.service import MEMBER_REMOVED
 from dev.scratch import Accounts, Keyring, Person
 from tests.console.conftest import Browser, SignIn
 
@@ -107,7 +108,7 @@ async def test_webhook_endpoint_is_disabled_with_a_reason_and_an_entry(
     assert (shown["enabled"], shown["disabledReason"]) == (False, MEMBER_REMOVED)
     delivery = Delivery(team.workspace_id, event_id, created["id"])
     async with runtime.database.transaction(team.workspace_id) as connection:
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
     entries = await accounts.connection.fetch(
         "SELECT action, targets FROM audit_entries WHERE library_id = $1 ORDER BY sequence DESC LIMIT 2",
         team.workspace_id,
@@ -130,7 +131,7 @@ async def test_endpoint_registered_while_its_member_was_removed_receives_nothing
             connection, team.workspace_id, type="job.ready", data={"id": "x"}, now=system_clock()
         )
         delivery = Delivery(team.workspace_id, event_id, created["id"])
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
 
 
 async def test_invitations_by_and_to_the_member_end(team: Team, accounts: Accounts) -> None:
