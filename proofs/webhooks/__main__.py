@@ -20,7 +20,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         lost = await prove_latency(report, stage, client, events=events)
         await prove_responses(report, stage, client)
         resent = await prove_resending(report, stage, client, events=events)
-        lost += await prove_outage(report, stage, events=events)
+        lost_in_outage, recovery = await prove_outage(report, stage, events=events)
         deliveries = stage.receiver.deliveries
         verified = sum(delivery.verified for delivery in deliveries)
     report.claim(
@@ -29,7 +29,14 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         measured=verified,
         holds=verified == len(deliveries) > 0,
     )
-    report.figures(events=2 * events, lost=lost, verified=verified, deliveries=len(deliveries), **asdict(resent))
+    report.figures(
+        events=2 * events,
+        lost=lost + lost_in_outage,
+        verified=verified,
+        deliveries=len(deliveries),
+        **asdict(resent),
+        **asdict(recovery),
+    )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from proofs.stage.webhook_receiver import Receiver
 
 RUNNING_JOBS = 10  # no job runs here
 POLL_SECONDS = 0.1
+RESULT_SECONDS = 180
 JOB = {"id": "import_01j9z3k4m5n6p7q8r9s0t1v2w3", "type": "import", "status": "ready", "result": {"title": "Kühe 🎬"}}
 
 
@@ -146,3 +147,15 @@ async def until(condition: Callable[[], bool], *, seconds: float) -> bool:
             return False
         await asyncio.sleep(POLL_SECONDS)
     return True
+
+
+async def relay_all(stage: WebhookStage, client: Client) -> None:
+    relay = stage.relay(client)
+    while await relay.relay_once():
+        pass
+
+
+async def results_of(client: Client, deliveries: Sequence[Delivery]) -> list[str]:
+    """Outcome of each delivery; where time is skipped, all must be complete, because waiting would skip more."""
+    handles = [client.get_workflow_handle(each.workflow_id) for each in deliveries]
+    return await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), timeout=RESULT_SECONDS)

@@ -304,7 +304,7 @@ async def test_event_published_without_a_delivery_row_is_logged(customer: Custom
 
 
 @pytest.mark.parametrize(("days", "is_disabled"), [(6, True), (4, False)])
-async def test_endpoint_that_fails_for_days_is_disabled(customer: Customer, days: int, is_disabled: bool) -> None:
+async def test_endpoint_that_fails_for_days_is_disabled(customer: Customer, *, days: int, is_disabled: bool) -> None:
     endpoint = await customer.endpoint()
     delivery = customer.delivery(await customer.publish(), endpoint.id)
     sender = ScriptedSender([PostResponse(500, {}, body=b"")] * 2)

@@ -62,8 +62,8 @@ class Log:
         )
         return (await ActivityEnvironment().run(acting.attempt_delivery, delivery, number)).outcome
 
-    async def get(self, path: str = "", **options: Any) -> dict[str, Any]:
-        response = await self.api.get(f"{self.path}/deliveries{path}", **options)
+    async def get(self, path: str = "", params: dict[str, str | int] | None = None) -> dict[str, Any]:
+        response = await self.api.get(f"{self.path}/deliveries{path}", params=params)
         assert response.status_code == 200, response.text
         found: dict[str, Any] = response.json()
         return found
