@@ -1,7 +1,10 @@
 """Follows whether an endpoint works, and disables one that has failed for days."""
 
 from datetime import datetime
+from urllib.parse import urlsplit
 
+from cutroom.notifications.rules import NotificationKind
+from cutroom.notifications.service import notify
 from cutroom.platform.db import Connection
 from cutroom.webhooks.rules import DISABLE_AFTER, DeliveryOutcome
 
@@ -55,11 +58,23 @@ async def _has_failed_for_days(connection: Connection, library_id: str, endpoint
 
 
 async def _disable(connection: Connection, library_id: str, endpoint_id: str, *, reason: str, at: datetime) -> None:
-    await connection.execute(
+    row = await connection.fetchrow(
         """UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
-           WHERE library_id = $1 AND id = $2 AND disabled_at IS NULL AND deleted_at IS NULL""",
+           WHERE library_id = $1 AND id = $2 AND disabled_at IS NULL AND deleted_at IS NULL
+           RETURNING user_id, url""",
         library_id,
         endpoint_id,
         at,
         reason,
+    )
+    if row is None:
+        return
+    await notify(
+        connection,
+        library_id,
+        NotificationKind.WEBHOOK_DISABLED,
+        source=f"{endpoint_id} {at.isoformat()}",
+        subject={"endpointId": endpoint_id, "url": urlsplit(row["url"]).hostname, "reason": reason},
+        now=at,
+        only_user=row["user_id"],
     )

@@ -8,6 +8,7 @@ import asyncpg
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.notifications.service import notify_of_event
 from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
@@ -186,4 +187,5 @@ async def publish_event(
     row = {"library_id": library_id, "id": event_id, "type": type, "payload": dict(data), "created_at": now}
     await insert(connection, "events", row)
     await start_deliveries(connection, library_id, event_id, type=type, now=now)
+    await notify_of_event(connection, library_id, event_id, type_=type, data=data, now=now)
     return event_id

@@ -10,7 +10,7 @@ revision = "0005"
 down_revision = "0003"
 
 _OF_LIBRARY = "library_id = current_setting('cutroom.library_id', true)"
-# Children before parents; none refers to another.
+# None refers to another of them; what is a member's goes with the membership.
 NEW_TABLES = ("webhook_deliveries", "notifications", "notification_preferences", "push_subscriptions")
 
 _DELIVERIES = """
@@ -72,7 +72,9 @@ CREATE TABLE notification_preferences (
     frequency text NOT NULL CONSTRAINT notification_preferences_frequency_check
         CHECK (frequency IN ('immediately', 'hourly', 'daily', 'never')),
     updated_at timestamptz NOT NULL,
-    CONSTRAINT notification_preferences_pkey PRIMARY KEY (library_id, user_id, kind, channel)
+    CONSTRAINT notification_preferences_pkey PRIMARY KEY (library_id, user_id, kind, channel),
+    CONSTRAINT notification_preferences_library_id_fkey FOREIGN KEY (library_id, user_id)
+        REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
 _NOTIFICATIONS = """
@@ -87,14 +89,17 @@ CREATE TABLE notifications (
     frequency text NOT NULL,
     created_at timestamptz NOT NULL,
     due_at timestamptz NOT NULL,
-    batch_id text COLLATE "C", -- the first notification of the digest that it is sent with
+    batch_id text COLLATE "C", -- the notification whose workflow sends it, alone or as a digest
     outcome text CONSTRAINT notifications_outcome_check CHECK (outcome IN ('sent', 'refused', 'withdrawn')),
     ended_at timestamptz,
     CONSTRAINT notifications_pkey PRIMARY KEY (library_id, id),
-    CONSTRAINT notifications_source_key UNIQUE (library_id, user_id, channel, source)
+    CONSTRAINT notifications_source_key UNIQUE (library_id, user_id, channel, source),
+    CONSTRAINT notifications_library_id_fkey FOREIGN KEY (library_id, user_id)
+        REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
 _NOTIFICATIONS_CREATED = "CREATE INDEX notifications_created_at_idx ON notifications (created_at)"
+_NOTIFICATIONS_USER = "CREATE INDEX notifications_user_idx ON notifications (library_id, user_id, created_at)"
 _PURGE_NOTIFICATIONS = """
 CREATE FUNCTION purge_notifications(before timestamptz, at_most integer) RETURNS integer
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -117,7 +122,9 @@ CREATE TABLE push_subscriptions (
     device text NOT NULL,
     created_at timestamptz NOT NULL,
     CONSTRAINT push_subscriptions_pkey PRIMARY KEY (library_id, id),
-    CONSTRAINT push_subscriptions_hash_key UNIQUE (library_id, user_id, hash)
+    CONSTRAINT push_subscriptions_hash_key UNIQUE (library_id, user_id, hash),
+    CONSTRAINT push_subscriptions_library_id_fkey FOREIGN KEY (library_id, user_id)
+        REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
 _ERASURE_TABLES = """
@@ -140,6 +147,7 @@ def upgrade() -> None:
         _PREFERENCES,
         _NOTIFICATIONS,
         _NOTIFICATIONS_CREATED,
+        _NOTIFICATIONS_USER,
         _PURGE_NOTIFICATIONS,
         _SUBSCRIPTIONS,
     ):
