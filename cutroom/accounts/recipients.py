@@ -11,7 +11,7 @@ class Recipient:
     """A member of the transaction's library."""
 
     user_id: str
-    role: Role
+    is_admin: bool  # or owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class MailAddress:
 
 async def list_recipients(connection: Connection, library_id: str) -> list[Recipient]:
     rows = await connection.fetch("SELECT user_id, role FROM members WHERE library_id = $1", library_id)
-    return [Recipient(row["user_id"], Role(row["role"])) for row in rows]
+    return [Recipient(row["user_id"], Role(row["role"]) in Role.ADMIN.and_above) for row in rows]
 
 
 async def find_mail_address(connection: Connection, library_id: str, user_id: str) -> MailAddress | None:

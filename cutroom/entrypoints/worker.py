@@ -115,6 +115,7 @@ def core_activities(context: WorkerContext) -> Activities:
         database=context.database,
         secret_box=context.secret_box,
         server=mails.server,
+        sender=context.egress,
         base_url=context.settings.base_url,
         clock=context.clock,
     )

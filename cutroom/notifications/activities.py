@@ -1,23 +1,50 @@
 """Activities that send notifications, and delete old ones."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
+from typing import Protocol
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from cutroom.accounts.sessions import is_email
-from cutroom.notifications.messages import mail_of
-from cutroom.notifications.rules import RETENTION, NotificationOutcome
+from cutroom.notifications.messages import Message, mail_of
+from cutroom.notifications.push import KEPT_SECONDS, VapidKey, encrypt
+from cutroom.notifications.rules import RETENTION, Channel, NotificationOutcome
 from cutroom.notifications.sending import Batch, collect, record_outcome
 from cutroom.notifications.service import NotificationRef
+from cutroom.notifications.subscriptions import Browser, forget_browser, load_browsers
 from cutroom.notifications.unsubscribing import ALL_KINDS, Unsubscription
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
+from cutroom.platform.egress.client import UnreachableError
 from cutroom.platform.mail import MailRefusedError, MailServer
 from cutroom.platform.secret_box import SecretBox
 
 PURGE_BATCH = 1_000
+_ACCEPTED = frozenset({200, 201, 202, 204})
+_GONE = frozenset({404, 410})
+_BUSY = frozenset({408, 425, 429})
+_SERVER_ERROR = 500
+_BENIGN = ApplicationErrorCategory.BENIGN
+
+
+class PushResponse(Protocol):
+    """The response of a push service."""
+
+    @property
+    def status(self) -> int: ...
+
+
+class PushSender(Protocol):
+    """Sends requests to URLs of callers: to public addresses only, without redirects, and with a timeout."""
+
+    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str]) -> PushResponse:
+        """Raise UnreachableError if there is no response."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +54,7 @@ class NotificationActivities:
     database: Database
     secret_box: SecretBox
     server: MailServer | None
+    sender: PushSender
     base_url: str
     clock: Clock
 
@@ -37,7 +65,7 @@ class NotificationActivities:
             batch = await collect(connection, ref, now=self.clock())
         if batch is None:
             return NotificationOutcome.WITHDRAWN
-        outcome = await self._send_mail(ref, batch)
+        outcome = await (self._send_mail if batch.channel is Channel.MAIL else self._push)(ref, batch)
         async with self.database.transaction(ref.library_id) as connection:
             await record_outcome(connection, ref, outcome, now=self.clock())
         return outcome
@@ -69,6 +97,52 @@ class NotificationActivities:
         domain = parseaddr(server.sender)[1].rpartition("@")[2] or "localhost"
         mail["Message-ID"] = f"<{ref.notification_id}@{domain}>"
         return mail
+
+    async def _push(self, ref: NotificationRef, batch: Batch) -> NotificationOutcome:
+        """Send to every browser of the person. Those that a failed attempt has reached are left out of the next."""
+        async with self.database.transaction(ref.library_id) as connection:
+            browsers = await load_browsers(connection, ref.library_id, batch.user_id, secret_box=self.secret_box)
+        reached: set[str] = set(*activity.info().heartbeat_details)
+        is_busy = False
+        for subscription_id, browser in browsers.items():
+            if subscription_id in reached:
+                continue
+            status = await self._post(browser, batch.messages[0], tag=ref.notification_id)
+            if status in _ACCEPTED:
+                reached.add(subscription_id)
+                activity.heartbeat(sorted(reached))
+            elif status in _GONE:
+                async with self.database.transaction(ref.library_id) as connection:
+                    await forget_browser(connection, ref.library_id, subscription_id)
+            elif status is None or status in _BUSY or status >= _SERVER_ERROR:
+                is_busy = True
+        if is_busy:
+            raise ApplicationError("a push service did not accept the message yet", category=_BENIGN)
+        return NotificationOutcome.SENT if reached else NotificationOutcome.REFUSED
+
+    async def _post(self, browser: Browser, message: Message, *, tag: str) -> int | None:
+        """The status of the push service, or None if there was no response."""
+        document = {"title": message.text, "path": message.path, "tag": tag}
+        headers = {
+            "content-type": "application/octet-stream",
+            "content-encoding": "aes128gcm",
+            "ttl": str(KEPT_SECONDS),
+            "urgency": "normal",
+            "authorization": VapidKey.of(self.secret_box).authorization(
+                browser.url, contact=self.contact, now=self.clock()
+            ),
+        }
+        body = encrypt(json.dumps(document, ensure_ascii=False).encode(), browser.keys)
+        try:
+            response = await self.sender.post(browser.url, body, headers=headers)
+        except UnreachableError:
+            return None
+        return response.status
+
+    @property
+    def contact(self) -> str:
+        """Whom a push service can ask about our requests."""
+        return f"mailto:{parseaddr(self.server.sender)[1]}" if self.server is not None else self.base_url
 
     @activity.defn(name="purge_notifications")
     async def purge_notifications(self) -> int:

@@ -5,8 +5,6 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from cutroom.accounts.principals import Role
-
 MAX_PER_HOUR = 20  # sent at once to one person; more by mail wait for the next hourly digest, others are dropped
 RATE_PERIOD = timedelta(hours=1)
 DAILY_HOUR = 8  # UTC
@@ -62,7 +60,6 @@ _KINDS_OF_EVENTS = {
 }
 _CANCELED = "CANCELLED"
 _SELDOM = frozenset({NotificationKind.CREDITS_LOW, NotificationKind.REVIEW_REQUESTED})
-_ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 
 
 def kind_of_event(type_: str, data: Mapping[str, Any]) -> NotificationKind | None:
@@ -74,11 +71,11 @@ def kind_of_event(type_: str, data: Mapping[str, Any]) -> NotificationKind | Non
     return _KINDS_OF_EVENTS.get(type_)
 
 
-def default_frequency(kind: NotificationKind, channel: Channel, role: Role) -> Frequency:
+def default_frequency(kind: NotificationKind, channel: Channel, *, is_admin: bool) -> Frequency:
     """Until a person chooses: mails about what is rare and needs them; in a browser that they have allowed it, all."""
     if channel is Channel.BROWSER:
         return Frequency.IMMEDIATELY
-    if kind is NotificationKind.WEBHOOK_DISABLED or (kind in _SELDOM and role in _ADMINS):
+    if kind is NotificationKind.WEBHOOK_DISABLED or (kind in _SELDOM and is_admin):
         return Frequency.IMMEDIATELY
     return Frequency.NEVER
 

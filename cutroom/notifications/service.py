@@ -83,7 +83,7 @@ async def notify(
         for channel in Channel:
             if channel is Channel.BROWSER and each.user_id not in browsers:
                 continue
-            frequency = chosen.get((each.user_id, channel), default_frequency(kind, channel, each.role))
+            frequency = chosen.get((each.user_id, channel), default_frequency(kind, channel, is_admin=each.is_admin))
             frequency = await _within_rate(connection, library_id, each, channel=channel, wanted=frequency, now=now)
             if frequency is not Frequency.NEVER:
                 rows.append((each.user_id, channel, frequency))
@@ -177,7 +177,9 @@ async def get_preferences(connection: Connection, principal: Principal) -> Prefe
     )
     chosen = {(row["kind"], row["channel"]): Frequency(row["frequency"]) for row in rows}
     return {
-        (kind, channel): chosen.get((kind.value, channel.value), default_frequency(kind, channel, principal.role))
+        (kind, channel): chosen.get(
+            (kind.value, channel.value), default_frequency(kind, channel, is_admin=principal.is_admin)
+        )
         for kind in NotificationKind
         for channel in Channel
     }

@@ -27,6 +27,7 @@ class SendNotificationWorkflow:
             NotificationActivities.send_notification,
             ref,
             start_to_close_timeout=ATTEMPT_TIMEOUT,
+            heartbeat_timeout=ATTEMPT_TIMEOUT,
             schedule_to_close_timeout=MAX_AGE,
             retry_policy=RETRY,
         )

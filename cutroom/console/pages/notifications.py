@@ -1,16 +1,19 @@
 """The notifications page of a person, and the page behind the unsubscribe links in mails."""
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from cutroom.console.framework.page_context import PageContext, error_page, page, redirect
-from cutroom.console.framework.rendering import render
+from cutroom.console.framework.browsers import describe_browser
+from cutroom.console.framework.page_context import PageContext, error_page, error_text, page, redirect
+from cutroom.console.framework.rendering import STATIC, render
 from cutroom.console.framework.security import harden
-from cutroom.errors import invalid_field, not_found
+from cutroom.errors import CutroomError, invalid_field, not_found
 from cutroom.notifications.messages import KIND_NAMES
+from cutroom.notifications.push import VapidKey
 from cutroom.notifications.rules import FREQUENCIES, Channel, Frequency, NotificationKind
 from cutroom.notifications.service import Preferences, get_preferences, set_preferences
+from cutroom.notifications.subscriptions import Browser, add_browser, list_browsers, remove_browser
 from cutroom.notifications.unsubscribing import ALL_KINDS, PATH, Unsubscription, unsubscribe
 from cutroom.web.runtime import Runtime
 
@@ -24,16 +27,23 @@ _LINK = PATH + "/{library_id}/{user_id}/{kind}/{signature}"
 
 
 async def show_preferences(context: PageContext) -> Response:
+    return await _page(context)
+
+
+async def _page(context: PageContext, *, error: CutroomError | None = None) -> Response:
     call = context.call
     preferences = await get_preferences(call.connection, call.principal)
     return context.page(
         "notifications.html",
+        status=200 if error is None else error.status,
+        error=None if error is None else error_text(error),
+        browsers=await list_browsers(call.connection, call.principal),
+        push_key=VapidKey.of(context.runtime.secret_box).public,
         preferences=preferences,
         kinds=KIND_NAMES,
         channels=list(Channel),
         frequencies=FREQUENCIES,
         frequency_names=FREQUENCY_NAMES,
-        base_url=context.runtime.settings.base_url,
     )
 
 
@@ -59,6 +69,39 @@ def _chosen(context: PageContext) -> Preferences:
     if not chosen:
         raise invalid_field("form", "Choose a frequency.")
     return chosen
+
+
+async def add(context: PageContext) -> Response:
+    """Adds the browser that the form comes from."""
+    call, form = context.call, context.form
+    try:
+        browser = Browser.parse(form.text("endpoint"), p256dh=form.text("p256dh"), auth=form.text("auth"))
+        await add_browser(
+            call.connection,
+            call.principal,
+            browser,
+            device=describe_browser(context.request.headers.get("user-agent")),
+            secret_box=context.runtime.secret_box,
+            now=call.now,
+        )
+    except CutroomError as error:
+        return await _page(context, error=error)
+    context.record("notifications.addBrowser", targets={"userId": call.principal.user_id})
+    return redirect("/notifications", notice="added")
+
+
+async def remove(context: PageContext) -> Response:
+    call = context.call
+    await remove_browser(call.connection, call.principal, context.request.path_params["subscription_id"])
+    context.record("notifications.removeBrowser", targets={"userId": call.principal.user_id})
+    return redirect("/notifications", notice="removed")
+
+
+async def service_worker(request: Request) -> Response:
+    """The script that shows notifications; it has no content hash, because browsers look for updates at its URL."""
+    response: Response = FileResponse(STATIC / "notifications-worker.js", media_type="text/javascript")
+    harden(response, request.app.state.runtime.settings)
+    return response
 
 
 async def show_unsubscribe(context: PageContext) -> Response:
@@ -99,6 +142,9 @@ POST_UNSUBSCRIBE = Route(_LINK, post_unsubscribe, methods=["POST"], name=f"{__na
 ROUTES = [
     page("/notifications", show_preferences),
     page("/notifications", change_preferences, method="POST"),
+    page("/notifications/browsers", add, method="POST"),
+    page("/notifications/browsers/{subscription_id}/delete", remove, method="POST"),
+    Route("/notifications/worker.js", service_worker, name=f"{__name__}.service_worker"),
     page(_LINK, show_unsubscribe, is_public=True),
     POST_UNSUBSCRIBE,
 ]
