@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -69,11 +70,11 @@ async def test_event_is_queued_once_per_person_and_channel(stage: NotificationSt
 
 async def test_rolled_back_event_notifies_no_one(stage: NotificationStage) -> None:
     await stage.prefer(stage.owner, NOW)
-    with pytest.raises(ZeroDivisionError):
+    with suppress(ZeroDivisionError):
         async with stage.runtime.database.transaction(stage.library_id) as connection:
             await notify(connection, stage.library_id, READY, source="event", subject={}, now=stage.clock())
             raise ZeroDivisionError
-    assert await stage.starts() == []
+    assert await stage.starts() == await stage.rows() == []
 
 
 async def test_digest_is_one_mail_at_its_time(stage: NotificationStage) -> None:
