@@ -205,7 +205,12 @@ async def test_410_disables_the_endpoint_for_every_event(customer: Customer) -> 
     waiting = customer.delivery(earlier, endpoint.id)
     assert (await attempt(customer, sender, waiting, 2)).outcome is DeliveryOutcome.WITHDRAWN
     await customer.publish()
-    assert len(await customer.rows("outbox")) == 2  # enqueued before it was disabled
+    starts = [row["workflow"] for row in await customer.rows("outbox")]
+    assert starts.count("deliver-webhook") == 2  # enqueued before it was disabled
+    assert starts.count("send-notification") == 1
+    (notice,) = await customer.rows("notifications")
+    expected = {"endpointId": endpoint.id, "url": "hooks.example.com", "reason": "The endpoint returned 410 Gone."}
+    assert notice["subject"] == expected
     assert len(sender.sent) == 1
 
 
@@ -315,6 +320,8 @@ async def test_endpoint_that_fails_for_days_is_disabled(customer: Customer, *, d
     (row,) = await customer.rows("webhook_endpoints")
     reason = "Every delivery has failed for five days." if is_disabled else None
     assert (row["disabled_at"] is not None, row["disabled_reason"]) == (is_disabled, reason)
+    notices = [(each["kind"], each["user_id"], each["channel"]) for each in await customer.rows("notifications")]
+    assert notices == ([("webhook_disabled", customer.person.user_id, "mail")] if is_disabled else [])
 
 
 async def test_success_and_enabling_end_a_series_of_failures(customer: Customer) -> None:
