@@ -17,6 +17,7 @@ from cutroom.platform.ids import new_id
 from dev.scratch import Accounts, environment_of, scratch
 from dev.server import Server
 from proofs.saturation.figures import (
+    MAX_RECOVERY_SECONDS,
     Round,
     Tally,
     accepted,
@@ -153,8 +154,6 @@ async def measure_round(scene: Scene) -> Round:
     over = scene.tally.add(await send(replace(over_load, probes_health=True)))
     cpu, waited = scene.cpu_seconds() - before, scene.waited_seconds() - waited
     seconds = time.monotonic() - started
-    after_seconds = AFTER * form.below_seconds
-    after = scene.tally.add(await send(replace(below_load, seconds=after_seconds)))
     shed = sum(status == 429 for _, _, status in over.responses)
     served = len(over.responses) - shed
     normal = accepted(below)
@@ -162,11 +161,22 @@ async def measure_round(scene: Scene) -> Round:
         knee_rps=knee,
         throughput=goodput(over, form.over_seconds, since=WARM_SECONDS) / knee,
         p99_ratio=percentile(accepted(over, since=WARM_SECONDS), 0.99) / percentile(normal, 0.99),
-        recovered_seconds=recovered_seconds(after, after_seconds, percentile(normal, 0.95)),
+        recovered_seconds=await measure_recovery(scene, below_load, percentile(normal, 0.95)),
         waited=waited / seconds,
         shed=shed,
         shed_cost=max(0.0, cpu / cost - served) / shed if shed else 0.0,
     )
+
+
+async def measure_recovery(scene: Scene, load: Load, normal: float) -> float:
+    """How long after an overload latencies are as before, at most a little more than the limit."""
+    seconds, elapsed = AFTER * load.seconds, 0.0
+    while elapsed <= MAX_RECOVERY_SECONDS:
+        after = scene.tally.add(await send(replace(load, seconds=seconds)))
+        if (recovered := recovered_seconds(after, seconds, normal)) is not None:
+            return elapsed + recovered
+        elapsed += seconds
+    return elapsed
 
 
 def _mixed(scene: Scene) -> list[str]:

@@ -53,8 +53,8 @@ def goodput(outcome: Outcome, seconds: float, *, since: float = 0.0) -> float:
     return sum(since <= at < seconds for at in done) / (seconds - since)
 
 
-def recovered_seconds(after: Outcome, seconds: float, normal: float) -> float:
-    """From when nothing is shed any more and the 95th percentile is at most twice what it was before."""
+def recovered_seconds(after: Outcome, seconds: float, normal: float) -> float | None:
+    """From when nothing is shed any more and the 95th percentile is at most twice what it was before; None if never."""
     start = 0.0
     while start < seconds:
         window = [each for each in after.responses if start <= each[0] < start + RECOVERY_WINDOW_SECONDS]
@@ -62,7 +62,7 @@ def recovered_seconds(after: Outcome, seconds: float, normal: float) -> float:
         if latencies and len(latencies) == len(window) and percentile(latencies, 0.95) <= 2 * normal:
             return start
         start += RECOVERY_WINDOW_SECONDS
-    return MAX_RECOVERY_SECONDS + 1
+    return None
 
 
 def described(latencies: Sequence[float]) -> str:

@@ -8,10 +8,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from cutroom.web.admission.admission import (
+    MAX_PAUSE_SECONDS,
     SHARED_SLOTS,
     SLOT_SECONDS,
     SLOTS_BESIDE_OTHERS,
-    SLOTS_BESIDE_RUNNING,
     Admission,
     Slot,
 )
@@ -136,7 +136,7 @@ async def test_a_library_that_finds_the_slots_taken_has_no_backlog_of_its_own(st
         each.slot.release()
         await turns()
     assert modest[-1].state == "started"
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING  # it still yields
+    assert states(greedy).count("started") == SHARED_SLOTS  # it still yields
     assert states(stage.send("modest")) == ["started"]
 
 
@@ -147,11 +147,24 @@ async def test_a_backlog_has_few_slots_beside_another_library(stage: Stage) -> N
         assert each.slot is not None
         each.slot.release()
     await turns()
-    assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_RUNNING
+    assert states(greedy).count("started") == SHARED_SLOTS
     assert modest[0].slot is not None
     modest[0].slot.release()
     await turns()
     assert states(greedy).count("started") == SHARED_SLOTS + SLOTS_BESIDE_OTHERS
+
+
+async def test_a_backlog_pauses_only_briefly_for_a_request_of_another_library(stage: Stage) -> None:
+    greedy = stage.send("greedy", 100)
+    modest = stage.send("modest")
+    for each in greedy[:SHARED_SLOTS]:
+        assert each.slot is not None
+        each.slot.release()
+    stage.now += 1.1 * MAX_PAUSE_SECONDS
+    await until(lambda: states(greedy).count("started") == SHARED_SLOTS + 1)
+    await turns()
+    assert states(greedy).count("started") == SHARED_SLOTS + 1  # the next pause
+    assert states(modest) == ["started"]
 
 
 async def test_a_backlog_does_not_yield_while_the_process_waits_for_others() -> None:

@@ -14,7 +14,7 @@ from cutroom.web.admission.queues import Flow, FlowQueues, Request
 SLOT_SECONDS = 0.25
 SHARED_SLOTS = 10  # enough to keep a process busy; the rest of the slots are for libraries with few running requests
 SLOTS_BESIDE_OTHERS = 2  # of a library with a backlog, while it yields to others; a library with fewer starts at once
-SLOTS_BESIDE_RUNNING = 1  # … while a request of these others is running
+MAX_PAUSE_SECONDS = 0.02  # … between its starts, while a request of these others is running
 PROTECTED_SECONDS = 1.0  # after a library without a backlog has sent a request, backlogs of others yield to it
 MAX_RUNNING_WHILE_IDLE = 256  # of one library, while the process waits for others
 SPARE_SHARE = 4  # a process that waits for others starts more while one of this many database connections is unused
@@ -134,6 +134,7 @@ class Admission:
         self._protected_slots += slot.is_protected
         flow.running += 1
         flow.slots += 1
+        flow.started_at = now
         self._busy_turns, self._probes = 0, PROBED_TURNS
         request.start(slot)
 
@@ -201,7 +202,9 @@ class Admission:
         """Whether another request of a backlog may run; one always may beside those that take long."""
         most = self._max_shared
         if self._yields(flow, now):
-            most = SLOTS_BESIDE_RUNNING if self._protected_slots else SLOTS_BESIDE_OTHERS
+            if self._protected_slots and now - flow.started_at < MAX_PAUSE_SECONDS:
+                return False
+            most = SLOTS_BESIDE_OTHERS
         return not flow.slots or (flow.slots < most and flow.running < self._max_shared)
 
     def _tick(self) -> None:

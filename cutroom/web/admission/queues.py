@@ -45,6 +45,7 @@ class Flow:
     running: int = 0
     slots: int = 0  # running, and not for long
     waiting: deque[tuple[float, Request]] = field(default_factory=deque)  # with their arrival, oldest first
+    started_at: float = 0.0  # the newest start
     taken_in: int = 0  # requests that had to wait since the queue was last empty
     backlog_until: float = 0.0
 
