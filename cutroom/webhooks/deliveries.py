@@ -104,7 +104,7 @@ async def start_deliveries(
     rows = await connection.fetch(
         """INSERT INTO webhook_deliveries
                (library_id, endpoint_id, event_id, event_type, event_at, state, updated_at)
-           SELECT library_id, id, $2, $3, $4, 'pending', $4 FROM webhook_endpoints
+           SELECT library_id, id, $2::text, $3::text, $4::timestamptz, 'pending', $4 FROM webhook_endpoints
            WHERE library_id = $1 AND $3 = ANY (events) AND deleted_at IS NULL AND disabled_at IS NULL
            RETURNING endpoint_id""",
         library_id,
@@ -234,7 +234,8 @@ async def _set_state(
         await connection.execute(
             """INSERT INTO webhook_deliveries
                    (library_id, endpoint_id, event_id, event_type, event_at, state, next_attempt_at, updated_at)
-               SELECT library_id, $2, id, type, created_at, $4, $5, $6 FROM events WHERE library_id = $1 AND id = $3
+               SELECT library_id, $2::text, id, type, created_at, $4::text, $5::timestamptz, $6::timestamptz FROM events
+               WHERE library_id = $1 AND id = $3
                ON CONFLICT DO NOTHING""",
             delivery.library_id,
             delivery.endpoint_id,

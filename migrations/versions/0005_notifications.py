@@ -73,7 +73,7 @@ CREATE TABLE notification_preferences (
         CHECK (frequency IN ('immediately', 'hourly', 'daily', 'never')),
     updated_at timestamptz NOT NULL,
     CONSTRAINT notification_preferences_pkey PRIMARY KEY (library_id, user_id, kind, channel),
-    CONSTRAINT notification_preferences_library_id_fkey FOREIGN KEY (library_id, user_id)
+    CONSTRAINT notification_preferences_library_id_user_id_fkey FOREIGN KEY (library_id, user_id)
         REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
@@ -94,7 +94,7 @@ CREATE TABLE notifications (
     ended_at timestamptz,
     CONSTRAINT notifications_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT notifications_source_key UNIQUE (library_id, user_id, channel, source),
-    CONSTRAINT notifications_library_id_fkey FOREIGN KEY (library_id, user_id)
+    CONSTRAINT notifications_library_id_user_id_fkey FOREIGN KEY (library_id, user_id)
         REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
@@ -123,7 +123,7 @@ CREATE TABLE push_subscriptions (
     created_at timestamptz NOT NULL,
     CONSTRAINT push_subscriptions_pkey PRIMARY KEY (library_id, id),
     CONSTRAINT push_subscriptions_hash_key UNIQUE (library_id, user_id, hash),
-    CONSTRAINT push_subscriptions_library_id_fkey FOREIGN KEY (library_id, user_id)
+    CONSTRAINT push_subscriptions_library_id_user_id_fkey FOREIGN KEY (library_id, user_id)
         REFERENCES members (library_id, user_id) ON DELETE CASCADE
 )
 """
