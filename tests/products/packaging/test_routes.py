@@ -219,7 +219,8 @@ async def test_members_who_want_it_are_asked_for_a_review_once(
     )
     assert row is not None
     ref = JobRef(transcribed.library_id, row["id"], row["attempt"])
-    thumbnail = ThumbnailRef.of(transcribed.library_id, row["plan"])
+    video_id, plan = transcribed.video_id, row["plan"]
+    thumbnail = ThumbnailRef(transcribed.library_id, video_id, plan["request_id"], plan)
     activities = PackagingActivities(runtime.database, Engines(runtime.settings), system_clock)
     for _ in range(2):
         assert await ActivityEnvironment().run(activities.read_decision, ref, thumbnail) is None
