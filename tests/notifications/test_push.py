@@ -5,7 +5,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from cutroom.errors import CutroomError
-from cutroom.notifications import push
 from cutroom.notifications.push import BrowserKeys, VapidKey, encrypt, from_base64url, to_base64url
 from cutroom.notifications.subscriptions import Browser
 from cutroom.platform.secret_box import SecretBox
@@ -25,7 +24,7 @@ URL = "https://push.example.com/x"
 
 def test_encryption_of_the_rfc(monkeypatch: pytest.MonkeyPatch) -> None:
     sender = ec.derive_private_key(int.from_bytes(from_base64url(SENDER)), ec.SECP256R1())
-    monkeypatch.setattr(push.os, "urandom", lambda _count: from_base64url(SALT))
+    monkeypatch.setattr("cutroom.notifications.push.os.urandom", lambda _count: from_base64url(SALT))
     body = encrypt(PLAINTEXT, BrowserKeys.parse(RECEIVER, AUTH), sender=sender)
     assert to_base64url(body) == BODY
 

@@ -267,7 +267,8 @@ async def test_test_event_is_signed_sent_once_and_no_event_of_the_library(log: L
     again = await log.api.post(f"{log.path}/deliveries/{delivery.event_id}/redeliver")
     assert again.status_code == 202
     log.sender.responses.append(OK)
-    await log.attempt(*await log.starts())
+    (second,) = await log.starts()
+    await log.attempt(second)
     assert log.sender.sent[1][1] == body
 
 

@@ -109,7 +109,8 @@ class PushService:
         der = encode_dss_signature(int.from_bytes(raw[:32]), int.from_bytes(raw[32:]))
         key.verify(der, signed.encode(), ec.ECDSA(SHA256()))
         claims = json.loads(from_base64url(signed.partition(".")[2]))
-        return claims["aud"] == f"https://{self.host}" and claims["sub"].startswith(("mailto:", "https://"))
+        contact = str(claims["sub"])
+        return bool(claims["aud"] == f"https://{self.host}") and contact.startswith(("mailto:", "https://"))
 
 
 @asynccontextmanager
