@@ -138,7 +138,7 @@ async def _prove_rotation(report: Report, stage: WebhookStage, *, events: int) -
     started = asyncio.get_running_loop().time()
     # The last receiver changes shortly before the overlap ends: a delivery takes less than the rest.
     moments = {
-        customer.path: OVERLAP.total_seconds() * 0.8 * number / (ROTATIONS - 1)
+        customer.path: OVERLAP.total_seconds() * 0.95 * number / (ROTATIONS - 1)
         for number, customer in enumerate(customers)
     }
     published = 0
