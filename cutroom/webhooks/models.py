@@ -53,7 +53,7 @@ class Event(Table):
     created_at: Mapped[Instant]
 
 
-class WebhookDelivery(Table):
+class WebhookDeliveryRow(Table):
     """The delivery of one event to one endpoint; test events have no row in `events`."""
 
     __tablename__ = "webhook_deliveries"

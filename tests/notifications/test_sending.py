@@ -36,7 +36,7 @@ async def video(stage: NotificationStage, title: str) -> str:
     return str(row["id"])
 
 
-async def test_nobody_is_notified_of_jobs_by_default(stage: NotificationStage) -> None:
+async def test_no_one_is_notified_of_jobs_by_default(stage: NotificationStage) -> None:
     await stage.publish("job.ready")
     await stage.publish("job.failed")
     assert await stage.rows() == []

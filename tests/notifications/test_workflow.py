@@ -59,7 +59,7 @@ async def test_workflow_waits_until_the_notification_is_due(environment: Workflo
 async def test_worker_that_stops_while_mails_are_sent_loses_nothing_and_makes_no_second_message(
     stage: NotificationStage, settings: Settings, relay_database: Database
 ) -> None:
-    """The first worker ends with attempts in progress and others not begun; the second does the rest."""
+    """The first worker ends with attempts in progress and others not started; the second does the rest."""
     people = [await stage.member() for _ in range(4)]
     for person in people:
         await stage.prefer(person, Frequency.IMMEDIATELY)
